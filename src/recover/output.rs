@@ -1,10 +1,7 @@
 //! [`OutputFile`]: the new file, of content or of records, with the options of the old one as far as they can be read.
 
-use super::RecoverOptions;
-use super::ScanResult;
-use super::collector::ContentOutput;
-use super::member::FoundMember;
 use crate::checked::to_usize;
+use crate::damages::{ContentOutput, Findings, FoundMember, RecoverOptions};
 use crate::encoder::{Encoder, EncoderBuilder, SeekEncoder};
 use crate::records::{RecordWriter, RecordWriterBuilder, SeekRecordWriter};
 use blosc1::internal::guess_settings;
@@ -89,76 +86,69 @@ impl<W: Read + Write + Seek> ContentOutput for OutputFile<W> {
     }
 }
 
-impl ScanResult {
-    /// The options of a file like the one that was found.
-    pub(super) fn builder<S: ReadAt>(
-        &self,
-        source: &S,
-        options: &RecoverOptions,
-        has_records: bool,
-    ) -> Result<OutputBuilder> {
-        let like_others = |member: &&FoundMember| member.kind.has_records() == has_records;
-        let of_kind = || self.members.iter().filter(like_others);
-        let metadata = of_kind().find_map(|member| member.metadata.clone());
-        let member = of_kind().find(|member| member.sound > 0);
-        let found = member
-            .map(|member| like(source, member, options))
-            .transpose()?;
-        let settle = |builder: EncoderBuilder| {
-            let builder = builder.threads(options.threads).hashers(options.hashers);
-            let builder = metadata.into_iter().fold(builder, EncoderBuilder::metadata);
-            found.map_or(builder.clone(), |found| found(builder))
-        };
-        if !has_records {
-            let size = member.and_then(FoundMember::likely_size);
-            let builder = settle(Encoder::builder());
-            return Ok(OutputBuilder::Content(
-                size.into_iter().fold(builder, EncoderBuilder::chunk_size),
-            ));
+/// The options of a file like the one that was found.
+pub(super) fn builder<S: ReadAt>(
+    found: &Findings,
+    source: &S,
+    options: &RecoverOptions,
+    has_records: bool,
+) -> Result<OutputBuilder> {
+    let like_others = |member: &&FoundMember| member.kind.has_records() == has_records;
+    let of_kind = || found.members.iter().filter(like_others);
+    let metadata = of_kind().find_map(|member| member.metadata.clone());
+    let member = of_kind().find(|member| member.sound > 0);
+    let settle = |builder: EncoderBuilder| {
+        let mut builder = builder.threads(options.threads).hashers(options.hashers);
+        if let Some(metadata) = metadata {
+            builder = builder.metadata(metadata);
         }
-        // A record that is a chunk of its own may be too large for a packed one.
-        let packings: Option<Vec<Packing>> =
-            of_kind().map(|member| member.kind.packing()).collect();
-        let packing = packings.and_then(|all| all.first().map(Packing::chunk_size));
-        let builder = RecordWriter::builder()
-            .layout(FormatVersion::V3)
-            .with(settle);
-        Ok(OutputBuilder::Records(
-            packing
-                .into_iter()
-                .fold(builder, RecordWriterBuilder::packed),
-        ))
+        match member {
+            Some(member) => like(builder, source, member, options),
+            None => Ok(builder),
+        }
+    };
+    if !has_records {
+        let mut builder = settle(Encoder::builder())?;
+        if let Some(size) = member.and_then(FoundMember::likely_size) {
+            builder = builder.chunk_size(size);
+        }
+        return Ok(OutputBuilder::Content(builder));
     }
+    let mut builder = RecordWriter::builder()
+        .layout(FormatVersion::V3)
+        .with(settle)?;
+    // A record that is a chunk of its own may be too large for a packed one.
+    let packings: Option<Vec<Packing>> = of_kind().map(|member| member.kind.packing()).collect();
+    if let Some(packing) = packings.as_deref().and_then(<[_]>::first) {
+        builder = builder.packed(packing.chunk_size());
+    }
+    Ok(OutputBuilder::Records(builder))
 }
 
 /// Chooses the settings that make chunks like those of a member, as far as they can be found out.
 fn like<S: ReadAt>(
+    mut builder: EncoderBuilder,
     source: &S,
     member: &FoundMember,
     options: &RecoverOptions,
-) -> Result<impl FnOnce(EncoderBuilder) -> EncoderBuilder> {
+) -> Result<EncoderBuilder> {
+    if let Some(checksum) = member.own_checksum() {
+        builder = builder.checksum(checksum);
+    }
     // The longest of the first chunks shows most.
     let first = member.sound_chunks().take(MODELS);
-    let model = first
-        .filter(|found| found.ctbytes <= MOST_OF_MODEL)
-        .max_by_key(|found| found.ctbytes);
-    let settings = match model {
-        Some(found) => {
-            let mut chunk = vec![0; to_usize(found.ctbytes)];
-            source.read_exact_at(found.at, &mut chunk)?;
-            guess_settings(&chunk, options.limits.block).ok().flatten()
-        }
-        None => None,
+    let short = first.filter(|found| found.ctbytes <= MOST_OF_MODEL);
+    let Some(model) = short.max_by_key(|found| found.ctbytes) else {
+        return Ok(builder);
     };
-    let checksum = member.own_checksum();
-    Ok(move |builder: EncoderBuilder| {
-        let builder = checksum.into_iter().fold(builder, EncoderBuilder::checksum);
-        settings.into_iter().fold(builder, |builder, found| {
-            builder
-                .compressor(found.compressor)
-                .level(found.level)
-                .typesize(found.typesize)
-                .filter(found.filter)
-        })
+    let mut chunk = vec![0; to_usize(model.ctbytes)];
+    source.read_exact_at(model.at, &mut chunk)?;
+    Ok(match guess_settings(&chunk, options.limits.block) {
+        Ok(Some(settings)) => builder
+            .compressor(settings.compressor)
+            .level(settings.level)
+            .typesize(settings.typesize)
+            .filter(settings.filter),
+        _ => builder,
     })
 }

@@ -1,13 +1,11 @@
 //! [`Collector`]: counts, reports and writes the chunks and losses that a salvage finds.
 
-use super::gaps::Gap;
-use super::head::PartDamage;
-use super::kind::MemberKind;
+use super::damage::Damage;
+use super::form::MemberKind;
 use super::report::Recovery;
-use super::salvage::PendingChunk;
+use super::spans::{Gap, PendingChunk};
 use super::{at, error_at};
 use crate::checked::{in_memory, len_of, slice, to_u64, to_usize};
-use crate::damage::Damage;
 use bloscpack_error::Result;
 use bloscpack_wire::{FormatError, PackHead, Section, internal::CHUNK_HEADER_LEN};
 use std::ops::Range;
@@ -20,7 +18,7 @@ const EMPTY_FACTOR: u64 = 16;
 const ZEROS: [u8; 4096] = [0; 4096];
 
 /// Takes content or records.
-pub(super) trait ContentOutput {
+pub(crate) trait ContentOutput {
     /// The next bytes of one content.
     fn content(&mut self, bytes: &[u8]) -> Result<()>;
     /// The next record.
@@ -87,11 +85,7 @@ impl<O: ContentOutput> Collector<O> {
     /// Leaves out a member, and reports why.
     pub(super) fn leave_out(&mut self, bytes: Range<u64>, why: &str, has_records: bool) {
         let what = format!("this member is left out: {why}");
-        self.part(PartDamage {
-            bytes,
-            section: Section::Header,
-            error: FormatError::Unsupported { what },
-        });
+        self.part(bytes, Section::Header, FormatError::Unsupported { what });
         self.recovery.lose_chunks(None);
         if has_records {
             self.recovery.lose_records(self.at, None);
@@ -101,15 +95,9 @@ impl<O: ContentOutput> Collector<O> {
     }
 
     /// Adds damage to a part that no content depends on.
-    pub(super) fn part(&mut self, damage: PartDamage) {
-        self.recovery.offsets_lost |= damage.section == Section::Offsets;
-        self.damage(
-            damage.error,
-            damage.bytes,
-            (None, damage.section),
-            None,
-            None,
-        );
+    pub(super) fn part(&mut self, bytes: Range<u64>, section: Section, error: FormatError) {
+        self.recovery.offsets_lost |= section == Section::Offsets;
+        self.damage(error, bytes, (None, section), (None, None));
     }
 
     fn damage(
@@ -117,8 +105,7 @@ impl<O: ContentOutput> Collector<O> {
         error: FormatError,
         bytes: Range<u64>,
         (number, section): (Option<u64>, Section),
-        content: Option<Range<u64>>,
-        records: Option<Range<u64>>,
+        (content, records): (Option<Range<u64>>, Option<Range<u64>>),
     ) {
         self.recovery.damage(Damage {
             error: error_at(error, at(bytes.start, self.member, number, section)),
@@ -203,7 +190,7 @@ impl<O: ContentOutput> Collector<O> {
             let records = self.lose(Some(missing), 0)?;
             self.recovery.chunks_lost = None;
             let section = (pending.number, Section::Chunk);
-            self.damage(error, place..place, section, None, records);
+            self.damage(error, place..place, section, (None, records));
         }
         self.next = head.first;
         Ok(())
@@ -224,7 +211,7 @@ impl<O: ContentOutput> Collector<O> {
         self.recovery.lose_chunks(gap.chunks);
         let content = self.recovery.next_content(gap.len.filter(|len| *len > 0));
         let section = (gap.number, Section::Chunk);
-        self.damage(gap.error, gap.bytes, section, content, None);
+        self.damage(gap.error, gap.bytes, section, (content, None));
         let is_filled = gap.len.is_some_and(|len| len <= self.most_zeros);
         let mut zeros = self.recovery.lose(gap.len, is_filled);
         self.most_zeros -= zeros;
@@ -280,7 +267,7 @@ impl<O: ContentOutput> Collector<O> {
         self.run = Some(records.clone());
         self.recovery.lose_chunks(chunks);
         let section = (gap.number, Section::Chunk);
-        self.damage(gap.error, gap.bytes, section, None, records);
+        self.damage(gap.error, gap.bytes, section, (None, records));
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! [`Recovery`] and [`Lost`]: the report of a recovery.
 
+use super::damage::Damage;
 use crate::checked::len_of;
-use crate::damage::Damage;
 use std::ops::Range;
 
 /// A part of the content, or some records, that could not be recovered.
@@ -62,7 +62,7 @@ pub struct Recovery {
     /// recovered, is the original data.
     pub unchecked: bool,
     /// Bytes written so far: recovered content and zeros.
-    pub(super) written: u64,
+    pub(crate) written: u64,
     /// The position of the next byte in the content of the source, as long as it is known.
     pub(super) content: Option<u64>,
     /// Numbers of the members without checksums, ascending.
@@ -79,7 +79,7 @@ impl Recovery {
     }
 
     /// Adds a damage, and notes whether it is in a member without checksums, which would show what else is damaged.
-    pub(super) fn damage(&mut self, damage: Damage) {
+    pub(crate) fn damage(&mut self, damage: Damage) {
         let member = damage.error.position().map_or(0, |place| place.member);
         self.unchecked |= self.bare.binary_search(&member).is_ok();
         self.damages.push(damage);

@@ -1,12 +1,14 @@
 //! [`FoundMember`]: a member with the items that a scan has found, sound or not.
 
-use super::gaps::{Gap, Span};
+use super::form::{MemberKind, form_of, is_array};
 use super::head::{Head, PartDamage};
-use super::kind::{MemberKind, form_of, is_array};
 use super::probe::SoundChunk;
+use super::spans::{Gap, Span};
 use super::table::Table;
 use crate::checked::to_u64;
-use bloscpack_wire::{Checksum, Form, FormatVersion, Header, Metadata, internal::CHUNK_HEADER_LEN};
+use bloscpack_wire::{
+    Checksum, Form, FormatVersion, Header, Metadata, Section, internal::CHUNK_HEADER_LEN,
+};
 use std::ops::Range;
 
 /// This many chunks of one length make it the length of all, if the header is lost.
@@ -14,7 +16,7 @@ const LIKE_SIZES: u64 = 3;
 
 /// A member as far as a scan has found it.
 #[derive(Debug, Default)]
-pub(super) struct FoundMember {
+pub(crate) struct FoundMember {
     pub at: u64,
     /// Nothing if it is lost.
     pub header: Option<Header>,
@@ -103,13 +105,14 @@ impl FoundMember {
         self.checksum.unwrap_or(Checksum::None)
     }
 
-    pub(super) fn digest_len(&self) -> u64 {
-        to_u64(self.by().digest_len())
+    /// Whether this part before its chunks is damaged.
+    pub(super) fn is_damaged(&self, section: Section) -> bool {
+        self.damages.iter().any(|damage| damage.section == section)
     }
 
     /// Bytes of the shortest chunk, with its digest.
     pub(super) fn least(&self) -> u64 {
-        CHUNK_HEADER_LEN + self.digest_len()
+        CHUNK_HEADER_LEN + to_u64(self.by().digest_len())
     }
 
     /// Whether a chunk of this length may be among the others, as a full one or as the last.
@@ -182,13 +185,13 @@ impl FoundMember {
     }
 
     /// Whether it has no chunks, and should have none.
-    pub(super) fn is_sound_and_empty(&self) -> bool {
+    pub(crate) fn is_sound_and_empty(&self) -> bool {
         let is_whole = self.header.is_some() && self.spans.is_empty();
         is_whole && (self.is_ended || self.count == Some(0))
     }
 
     /// Treats it as one without chunks.
-    pub(super) fn empty(&mut self) {
+    pub(crate) fn empty(&mut self) {
         self.spans.clear();
         self.damages.clear();
         self.trailing = None;
@@ -209,7 +212,7 @@ impl FoundMember {
         matches!(self.spans.first(), Some(Span::Gap(_)))
     }
 
-    pub(super) fn sound_chunks(&self) -> impl Iterator<Item = SoundChunk> + '_ {
+    pub(crate) fn sound_chunks(&self) -> impl Iterator<Item = SoundChunk> + '_ {
         self.spans.iter().filter_map(Span::chunk)
     }
 
@@ -239,21 +242,16 @@ impl FoundMember {
         (found != named).then(|| named.id())
     }
 
-    /// The checksum of its chunks, if it could have had another.
-    pub(super) fn own_checksum(&self) -> Option<Checksum> {
-        self.checksum.filter(|_| self.names_checksum())
-    }
-
-    /// Whether its layout has a field for a checksum.
-    fn names_checksum(&self) -> bool {
-        let layout = self.header.as_ref().map(|header| header.layout);
-        let has_none = matches!(layout, Some(FormatVersion::V0 | FormatVersion::V1));
-        // A lost header may have been one of those, too.
-        !has_none && (layout.is_some() || self.checksum != Some(Checksum::None))
+    /// The checksum of its chunks, if its layout has a field for one. A lost header may not have had it.
+    pub(crate) fn own_checksum(&self) -> Option<Checksum> {
+        self.checksum.filter(|checksum| match &self.header {
+            Some(header) => !matches!(header.layout, FormatVersion::V0 | FormatVersion::V1),
+            None => *checksum != Checksum::None,
+        })
     }
 
     /// The length of its chunks, except for the last, if there are any.
-    pub(super) fn likely_size(&self) -> Option<u32> {
+    pub(crate) fn likely_size(&self) -> Option<u32> {
         let claimed = self.header.as_ref().and_then(|header| header.chunk_size);
         let claimed = claimed.filter(|size| self.chunk_size == Some(*size));
         let largest = || self.sound_chunks().map(|found| found.nbytes).max();

@@ -7,14 +7,14 @@ use std::ops::Range;
 
 /// Where a chunk begins, and its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     pub at: u64,
     pub number: u64,
 }
 
 /// The entries that can be true together, ascending in the source.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(crate) struct Table {
     entries: Vec<Entry>,
     /// No entry before this one needs to be looked at again: they lead to nothing.
     passed: usize,

@@ -21,7 +21,7 @@ const PIECE: u32 = 1 << 20;
 
 /// A chunk whose digest is right or, without a digest, that decodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SoundChunk {
+pub(crate) struct SoundChunk {
     pub at: u64,
     pub ctbytes: u32,
     pub nbytes: u32,
@@ -291,6 +291,9 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         header: &ChunkHeader,
         chunk: &[u8],
     ) -> std::result::Result<(), ChunkError> {
+        if !has_blocks(chunk) {
+            return self.decoder.decode_range(chunk, 0, &mut []).map(|_| ());
+        }
         for (from, len) in pieces(header, chunk) {
             self.piece.resize(len, 0);
             self.decoder.decode_range(chunk, from, &mut self.piece)?;

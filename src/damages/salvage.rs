@@ -1,9 +1,10 @@
 //! [`Salvage`]: reads, checks and decodes the sound chunks that a scan found, on several threads, in order.
 
 use super::collector::{Collector, ContentOutput};
-use super::gaps::{Gap, Span};
-use super::probe::{SoundChunk, pieces};
-use super::{RecoverOptions, at};
+use super::options::RecoverOptions;
+use super::probe::pieces;
+use super::spans::{Gap, PendingChunk, Span};
+use super::{at, damage_of};
 use crate::checked::to_usize;
 use crate::indexed::{ChunkExtent, Fetcher};
 use crate::pipeline::Pipeline;
@@ -23,22 +24,6 @@ struct Job {
     extent: ChunkExtent,
     chunk: Vec<u8>,
     buffer: Vec<u8>,
-}
-
-/// A chunk that was submitted and not handed on.
-pub(super) struct PendingChunk {
-    pub found: SoundChunk,
-    pub number: Option<u64>,
-}
-
-impl PendingChunk {
-    /// The gap that this chunk leaves if it cannot be decoded although its digest is right.
-    pub(super) fn gap(&self, error: FormatError) -> Gap {
-        Gap {
-            number: self.number,
-            ..Gap::one(self.found.at..self.found.end(), self.found.nbytes, error)
-        }
-    }
 }
 
 /// Hands the chunks of one member after the other to a collector.
@@ -188,13 +173,5 @@ impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
             }
         }
         self.collector.chunk(pending)
-    }
-}
-
-/// The damage that an error reports; any other error is returned as it is.
-pub(super) fn damage_of(error: Error) -> Result<FormatError> {
-    match error.kind() {
-        ErrorKind::Format(wrong) => Ok(wrong.clone()),
-        _ => Err(error),
     }
 }

@@ -7,10 +7,10 @@
 //! 2. the table of offsets, from one entry to the next;
 //! 3. a search byte by byte ([`search`](super::search)) for the next sound chunk or member.
 
-use super::gaps::Gap;
 use super::head::{Head, PartDamage, metadata_after_lost, table_before, text_after_lost};
 use super::member::FoundMember;
 use super::probe::{Probe, SoundChunk, end_of};
+use super::spans::Gap;
 use super::table::Entry;
 use crate::checked::{len_of, to_u64};
 use blosc1::HEADER_LEN;

@@ -1,7 +1,7 @@
 //! [`Head`]: the parts before the chunks of a member, as far as they can be read.
 
+use super::damage_of;
 use super::probe::{Probe, after};
-use super::salvage::damage_of;
 use super::table::{Entry, Table};
 use super::window::Part;
 use crate::checked::{in_memory, len_of, to_u64};
@@ -28,7 +28,7 @@ const CHANGING: u8 = b'!';
 
 /// Damage to a part before the chunks.
 #[derive(Debug)]
-pub(super) struct PartDamage {
+pub(crate) struct PartDamage {
     pub bytes: Range<u64>,
     pub section: Section,
     pub error: FormatError,
@@ -61,24 +61,9 @@ impl Head {
     ) -> Result<std::result::Result<Self, FormatError>> {
         let mut bytes = probe.window.look(at, LOOK_LEN)?.to_vec();
         let is_changing = at == 0 && bytes.starts_with(&[CHANGING, b'l', b'p', b'k']);
-        let mut damages = Vec::new();
-        if let Some(magic) = bytes.first_chunk_mut()
-            && *magic != MAGIC
-            && (is_changing || whatever_magic)
-        {
-            let error = if is_changing {
-                let why = "its content may be partly old and partly new";
-                FormatError::Interrupted { why }
-            } else {
-                let found = magic.to_vec();
-                FormatError::Magic { found }
-            };
-            let bytes = at..at + 4;
-            damages.push(PartDamage {
-                bytes,
-                section: Section::Header,
-                error,
-            });
+        let found = bytes.get(..MAGIC.len()).unwrap_or(&bytes).to_vec();
+        let is_other = found != MAGIC && (is_changing || whatever_magic);
+        if let Some(magic) = bytes.first_chunk_mut().filter(|_| is_other) {
             *magic = MAGIC;
         }
         let decoded = Header::decode(&bytes);
@@ -99,9 +84,17 @@ impl Head {
             chunks_at: None,
             earliest: at + to_u64(bytes.len()),
             is_changing,
-            damages,
+            damages: Vec::new(),
             header,
         };
+        if is_other {
+            let why = "its content may be partly old and partly new";
+            let error = match is_changing {
+                true => FormatError::Interrupted { why },
+                false => FormatError::Magic { found },
+            };
+            head.damage(at..at + 4, Section::Header, error);
+        }
         head.read_metadata(probe, &bytes)?;
         head.read_table(probe)?;
         head.check_seal(probe, &bytes)?;

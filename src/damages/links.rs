@@ -1,7 +1,6 @@
 //! [`Links`]: packed chunks as a row. Each contains the numbers of its records, and those that contradict the most others are
 //! left out.
 
-use super::member::FoundMember;
 use super::probe::{Probe, SoundChunk};
 use super::table::longest_series;
 use crate::checked::in_memory;
@@ -14,7 +13,7 @@ const SAMPLE: usize = 8;
 
 /// A chunk, and the numbers of its records according to its head.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Link {
+pub(crate) struct Link {
     pub at: u64,
     pub nbytes: u32,
     pub head: PackHead,
@@ -22,18 +21,18 @@ pub(super) struct Link {
 
 /// The links whose records ascend, in order.
 #[derive(Debug, Default)]
-pub(super) struct Links(Vec<Link>);
+pub(crate) struct Links(Vec<Link>);
 
 impl Links {
     /// Reads the heads of all sound chunks; no record may have a number of `count` or above.
     pub(super) fn read<S: ReadAt>(
         probe: &mut Probe<'_, S>,
-        member: &FoundMember,
+        chunks: impl Iterator<Item = SoundChunk>,
         packing: Packing,
         count: Option<u64>,
     ) -> Result<Self> {
         let mut links = Vec::new();
-        for found in member.sound_chunks() {
+        for found in chunks {
             let head = head_of(probe, found, packing)?;
             let is_counted = |head: &PackHead| count.is_none_or(|count| head.end() <= count);
             links.extend(head.filter(is_counted).map(|head| Link {
@@ -77,13 +76,13 @@ impl Links {
 /// Whether most of a member's sound chunks are packed, judging by the first few. A chunk cannot look packed by accident.
 pub(super) fn are_packed<S: ReadAt>(
     probe: &mut Probe<'_, S>,
-    member: &FoundMember,
+    chunks: impl Iterator<Item = SoundChunk>,
 ) -> Result<bool> {
     let Some(packing) = Packing::new(Packing::MAX_CHUNK_SIZE) else {
         return Ok(false);
     };
     let (mut looked, mut packed) = (0usize, 0usize);
-    for found in member.sound_chunks().take(SAMPLE) {
+    for found in chunks.take(SAMPLE) {
         looked += 1;
         let is_packed = match head_of(probe, found, packing)? {
             Some(head) => adds_up(probe, found, head)?,

@@ -109,7 +109,8 @@ pub(super) struct Part<'a, S> {
 
 impl<S: ReadAt> ReadAt for Part<'_, S> {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        match self.first.get(usize::try_from(at).unwrap_or(usize::MAX)..) {
+        let first = usize::try_from(at).ok().and_then(|at| self.first.get(at..));
+        match first {
             Some(mut rest) if !rest.is_empty() => io::Read::read(&mut rest, buf),
             // Saturates: every position past the end of the source, however large, is the end.
             _ => self.source.read_at(self.at.saturating_add(at), buf),

@@ -1,49 +1,16 @@
-//! [`MemberKind`]: whether the chunks of a damaged member hold parts of one content, one record each, or many.
+//! Whether the chunks of a damaged member hold parts of one content, one record each, or many.
 //!
 //! Header and metadata decide if they can be believed. If they are lost, the chunks decide: packed ones have a head that cannot
 //! be mistaken, and chunks of one content all have the same length except for the last. Records of one length, one to a chunk,
 //! look like content without their header and metadata, and are treated as content.
 
+use super::form::{MemberKind, form_of, is_array};
 use super::links::{Links, are_packed};
 use super::member::FoundMember;
 use super::probe::Probe;
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
-use bloscpack_wire::{
-    Checksum, Form, FormatError, FormatVersion, Header, Metadata, NumpyArray, Packing,
-};
-
-/// The kind of a member: the form of its chunks.
-#[derive(Debug, Default)]
-pub(super) enum MemberKind {
-    #[default]
-    Content,
-    /// Records in an unknown form.
-    Unknown(FormatError),
-    Records {
-        /// How many, by the metadata.
-        count: Option<u64>,
-    },
-    Packed {
-        packing: Packing,
-        links: Links,
-        /// How many records, by metadata that can be believed.
-        count: Option<u64>,
-    },
-}
-
-impl MemberKind {
-    pub(super) fn has_records(&self) -> bool {
-        matches!(self, Self::Records { .. } | Self::Packed { .. })
-    }
-
-    pub(super) fn packing(&self) -> Option<Packing> {
-        match self {
-            Self::Packed { packing, .. } => Some(*packing),
-            _ => None,
-        }
-    }
-}
+use bloscpack_wire::{Checksum, Form, FormatError, Metadata, Packing};
 
 /// Finds out the kind of every member, and counts the records of members that hold records.
 ///
@@ -85,7 +52,7 @@ fn kind_of<S: ReadAt>(probe: &mut Probe<'_, S>, member: &FoundMember) -> Result<
             MemberKind::Content
         });
     }
-    if is_doubtful && are_packed(probe, member)? {
+    if is_doubtful && are_packed(probe, member.sound_chunks())? {
         return packed(probe, member);
     }
     if let Some(metadata) = &member.hint
@@ -104,7 +71,7 @@ fn kind_of<S: ReadAt>(probe: &mut Probe<'_, S>, member: &FoundMember) -> Result<
 
 /// The kind that the chunks alone suggest.
 fn by_chunks<S: ReadAt>(probe: &mut Probe<'_, S>, member: &FoundMember) -> Result<MemberKind> {
-    if are_packed(probe, member)? {
+    if are_packed(probe, member.sound_chunks())? {
         return match &member.metadata {
             Some(metadata) if matches!(form_of(metadata), Ok(Form::Packed { .. })) => {
                 declared(probe, member, metadata)
@@ -148,7 +115,7 @@ fn declared<S: ReadAt>(
     Ok(match form_of(metadata) {
         Ok(Form::Packed { packing, count }) => MemberKind::Packed {
             packing,
-            links: Links::read(probe, member, packing, count)?,
+            links: Links::read(probe, member.sound_chunks(), packing, count)?,
             count,
         },
         Ok(form) => MemberKind::Records {
@@ -163,7 +130,7 @@ fn packed<S: ReadAt>(probe: &mut Probe<'_, S>, member: &FoundMember) -> Result<M
     let Some(any) = Packing::new(Packing::MAX_CHUNK_SIZE) else {
         return Ok(MemberKind::Records { count: None });
     };
-    let links = Links::read(probe, member, any, None)?;
+    let links = Links::read(probe, member.sound_chunks(), any, None)?;
     let hint = match member.hint.as_ref().map(form_of) {
         Some(Ok(Form::Packed { packing, .. })) => Some(packing),
         _ => None,
@@ -174,17 +141,4 @@ fn packed<S: ReadAt>(probe: &mut Probe<'_, S>, member: &FoundMember) -> Result<M
         links,
         count: None,
     })
-}
-
-/// The form of records according to metadata, without regard to the header.
-pub(super) fn form_of(metadata: &Metadata) -> std::result::Result<Form, FormatError> {
-    let header = Header {
-        varlen: true,
-        ..Header::new(FormatVersion::V3)
-    };
-    Form::of(&header, Some(metadata))
-}
-
-pub(super) fn is_array(metadata: &Metadata) -> bool {
-    !matches!(NumpyArray::of(metadata), Ok(None))
 }
