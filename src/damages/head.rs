@@ -22,7 +22,7 @@ const MOST_HEAD: usize = 128;
 /// Text after a lost header that is searched.
 const MOST_TEXT: usize = 64 << 10;
 /// Entries of the table that are tried to confirm a header.
-const LEADING_ENTRIES: usize = 4;
+pub(super) const LEADING_ENTRIES: usize = 4;
 /// The first byte of the magic while a change is in progress.
 const CHANGING: u8 = b'!';
 

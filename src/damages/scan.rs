@@ -11,7 +11,6 @@ use super::head::{Head, PartDamage, metadata_after_lost, table_before, text_afte
 use super::member::FoundMember;
 use super::probe::{Probe, SoundChunk, end_of};
 use super::spans::Gap;
-use super::table::Entry;
 use crate::checked::{len_of, to_u64};
 use blosc1::HEADER_LEN;
 use bloscpack_error::Result;
@@ -249,34 +248,22 @@ impl<S: ReadAt> Scan<'_, S> {
             return Ok(end);
         }
         if self.member.is_complete() {
-            return self.search(at, None, false);
+            return self.search(at);
         }
         if let Some(end) = self.by_own_header(at)? {
             return Ok(end);
         }
-        let number = self.member.table.number_at(at);
-        let next = self.next_sound_entry(at)?;
-        if let (Some(number), Some(next)) = (number, next)
-            && number + 1 == next.number
-        {
-            let error = self.fault(at)?;
-            self.gap(Gap {
-                chunks: Some(1),
-                ..Gap::new(at..next.at, error)
-            });
-            return Ok(next.at);
-        }
-        self.search(at, next.map(|next| next.at), number.is_some())
+        self.search(at)
     }
 
     /// Skips the zeros between two chunks, or after the last one.
     fn spare_end(&mut self, at: u64) -> Result<Option<u64>> {
-        let table = &mut self.member.table;
-        let (is_entry, next) = (table.number_at(at).is_some(), table.next_after(at));
+        let table = &self.member.table;
+        let (is_entry, next) = (table.number_at(at).is_some(), table.after(at).next());
         if !self.member.allows_spare() || is_entry {
             return Ok(None);
         }
-        let end = next.map_or(self.probe.size(), |next| next.at);
+        let end = next.unwrap_or(self.probe.size());
         let mut from = at;
         while from < end {
             let bytes = self.probe.window.sweep(from, 1)?;
@@ -288,7 +275,7 @@ impl<S: ReadAt> Scan<'_, S> {
             }
         }
         // After the last chunk, the next step looks at the bytes that follow the zeros.
-        let is_told = self.member.is_complete() || next.is_some_and(|next| next.at == from);
+        let is_told = self.member.is_complete() || next == Some(from);
         let checksum = self.member.checksum;
         let is_spare = from > at && (is_told || self.probe.sound(from, checksum)?.is_some());
         // Zeros that are not spare according to a table may be a record that was wiped out.
@@ -331,30 +318,6 @@ impl<S: ReadAt> Scan<'_, S> {
         };
         self.gap(Gap::one(at..found.at, header.nbytes, error).cut());
         Ok(Some(self.push(found)))
-    }
-
-    /// The next entry of the table that leads to a sound chunk.
-    fn next_sound_entry(&mut self, at: u64) -> Result<Option<Entry>> {
-        let (checksum, varies) = (self.member.checksum, self.member.varies);
-        let mut from = at;
-        while let Some(entry) = self.member.table.next_after(from) {
-            if let Some(found) = self.probe.sound(entry.at, checksum)? {
-                let next = self.member.table.next_after(entry.at);
-                // Records often have one length, so that one that has moved is easily mistaken for another: the next one must be
-                // at its entry as well.
-                let is_confirmed = match next.filter(|next| next.number == entry.number + 1) {
-                    _ if !varies => true,
-                    Some(next) => self.probe.sound(next.at, checksum)?.is_some(),
-                    None => self.probe.sound(found.end(), checksum)?.is_none(),
-                };
-                if is_confirmed {
-                    return Ok(Some(entry));
-                }
-            }
-            self.member.table.pass(entry);
-            from = entry.at;
-        }
-        Ok(None)
     }
 
     /// The error at a position where a chunk should begin.

@@ -4,6 +4,7 @@
 //! compared with all that is known of the member: its checksum, its chunk size and its table. A member that is found inside is
 //! data after all if it is followed by chunks of the member around it.
 
+use super::head::LEADING_ENTRIES;
 use super::member::FoundMember;
 use super::probe::SoundChunk;
 use super::scan::Scan;
@@ -12,6 +13,7 @@ use crate::checked::{len_of, to_u64};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Checksum, internal::MAGIC};
+use std::ops::Range;
 
 /// Spare space after a last chunk that is searched.
 const MOST_SPARE: usize = 4096;
@@ -27,20 +29,21 @@ enum SearchHit {
 }
 
 impl<S: ReadAt> Scan<'_, S> {
-    /// Searches from damage of the last member on, and returns the end of what it found. A sound chunk is known to begin at
-    /// `sound_at`; if `by_table` is set, chunks between two entries of the table are data up to there.
-    pub(super) fn search(&mut self, at: u64, sound_at: Option<u64>, by_table: bool) -> Result<u64> {
+    /// Searches from damage of the last member on, and returns the end of what it found.
+    pub(super) fn search(&mut self, at: u64) -> Result<u64> {
         let error = self.fault(at)?;
         // Only another member can follow a complete one.
         let is_complete = self.member.is_complete();
         let from = if is_complete { at } else { at + 1 };
-        let end = sound_at.unwrap_or(self.probe.size());
-        let inside = sound_at.filter(|_| by_table);
+        let end = self.probe.size();
+        // Chunks between two entries of the table are data of this one.
+        let inside = self.member.table.number_at(at).is_some();
         let hit = self.find(from, end, |scan, place| {
             if !scan.probe.is_magic(place)? {
                 return scan.chunk_at(place, inside);
             }
-            let is_member = inside.is_none() && scan.is_head(place, false)?;
+            let is_data = inside && scan.is_enclosed(place..place)?;
+            let is_member = !is_data && scan.is_head(place, false)?;
             Ok(is_member.then_some(SearchHit::Member(place)))
         })?;
         let member_at = match hit {
@@ -49,7 +52,13 @@ impl<S: ReadAt> Scan<'_, S> {
                     self.open(FoundMember::lost(at));
                 }
                 self.find_table(found.at)?;
-                self.gap(Gap::new(at..found.at, error));
+                let table = &self.member.table;
+                let pair = table.number_at(at).zip(table.number_at(found.at));
+                let is_one = pair.is_some_and(|(number, next)| number + 1 == next);
+                self.gap(Gap {
+                    chunks: (is_one && !self.member.varies).then_some(1),
+                    ..Gap::new(at..found.at, error)
+                });
                 return Ok(self.push(found));
             }
             Some(SearchHit::Outer(found)) => {
@@ -66,9 +75,7 @@ impl<S: ReadAt> Scan<'_, S> {
             return member_at.map_or(Ok(end), |_| self.begin(end));
         }
         // Damage may cover the header of a member with another checksum.
-        if sound_at.is_none()
-            && let Some(found) = self.search_other(from, end)?
-        {
+        if let Some(found) = self.search_other(from, end)? {
             self.gap(Gap::new(at..found.at, error));
             self.open(FoundMember::lost(found.at));
             return Ok(self.push(found));
@@ -126,7 +133,7 @@ impl<S: ReadAt> Scan<'_, S> {
     /// Searches for the first chunk of the last member before the position that its head leads to.
     pub(super) fn search_early(&mut self, from: u64, end: u64) -> Result<Option<SoundChunk>> {
         let early = self.find(from, end, |scan, place| {
-            scan.chunk_of(None, place, None, false)
+            scan.chunk_of(None, place, false, false)
         })?;
         // The checksum id may be damaged, too.
         early.map_or_else(|| self.search_other(from, end), |found| Ok(Some(found)))
@@ -147,7 +154,7 @@ impl<S: ReadAt> Scan<'_, S> {
     }
 
     /// The chunk at this position, of the last member or of the one around it.
-    fn chunk_at(&mut self, at: u64, inside: Option<u64>) -> Result<Option<SearchHit>> {
+    fn chunk_at(&mut self, at: u64, inside: bool) -> Result<Option<SearchHit>> {
         if let Some(found) = self.chunk_of(None, at, inside, self.outer.is_none())? {
             return Ok(Some(SearchHit::Chunk(found)));
         }
@@ -164,7 +171,7 @@ impl<S: ReadAt> Scan<'_, S> {
         &mut self,
         index: Option<usize>,
         at: u64,
-        inside: Option<u64>,
+        inside: bool,
         may_be_new: bool,
     ) -> Result<Option<SoundChunk>> {
         let member = index.and_then(|index| self.before.get(index));
@@ -187,9 +194,7 @@ impl<S: ReadAt> Scan<'_, S> {
         let Some(found) = found else {
             return Ok(None);
         };
-        let is_data = inside.is_some_and(|sound_at| {
-            sound_at != found.end() && self.member.table.encloses(&(at..found.end()))
-        });
+        let is_data = inside && !self.member.varies && self.is_enclosed(at..found.end())?;
         // A short chunk is the last one.
         let is_full = chunk_size.is_none_or(|size| size == found.nbytes)
             || usual.contains(&Some(found.nbytes));
@@ -200,6 +205,18 @@ impl<S: ReadAt> Scan<'_, S> {
             self.probe.reject(found);
         }
         Ok(Some(found).filter(|_| is_possible))
+    }
+
+    /// Whether these bytes are between two neighboring entries of the table, which leads to sound chunks after them.
+    fn is_enclosed(&mut self, bytes: Range<u64>) -> Result<bool> {
+        let table = &self.member.table;
+        let after = table.after(bytes.end).take(LEADING_ENTRIES);
+        for at in after.filter(|_| table.encloses(&bytes)) {
+            if self.probe.sound(at, self.member.checksum)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether a member can end with this chunk.

@@ -16,8 +16,6 @@ pub(crate) struct Entry {
 #[derive(Debug, Default)]
 pub(crate) struct Table {
     entries: Vec<Entry>,
-    /// No entry before this one needs to be looked at again: they lead to nothing.
-    passed: usize,
 }
 
 impl Table {
@@ -29,7 +27,6 @@ impl Table {
         });
         Self {
             entries: longest_series(possible.collect(), |entry| entry.at..after(entry.at, 1)),
-            passed: 0,
         }
     }
 
@@ -55,16 +52,10 @@ impl Table {
         Some(self.entries.get(index.ok()?)?.number)
     }
 
-    /// The first entry after `at` of those that were not passed.
-    pub(super) fn next_after(&mut self, at: u64) -> Option<Entry> {
+    /// Where chunks begin after this position, in order.
+    pub(super) fn after(&self, at: u64) -> impl Iterator<Item = u64> + '_ {
         let after = self.entries.partition_point(|entry| entry.at <= at);
-        self.entries.get(after.max(self.passed)).copied()
-    }
-
-    /// Notes that neither this entry nor one before it leads to a sound chunk that has not been found yet.
-    pub(super) fn pass(&mut self, entry: Entry) {
-        let after = self.entries.partition_point(|other| other.at <= entry.at);
-        self.passed = self.passed.max(after);
+        self.entries.iter().skip(after).map(|entry| entry.at)
     }
 
     /// Whether the entries of two neighboring chunks enclose these bytes and leave some on both sides.
@@ -136,16 +127,5 @@ mod tests {
             assert!(!table.encloses(&(start..end)), "{start}..{end}");
         }
         assert!(table.encloses(&(260..290)));
-    }
-
-    #[test]
-    fn what_was_passed_does_not_come_again() {
-        let mut table = table(&[100, 150, 200]);
-        let first = table.next_after(0).unwrap();
-        assert_eq!(first.number, 0);
-        table.pass(first);
-        assert_eq!(table.next_after(0).map(|entry| entry.number), Some(1));
-        assert_eq!(table.next_after(150).map(|entry| entry.number), Some(2));
-        assert_eq!(table.next_after(200), None);
     }
 }
