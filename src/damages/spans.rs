@@ -115,3 +115,13 @@ impl PendingChunk {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Span;
+
+    #[test]
+    fn a_chunk_costs_as_much_memory_as_documented() {
+        assert!(size_of::<Span>() <= 24);
+    }
+}
