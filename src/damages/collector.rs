@@ -4,7 +4,7 @@ use super::damage::Damage;
 use super::form::MemberKind;
 use super::report::Recovery;
 use super::spans::{Gap, PendingChunk};
-use super::{at, error_at};
+use super::{Checked, at, error_at};
 use crate::checked::{in_memory, len_of, slice, to_u64, to_usize};
 use bloscpack_error::Result;
 use bloscpack_wire::{FormatError, PackHead, Section, internal::CHUNK_HEADER_LEN};
@@ -143,12 +143,8 @@ impl<O: ContentOutput> Collector<O> {
         Ok(())
     }
 
-    /// Takes the records of a chunk. The inner error is damage.
-    fn records(
-        &mut self,
-        pending: &PendingChunk,
-        chunk: &[u8],
-    ) -> Result<std::result::Result<(), FormatError>> {
+    /// Takes the records of a chunk.
+    fn records(&mut self, pending: &PendingChunk, chunk: &[u8]) -> Result<Checked<()>> {
         let MemberKind::Packed { links, packing, .. } = &self.kind else {
             self.output.record(chunk)?;
             self.count_records(1);

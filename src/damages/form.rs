@@ -1,5 +1,6 @@
 //! [`MemberKind`]: what the chunks of a member hold.
 
+use super::Checked;
 use super::links::Links;
 use bloscpack_wire::{Form, FormatError, FormatVersion, Header, Metadata, NumpyArray, Packing};
 
@@ -36,7 +37,7 @@ impl MemberKind {
 }
 
 /// The form of records according to metadata, without regard to the header.
-pub(super) fn form_of(metadata: &Metadata) -> Result<Form, FormatError> {
+pub(super) fn form_of(metadata: &Metadata) -> Checked<Form> {
     let header = Header {
         varlen: true,
         ..Header::new(FormatVersion::V3)

@@ -1,9 +1,9 @@
 //! [`Head`]: the parts before the chunks of a member, as far as they can be read.
 
-use super::damage_of;
 use super::probe::{Probe, after};
 use super::table::{Entry, Table};
 use super::window::Part;
+use super::{Checked, damage_of};
 use crate::checked::{in_memory, len_of, to_u64};
 use crate::indexed::head as member_head;
 use bloscpack_error::{Error, Result};
@@ -58,7 +58,7 @@ impl Head {
         probe: &mut Probe<'_, S>,
         at: u64,
         whatever_magic: bool,
-    ) -> Result<std::result::Result<Self, FormatError>> {
+    ) -> Result<Checked<Self>> {
         let mut bytes = probe.window.look(at, LOOK_LEN)?.to_vec();
         let is_changing = at == 0 && bytes.starts_with(&[CHANGING, b'l', b'p', b'k']);
         let found = bytes.get(..MAGIC.len()).unwrap_or(&bytes).to_vec();
@@ -224,12 +224,8 @@ fn section_len<S: ReadAt>(probe: &mut Probe<'_, S>, at: u64) -> Result<Option<u6
     Ok(header.map(|header| header.section_len()))
 }
 
-/// The metadata of the member at this position, whose header is `first`. The inner error is damage.
-fn metadata<S: ReadAt>(
-    probe: &Probe<'_, S>,
-    at: u64,
-    first: &[u8],
-) -> Result<std::result::Result<Metadata, FormatError>> {
+/// The metadata of the member at this position, whose header is `first`.
+fn metadata<S: ReadAt>(probe: &Probe<'_, S>, at: u64, first: &[u8]) -> Result<Checked<Metadata>> {
     let source = probe.window.source();
     // The table is read elsewhere, and only as much of it as there is.
     let limits = probe.limits.offsets(u64::MAX);

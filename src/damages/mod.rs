@@ -47,6 +47,9 @@ use salvage::Salvage;
 /// The most zeros that are written for each byte of the source: a header of 32 bytes may count any number of chunks.
 const MOST_ZEROS: u64 = 1 << 16;
 
+/// A value, or the damage in its place.
+type Checked<T> = std::result::Result<T, FormatError>;
+
 /// All damages of a source, and the number and the bytes of its sound chunks.
 pub(crate) fn examine<S: ReadAt>(source: &S, limits: Limits, threads: usize) -> Result<Recovery> {
     let options = RecoverOptions::default().limits(limits).threads(threads);

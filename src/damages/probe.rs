@@ -1,5 +1,6 @@
 //! [`Probe`]: whether there is a sound chunk at a position.
 
+use super::Checked;
 use super::blocks::{Ends, ends};
 use super::budget::WorkBudget;
 use super::window::Window;
@@ -80,10 +81,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
     }
 
     /// The header at this position, or the error in it.
-    pub(super) fn header(
-        &mut self,
-        at: u64,
-    ) -> Result<std::result::Result<ChunkHeader, FormatError>> {
+    pub(super) fn header(&mut self, at: u64) -> Result<Checked<ChunkHeader>> {
         let bytes = self.window.look(at, HEADER_LEN)?;
         let Some(bytes) = bytes.first_chunk() else {
             let (found, expected) = (to_u64(bytes.len()), to_u64(HEADER_LEN));
@@ -286,13 +284,10 @@ impl<'a, S: ReadAt> Probe<'a, S> {
     }
 
     /// Decodes a chunk in pieces.
-    fn decode_all(
-        &mut self,
-        header: &ChunkHeader,
-        chunk: &[u8],
-    ) -> std::result::Result<(), ChunkError> {
+    fn decode_all(&mut self, header: &ChunkHeader, chunk: &[u8]) -> Checked<()> {
         if !has_blocks(chunk) {
-            return self.decoder.decode_range(chunk, 0, &mut []).map(|_| ());
+            self.decoder.decode_range(chunk, 0, &mut [])?;
+            return Ok(());
         }
         for (from, len) in pieces(header, chunk) {
             self.piece.resize(len, 0);
@@ -366,8 +361,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
             found: header.ctbytes,
             expected: "where its last block ends",
         });
-        let decoded = self.decode_all(header, &chunk);
-        Ok(decoded.err().map_or(length, FormatError::from))
+        Ok(self.decode_all(header, &chunk).err().unwrap_or(length))
     }
 }
 

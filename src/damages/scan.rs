@@ -1,11 +1,9 @@
 //! [`scan`]: reads all of a source for members, their sound chunks, and the damage between them.
 //!
 //! A chunk is followed by a chunk, an end mark, a member, or the end. As long as that holds, the scan goes from one to the next,
-//! and never looks into a sound chunk. Otherwise, the extent of the damage is given by the first of these that there is:
-//!
-//! 1. the damaged chunk's own header, if it leads to something sound, or if its sizes confirm each other;
-//! 2. the table of offsets, from one entry to the next;
-//! 3. a search byte by byte ([`search`](super::search)) for the next sound chunk or member.
+//! and never looks into a sound chunk. Otherwise, the damage ends where the damaged chunk does by its own header, if that leads
+//! to something sound, or if its sizes confirm each other; or else where a search byte by byte ([`search`](super::search))
+//! finds the next sound chunk or member.
 
 use super::head::{Head, PartDamage, metadata_after_lost, table_before, text_after_lost};
 use super::member::FoundMember;

@@ -87,7 +87,7 @@ where
     let array_lost = !has_records && drop_torn_array(&mut found, source, options)?;
     let metadata_lost = has_records && drop_odd_metadata(&mut found);
     let builder = output::builder(&found, source, options, has_records)?;
-    let output = OutputFile::Waiting(target, builder, 0);
+    let output = OutputFile::Waiting(Box::new((target, builder)), 0);
     let (mut recovery, output) = found.salvage(source, options, output, Some(has_records))?;
     recovery.array_lost = array_lost;
     recovery.metadata_lost |= array_lost || metadata_lost;

@@ -24,7 +24,7 @@ pub(super) enum OutputBuilder {
 /// The new file. It begins with the first bytes that are recovered: without any, nothing is written.
 pub(super) enum OutputFile<W: Read + Write + Seek> {
     /// Not begun, and the number of empty records before the first one.
-    Waiting(W, OutputBuilder, u64),
+    Waiting(Box<(W, OutputBuilder)>, u64),
     Content(Box<SeekEncoder<W>>),
     Records(Box<SeekRecordWriter<W>>),
     Failed,
@@ -33,18 +33,17 @@ pub(super) enum OutputFile<W: Read + Write + Seek> {
 impl<W: Read + Write + Seek> OutputFile<W> {
     /// Begins the new file, unless it has begun.
     fn begin(&mut self) -> Result<()> {
-        if !matches!(self, Self::Waiting(..)) {
-            return Ok(());
-        }
         *self = match std::mem::replace(self, Self::Failed) {
-            Self::Waiting(target, OutputBuilder::Content(builder), _) => {
-                Self::Content(Box::new(builder.write_to_file(target)?))
-            }
-            Self::Waiting(target, OutputBuilder::Records(builder), held) => {
-                let mut writer = builder.write_to_file(target)?;
-                (0..held).try_for_each(|_| writer.push([]))?;
-                Self::Records(Box::new(writer))
-            }
+            Self::Waiting(waiting, held) => match *waiting {
+                (target, OutputBuilder::Content(builder)) => {
+                    Self::Content(Box::new(builder.write_to_file(target)?))
+                }
+                (target, OutputBuilder::Records(builder)) => {
+                    let mut writer = builder.write_to_file(target)?;
+                    (0..held).try_for_each(|_| writer.push([]))?;
+                    Self::Records(Box::new(writer))
+                }
+            },
             begun => begun,
         };
         Ok(())
@@ -72,7 +71,7 @@ impl<W: Read + Write + Seek> ContentOutput for OutputFile<W> {
     }
 
     fn record(&mut self, record: &[u8]) -> Result<()> {
-        if let (Self::Waiting(_, _, held), true) = (&mut *self, record.is_empty()) {
+        if let (Self::Waiting(_, held), true) = (&mut *self, record.is_empty()) {
             *held += 1;
             return Ok(());
         }
