@@ -91,6 +91,7 @@ PARTS = (
     ("src/wire/frame", "frames"),
     ("src/exchange", "exchange"),
     ("src/file/recover", "recover"),
+    ("src/damages", "recover"),
     ("src/recover", "recover"),
     ("src/file/records", "records"),
     ("src/wire/records", "records"),

@@ -102,7 +102,7 @@
 mod buffered_input;
 mod checked;
 mod chunk_buffer;
-mod damage;
+mod damages;
 mod decoder;
 pub mod edit;
 mod encoder;

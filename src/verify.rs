@@ -1,11 +1,11 @@
 //! [`verify`] and [`verify_at`]: every chunk checked and decoded, every damage reported.
 
-pub use super::damage::Damage;
+pub use super::damages::Damage;
 
 use super::checked::to_u64;
+use super::damages::{Recovery, examine, holds_chunks};
 use super::engine::{ChunkInfo, Engine, Piece, Settings, Wanted, Warning};
 use super::records::{Numbers, RecordTally};
-use super::recover::{Recovery, examine, holds_chunks};
 use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{FormatError, Limits, ParseError, Section};

@@ -3,11 +3,11 @@
 use super::header::counted;
 use crate::Warning;
 use crate::checked::len_of;
+use crate::damages::holds_chunks;
 use crate::encoder::MOST_SPARE;
 use crate::engine::Wanted;
 use crate::indexed::Index;
 use crate::member_map::MemberMap;
-use crate::recover::holds_chunks;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, JournaledFile, ReadAt};
 use bloscpack_wire::{

@@ -52,6 +52,15 @@ impl Default for RecordWriterBuilder {
 }
 
 impl RecordWriterBuilder {
+    /// Changes the options that records share with content.
+    pub(crate) fn with(
+        mut self,
+        change: impl FnOnce(EncoderBuilder) -> Result<EncoderBuilder>,
+    ) -> Result<Self> {
+        self.options = change(self.options)?;
+        Ok(self)
+    }
+
     /// Packs many records into a chunk of up to this many uncompressed bytes, 64 to 16 MiB. That costs 1 to 4 bytes for each
     /// record instead of about 28. A record too large for it gets a chunk of its own.
     #[must_use]

@@ -1,14 +1,19 @@
-//! [`OutputFile`]: the new file, of content or of records.
+//! [`OutputFile`]: the new file, of content or of records, with the options of the old one as far as they can be read.
 
-use super::collector::ContentOutput;
-use crate::checked::{in_memory, slice, to_u64};
-use crate::encoder::{EncoderBuilder, SeekEncoder};
-use crate::records::{RecordWriterBuilder, SeekRecordWriter};
+use crate::checked::to_usize;
+use crate::damages::{ContentOutput, Findings, FoundMember, RecoverOptions};
+use crate::encoder::{Encoder, EncoderBuilder, SeekEncoder};
+use crate::records::{RecordWriter, RecordWriterBuilder, SeekRecordWriter};
+use blosc1::internal::guess_settings;
 use bloscpack_error::{Error, IoSide, Result};
+use bloscpack_storage::ReadAt;
+use bloscpack_wire::{FormatVersion, Packing};
 use std::io::{Read, Seek, Write};
 
-/// Zeros written at once.
-const ZEROS: [u8; 4096] = [0; 4096];
+/// Chunks of a member of which one is looked at to find out how they were made.
+const MODELS: usize = 64;
+/// The most bytes of such a chunk.
+const MOST_OF_MODEL: u32 = 16 << 20;
 
 /// The options of the new file.
 pub(super) enum OutputBuilder {
@@ -16,97 +21,133 @@ pub(super) enum OutputBuilder {
     Records(RecordWriterBuilder),
 }
 
-enum OpenOutput<W: Read + Write + Seek> {
+/// The new file. It begins with the first bytes that are recovered: without any, nothing is written.
+pub(super) enum OutputFile<W: Read + Write + Seek> {
+    /// Not begun, and the number of empty records before the first one.
+    Waiting(Box<(W, OutputBuilder)>, u64),
     Content(Box<SeekEncoder<W>>),
     Records(Box<SeekRecordWriter<W>>),
-}
-
-/// The new file. It begins with the first bytes that are recovered: without any, nothing is written.
-pub(super) struct OutputFile<W: Read + Write + Seek> {
-    waiting: Option<Box<(W, OutputBuilder)>>,
-    begun: Option<OpenOutput<W>>,
-    /// Number of empty records before the first one.
-    held: u64,
+    Failed,
 }
 
 impl<W: Read + Write + Seek> OutputFile<W> {
-    pub(super) fn new(target: W, builder: OutputBuilder) -> Self {
-        Self {
-            waiting: Some(Box::new((target, builder))),
-            begun: None,
-            held: 0,
-        }
-    }
-
-    fn begun(&mut self) -> Result<&mut OpenOutput<W>> {
-        if let Some(waiting) = self.waiting.take() {
-            let (target, builder) = *waiting;
-            self.begun = Some(match builder {
-                OutputBuilder::Content(builder) => {
-                    OpenOutput::Content(Box::new(builder.write_to_file(target)?))
+    /// Begins the new file, unless it has begun.
+    fn begin(&mut self) -> Result<()> {
+        *self = match std::mem::replace(self, Self::Failed) {
+            Self::Waiting(waiting, held) => match *waiting {
+                (target, OutputBuilder::Content(builder)) => {
+                    Self::Content(Box::new(builder.write_to_file(target)?))
                 }
-                OutputBuilder::Records(builder) => {
-                    OpenOutput::Records(Box::new(builder.write_to_file(target)?))
+                (target, OutputBuilder::Records(builder)) => {
+                    let mut writer = builder.write_to_file(target)?;
+                    (0..held).try_for_each(|_| writer.push([]))?;
+                    Self::Records(Box::new(writer))
                 }
-            });
-        }
-        let failed = || Error::bug("the target has failed before");
-        self.begun.as_mut().ok_or_else(failed)
-    }
-
-    fn records(&mut self) -> Result<&mut SeekRecordWriter<W>> {
-        let held = std::mem::take(&mut self.held);
-        let OpenOutput::Records(writer) = self.begun()? else {
-            return Err(Error::bug("content is written among records"));
+            },
+            begun => begun,
         };
-        for _ in 0..held {
-            writer.push([])?;
-        }
-        Ok(writer)
+        Ok(())
     }
 
     pub(super) fn finish(mut self) -> Result<()> {
-        if self.held > 0 {
-            self.records()?;
-        }
-        self.begun()?;
-        match self.begun {
-            Some(OpenOutput::Content(encoder)) => encoder.finish().map(|_| ()),
-            Some(OpenOutput::Records(writer)) => writer.finish().map(|_| ()),
-            None => Ok(()),
+        self.begin()?;
+        match self {
+            Self::Content(encoder) => encoder.finish().map(|_| ()),
+            Self::Records(writer) => writer.finish().map(|_| ()),
+            _ => Err(Error::bug("the target has failed before")),
         }
     }
 }
 
 impl<W: Read + Write + Seek> ContentOutput for OutputFile<W> {
     fn content(&mut self, bytes: &[u8]) -> Result<()> {
-        match self.begun()? {
-            OpenOutput::Content(encoder) => encoder.write_all(bytes).writing(),
-            OpenOutput::Records(_) => Err(Error::bug("records are written among content")),
+        self.begin()?;
+        match self {
+            Self::Content(encoder) => encoder.write_all(bytes).writing(),
+            _ => Err(Error::bug(
+                "content for a file of records, or one that has failed",
+            )),
         }
-    }
-
-    fn zeros(&mut self, mut count: u64) -> Result<()> {
-        while count > 0 {
-            let len = count.min(to_u64(ZEROS.len()));
-            self.content(slice(&ZEROS, 0..in_memory(len)?)?)?;
-            count -= len;
-        }
-        Ok(())
     }
 
     fn record(&mut self, record: &[u8]) -> Result<()> {
-        self.records()?.push(record)
-    }
-
-    fn empty(&mut self, count: u64) -> Result<()> {
-        if self.waiting.is_some() {
-            self.held += count;
+        if let (Self::Waiting(_, held), true) = (&mut *self, record.is_empty()) {
+            *held += 1;
             return Ok(());
         }
-        for _ in 0..count {
-            self.record(&[])?;
+        self.begin()?;
+        match self {
+            Self::Records(writer) => writer.push(record),
+            _ => Err(Error::bug(
+                "records for a file of content, or one that has failed",
+            )),
         }
-        Ok(())
     }
+}
+
+/// The options of a file like the one that was found.
+pub(super) fn builder<S: ReadAt>(
+    found: &Findings,
+    source: &S,
+    options: &RecoverOptions,
+    has_records: bool,
+) -> Result<OutputBuilder> {
+    let like_others = |member: &&FoundMember| member.kind.has_records() == has_records;
+    let of_kind = || found.members.iter().filter(like_others);
+    let metadata = of_kind().find_map(|member| member.metadata.clone());
+    let member = of_kind().find(|member| member.sound > 0);
+    let settle = |builder: EncoderBuilder| {
+        let mut builder = builder.threads(options.threads).hashers(options.hashers);
+        if let Some(metadata) = metadata {
+            builder = builder.metadata(metadata);
+        }
+        match member {
+            Some(member) => like(builder, source, member, options),
+            None => Ok(builder),
+        }
+    };
+    if !has_records {
+        let mut builder = settle(Encoder::builder())?;
+        if let Some(size) = member.and_then(FoundMember::likely_size) {
+            builder = builder.chunk_size(size);
+        }
+        return Ok(OutputBuilder::Content(builder));
+    }
+    let mut builder = RecordWriter::builder()
+        .layout(FormatVersion::V3)
+        .with(settle)?;
+    // A record that is a chunk of its own may be too large for a packed one.
+    let packings: Option<Vec<Packing>> = of_kind().map(|member| member.kind.packing()).collect();
+    if let Some(packing) = packings.as_deref().and_then(<[_]>::first) {
+        builder = builder.packed(packing.chunk_size());
+    }
+    Ok(OutputBuilder::Records(builder))
+}
+
+/// Chooses the settings that make chunks like those of a member, as far as they can be found out.
+fn like<S: ReadAt>(
+    mut builder: EncoderBuilder,
+    source: &S,
+    member: &FoundMember,
+    options: &RecoverOptions,
+) -> Result<EncoderBuilder> {
+    if let Some(checksum) = member.own_checksum() {
+        builder = builder.checksum(checksum);
+    }
+    // The longest of the first chunks shows most.
+    let first = member.sound_chunks().take(MODELS);
+    let short = first.filter(|found| found.ctbytes <= MOST_OF_MODEL);
+    let Some(model) = short.max_by_key(|found| found.ctbytes) else {
+        return Ok(builder);
+    };
+    let mut chunk = vec![0; to_usize(model.ctbytes)];
+    source.read_exact_at(model.at, &mut chunk)?;
+    Ok(match guess_settings(&chunk, options.limits.block) {
+        Ok(Some(settings)) => builder
+            .compressor(settings.compressor)
+            .level(settings.level)
+            .typesize(settings.typesize)
+            .filter(settings.filter),
+        _ => builder,
+    })
 }

@@ -1,44 +1,39 @@
 //! [`Probe`]: whether there is a sound chunk at a position.
 
-use super::block_layout::{BlockLayout, block_layout};
+use super::Checked;
+use super::blocks::{Ends, ends};
 use super::budget::WorkBudget;
 use super::window::Window;
-use crate::checked::{len_of, slice_mut, to_u64, to_usize};
+use crate::checked::{len_of, to_u64, to_usize};
 use crate::indexed::digest_of;
 use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, HEADER_LEN, internal::has_blocks};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{
-    Checksum, FormatError, Hashers, Limit, Limits,
+    Checksum, FormatError, Hasher, Hashers, Limit, Limits,
     internal::{MAGIC, MAX_DIGEST_LEN},
 };
 use std::ops::Range;
 
-/// Blocks at both ends that are checked before a chunk is hashed, if its header is the only evidence for it.
-const QUICK_BLOCKS: u32 = 8;
 /// The most blocks that are checked to find out how long a damaged chunk is.
 const MOST_BLOCKS: u32 = 1 << 16;
+/// The least length of the pieces in which a chunk is decoded, except for the last.
+const PIECE: u32 = 1 << 20;
 
 /// A chunk whose digest is right or, without a digest, that decodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SoundChunk {
+pub(crate) struct SoundChunk {
     pub at: u64,
     pub ctbytes: u32,
     pub nbytes: u32,
+    /// The checksum by which it is sound.
+    pub by: Checksum,
 }
 
 impl SoundChunk {
-    fn new(at: u64, header: &ChunkHeader) -> Self {
-        Self {
-            at,
-            ctbytes: header.ctbytes,
-            nbytes: header.nbytes,
-        }
-    }
-
-    /// Its bytes and those of its digest.
-    pub(super) fn bytes(&self, checksum: Checksum) -> Range<u64> {
-        self.at..end_of(self.at, self.ctbytes, checksum)
+    /// Where it ends, its digest included.
+    pub(super) fn end(&self) -> u64 {
+        end_of(self.at, self.ctbytes, self.by)
     }
 }
 
@@ -55,8 +50,6 @@ pub(super) fn after(at: u64, len: u64) -> u64 {
 
 /// Whether there is a sound chunk at a position, by this checksum or any.
 type Question = (u64, Option<Checksum>);
-/// The chunk, and the checksum by which it is sound.
-type Answer = Option<(SoundChunk, Checksum)>;
 
 /// Looks for chunks in a source, with bounded work.
 pub(super) struct Probe<'a, S> {
@@ -65,9 +58,9 @@ pub(super) struct Probe<'a, S> {
     pub hashers: Hashers,
     work: WorkBudget,
     decoder: ChunkDecoder,
-    block: Vec<u8>,
+    piece: Vec<u8>,
     /// The last question and its answer, since it is often repeated.
-    last: Option<(Question, Answer)>,
+    last: Option<(Question, Option<SoundChunk>)>,
 }
 
 impl<'a, S: ReadAt> Probe<'a, S> {
@@ -78,7 +71,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
             hashers,
             work: WorkBudget::default(),
             decoder: limits.decoder(),
-            block: Vec::new(),
+            piece: Vec::new(),
             last: None,
         })
     }
@@ -88,10 +81,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
     }
 
     /// The header at this position, or the error in it.
-    pub(super) fn header(
-        &mut self,
-        at: u64,
-    ) -> Result<std::result::Result<ChunkHeader, FormatError>> {
+    pub(super) fn header(&mut self, at: u64) -> Result<Checked<ChunkHeader>> {
         let bytes = self.window.look(at, HEADER_LEN)?;
         let Some(bytes) = bytes.first_chunk() else {
             let (found, expected) = (to_u64(bytes.len()), to_u64(HEADER_LEN));
@@ -100,12 +90,12 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         Ok(ChunkHeader::parse(bytes).map_err(FormatError::from))
     }
 
-    /// The sound chunk at this position, by this checksum or, if none is known, by any; and the checksum by which it is sound.
+    /// The sound chunk at this position, by this checksum or, if none is known, by any.
     pub(super) fn sound(
         &mut self,
         at: u64,
         checksum: Option<Checksum>,
-    ) -> Result<Option<(SoundChunk, Checksum)>> {
+    ) -> Result<Option<SoundChunk>> {
         if let Some((question, answer)) = self.last
             && question == (at, checksum)
         {
@@ -114,7 +104,12 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         let answer = match self.header(at)? {
             Ok(header) if !header.is_end_mark() && self.work.allows(at) => {
                 let by = self.holds(at, &header, checksum)?;
-                by.map(|by| (SoundChunk::new(at, &header), by))
+                by.map(|by| SoundChunk {
+                    at,
+                    ctbytes: header.ctbytes,
+                    nbytes: header.nbytes,
+                    by,
+                })
             }
             _ => None,
         };
@@ -131,7 +126,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         checksum: Option<Checksum>,
         chunk_size: Option<u32>,
         claimed: Option<u32>,
-    ) -> Result<Option<(SoundChunk, Checksum)>> {
+    ) -> Result<Option<SoundChunk>> {
         let Ok(header) = self.header(at)? else {
             return Ok(None);
         };
@@ -147,18 +142,10 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         if !is_likely || !self.work.allows(at) {
             return Ok(None);
         }
-        let blocks = header.nblocks();
-        let ends = (0..blocks.min(QUICK_BLOCKS))
-            // Saturates: with fewer blocks, the second range is empty.
-            .chain(blocks.saturating_sub(QUICK_BLOCKS).max(QUICK_BLOCKS)..blocks);
-        let layout = self.block_layout(at, &header, ends)?;
-        if layout.is_broken || layout.is_cut {
-            return Ok(None);
-        }
         let found = self.sound(at, checksum)?;
         // Without a digest, anything that decodes is a chunk: it must be followed by another one, or have the length of all
         // chunks.
-        let Some((found, Checksum::None)) = found else {
+        let Some(found) = found.filter(|found| found.by == Checksum::None) else {
             return Ok(found);
         };
         let is_usual = [chunk_size, claimed].contains(&Some(found.nbytes));
@@ -166,21 +153,18 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         // little more than 32 bytes.
         let is_compressed = header.may_have_streams();
         let is_known = checksum == Some(Checksum::None);
-        let is_chunk = is_usual
-            || (is_known && is_compressed)
-            || self.is_landing(found.bytes(Checksum::None).end)?;
+        let is_chunk = is_usual || (is_known && is_compressed) || self.is_landing(found.end())?;
         if !is_chunk {
-            self.reject(found, Checksum::None);
+            self.reject(found);
         }
-        Ok(is_chunk.then_some((found, Checksum::None)))
+        Ok(is_chunk.then_some(found))
     }
 
     /// Counts the cost of a chunk that is sound, but not the one that is searched for.
-    pub(super) fn reject(&mut self, found: SoundChunk, by: Checksum) {
-        let decoded = if by == Checksum::None {
-            found.nbytes
-        } else {
-            0
+    pub(super) fn reject(&mut self, found: SoundChunk) {
+        let decoded = match found.by {
+            Checksum::None => found.nbytes,
+            _ => 0,
         };
         self.work.spend(found.ctbytes.max(decoded).into());
     }
@@ -237,63 +221,42 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         Ok(kind.map(|kind| digest_at + to_u64(kind.digest_len())))
     }
 
-    /// The checksum by which the chunk is sound.
+    /// The checksum by which the chunk is sound: the one with the longest digest, if there are several.
     fn holds(
         &mut self,
         at: u64,
         header: &ChunkHeader,
         checksum: Option<Checksum>,
     ) -> Result<Option<Checksum>> {
-        if u64::from(header.ctbytes) > len_of(&(at..self.size())) {
-            return Ok(None);
-        }
-        let by = match checksum {
-            Some(Checksum::None) => None,
-            Some(kind) => self.hash(at, header, &[kind])?,
-            None => {
-                let [_, kinds @ ..] = Checksum::ALL;
-                self.hash(at, header, &kinds)?
-            }
-        };
-        if by.is_none() && checksum.unwrap_or(Checksum::None) == Checksum::None {
-            return Ok(self.decodes(at, header)?.then_some(Checksum::None));
-        }
-        Ok(by)
-    }
-
-    /// The checksum of these whose digest follows the chunk; the one with the longest digest, if there are several.
-    fn hash(
-        &mut self,
-        at: u64,
-        header: &ChunkHeader,
-        kinds: &[Checksum],
-    ) -> Result<Option<Checksum>> {
         let end = after(at, header.ctbytes.into());
-        let room = len_of(&(end..self.size()));
-        let possible = kinds
-            .iter()
-            .filter(|kind| to_u64(kind.digest_len()) <= room);
-        let mut states: Vec<_> = possible
-            .map(|kind| (*kind, self.hashers.hasher(*kind)))
-            .collect();
-        if states.is_empty() {
+        if end > self.size() {
             return Ok(None);
         }
-        self.window.each(at..end, |piece| {
-            states.iter_mut().for_each(|(_, state)| state.update(piece));
-        })?;
-        let digest = self.window.look(end, MAX_DIGEST_LEN)?;
-        let mut right = states.iter_mut().rev().filter_map(|(kind, state)| {
-            digest
-                .starts_with(state.finish().as_bytes())
-                .then_some(*kind)
-        });
-        let by = right.next();
-        if by.is_none() {
-            let each = u64::from(header.ctbytes);
-            self.work.spend(each * to_u64(states.len()));
+        let room = len_of(&(end..self.size()));
+        let is_possible = |kind: &Checksum| {
+            let len = to_u64(kind.digest_len());
+            len > 0 && len <= room && checksum.is_none_or(|checksum| checksum == *kind)
+        };
+        let kinds = Checksum::ALL.into_iter().filter(is_possible);
+        let mut states: Vec<_> = kinds
+            .map(|kind| (kind, self.hashers.hasher(kind)))
+            .collect();
+        if !states.is_empty() {
+            self.window.each(at..end, |piece| {
+                states.iter_mut().for_each(|(_, state)| state.update(piece));
+            })?;
         }
-        Ok(by)
+        let digest = self.window.look(end, MAX_DIGEST_LEN)?;
+        let is_right = |state: &mut dyn Hasher| digest.starts_with(state.finish().as_bytes());
+        let mut latest = states.iter_mut().rev();
+        let right = latest.find_map(|(kind, state)| is_right(state.as_mut()).then_some(*kind));
+        if right.is_some() {
+            return Ok(right);
+        }
+        self.work
+            .spend(u64::from(header.ctbytes) * to_u64(states.len()));
+        let may_be_bare = checksum.is_none_or(|checksum| checksum == Checksum::None);
+        Ok((may_be_bare && self.decodes(at, header)?).then_some(Checksum::None))
     }
 
     /// Whether all of a chunk without a digest decodes, and its blocks confirm its length.
@@ -311,9 +274,8 @@ impl<'a, S: ReadAt> Probe<'a, S> {
             let bytes = rest.and_then(<[u8]>::first_chunk);
             Ok::<_, std::convert::Infallible>(bytes.map(|bytes| u32::from_le_bytes(*bytes)))
         };
-        let Ok(layout) = block_layout(header, 0..header.nblocks(), header.ctbytes.into(), word);
-        let holds =
-            layout.ends_exactly && !layout.is_broken && self.decode_blocks(header, &chunk)?.is_ok();
+        let Ok(ends) = ends(header, header.ctbytes.into(), word);
+        let holds = ends == Ends::Exactly && self.decode_all(header, &chunk).is_ok();
         if !holds {
             self.work
                 .spend(u64::from(header.nbytes.max(header.ctbytes)));
@@ -321,35 +283,17 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         Ok(holds)
     }
 
-    /// Decodes block by block, in the memory of one. The inner error is damage.
-    fn decode_blocks(
-        &mut self,
-        header: &ChunkHeader,
-        chunk: &[u8],
-    ) -> Result<std::result::Result<(), FormatError>> {
-        let (found, limit) = (header.blocksize.min(header.nbytes), self.limits.block);
+    /// Decodes a chunk in pieces.
+    fn decode_all(&mut self, header: &ChunkHeader, chunk: &[u8]) -> Checked<()> {
         if !has_blocks(chunk) {
-            let decoded = self.decoder.decode_range(chunk, 0, &mut []);
-            return Ok(decoded.map(|_| ()).map_err(FormatError::from));
+            self.decoder.decode_range(chunk, 0, &mut [])?;
+            return Ok(());
         }
-        if found > limit {
-            return Ok(Err(ChunkError::BlockOverLimit { found, limit }.into()));
+        for (from, len) in pieces(header, chunk) {
+            self.piece.resize(len, 0);
+            self.decoder.decode_range(chunk, from, &mut self.piece)?;
         }
-        let size = to_usize(found);
-        if self.block.len() < size {
-            self.block = vec![0; size];
-        }
-        for index in 0..header.nblocks() {
-            // All blocks but the last are within the chunk.
-            let left = header.nbytes - index * header.blocksize;
-            let len = to_usize(left.min(header.blocksize));
-            let room = slice_mut(&mut self.block, 0..len)?;
-            let decoded = self.decoder.decode_block(chunk, index, room);
-            if let Err(error) = decoded {
-                return Ok(Err(error.into()));
-            }
-        }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Whether the header of a damaged chunk certainly has the right length, because its sizes are stored twice and agree.
@@ -363,31 +307,15 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         if !is_possible || !self.work.allows(at) {
             return Ok(false);
         }
-        let is_whole = u64::from(header.ctbytes) <= len_of(&(at..self.size()));
-        let layout = self.block_layout(at, header, 0..header.nblocks())?;
-        Ok(layout.ends_exactly || (layout.is_cut && !is_whole))
-    }
-
-    fn block_layout(
-        &mut self,
-        at: u64,
-        header: &ChunkHeader,
-        blocks: impl Iterator<Item = u32>,
-    ) -> Result<BlockLayout> {
-        if header.is_pure_copy() || header.nbytes == 0 {
-            return Ok(BlockLayout::default());
-        }
-        let before = self.window.looked();
-        let window = &mut self.window;
-        let available = len_of(&(at..window.size()));
-        let found = block_layout(header, blocks, available, |from| {
-            let bytes = window.look(after(at, from), 4)?;
-            Ok::<_, bloscpack_error::Error>(
-                bytes.first_chunk().map(|word| u32::from_le_bytes(*word)),
-            )
+        let (before, available) = (self.window.looked(), len_of(&(at..self.size())));
+        let ends = ends(header, available, |from| {
+            let bytes = self.window.look(after(at, from), 4)?;
+            let word = bytes.first_chunk().map(|word| u32::from_le_bytes(*word));
+            Ok::<_, bloscpack_error::Error>(word)
         })?;
         self.work.spend(self.window.looked() - before);
-        Ok(found)
+        let is_whole = u64::from(header.ctbytes) <= available;
+        Ok(ends == Ends::Exactly || (ends == Ends::Cut && !is_whole))
     }
 
     /// The error of the chunk at this position, by this checksum.
@@ -433,6 +361,21 @@ impl<'a, S: ReadAt> Probe<'a, S> {
             found: header.ctbytes,
             expected: "where its last block ends",
         });
-        Ok(self.decode_blocks(header, &chunk)?.err().unwrap_or(length))
+        Ok(self.decode_all(header, &chunk).err().unwrap_or(length))
     }
+}
+
+/// Where each piece of a chunk begins, and its length: whole blocks, so that none is decoded twice.
+pub(super) fn pieces(
+    header: &ChunkHeader,
+    chunk: &[u8],
+) -> impl Iterator<Item = (u32, usize)> + use<> {
+    let (nbytes, blocksize) = (header.nbytes, header.blocksize);
+    let step = match blocksize {
+        0 => PIECE,
+        _ if !has_blocks(chunk) => PIECE,
+        block => block * PIECE.div_ceil(block),
+    };
+    let froms = (0..nbytes).step_by(to_usize(step));
+    froms.map(move |from| (from, to_usize(step.min(nbytes - from))))
 }

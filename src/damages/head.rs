@@ -2,17 +2,17 @@
 
 use super::probe::{Probe, after};
 use super::table::{Entry, Table};
+use super::window::Part;
+use super::{Checked, damage_of};
 use crate::checked::{in_memory, len_of, to_u64};
-use crate::walk::Walk;
-use bloscpack_error::{Error, ErrorKind, Result};
-use bloscpack_storage::{Cursor, ReadAt};
+use crate::member_map::MemberMap;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::ReadAt;
 use bloscpack_wire::{
-    Event, FormatError, FormatVersion, Geometry, Header, Metadata, MetadataHeader, MetadataPlace,
-    Section,
+    FormatError, FormatVersion, Geometry, Header, Metadata, MetadataHeader, MetadataPlace, Section,
     internal::{ENTRY_LEN, MAGIC, METADATA_HEADER_LEN, Seal},
 };
 use serde_core::de::IgnoredAny;
-use std::io;
 use std::ops::Range;
 
 /// The longest header, and the bytes after it by which two layouts are distinguished.
@@ -21,12 +21,14 @@ const LOOK_LEN: usize = 40;
 const MOST_HEAD: usize = 128;
 /// Text after a lost header that is searched.
 const MOST_TEXT: usize = 64 << 10;
+/// Entries of the table that are tried to confirm a header.
+pub(super) const LEADING_ENTRIES: usize = 4;
 /// The first byte of the magic while a change is in progress.
 const CHANGING: u8 = b'!';
 
 /// Damage to a part before the chunks.
 #[derive(Debug)]
-pub(super) struct PartDamage {
+pub(crate) struct PartDamage {
     pub bytes: Range<u64>,
     pub section: Section,
     pub error: FormatError,
@@ -56,27 +58,12 @@ impl Head {
         probe: &mut Probe<'_, S>,
         at: u64,
         whatever_magic: bool,
-    ) -> Result<std::result::Result<Self, FormatError>> {
+    ) -> Result<Checked<Self>> {
         let mut bytes = probe.window.look(at, LOOK_LEN)?.to_vec();
         let is_changing = at == 0 && bytes.starts_with(&[CHANGING, b'l', b'p', b'k']);
-        let mut damages = Vec::new();
-        if let Some(magic) = bytes.first_chunk_mut()
-            && *magic != MAGIC
-            && (is_changing || whatever_magic)
-        {
-            let error = if is_changing {
-                let why = "its content may be partly old and partly new";
-                FormatError::Interrupted { why }
-            } else {
-                let found = magic.to_vec();
-                FormatError::Magic { found }
-            };
-            let bytes = at..at + 4;
-            damages.push(PartDamage {
-                bytes,
-                section: Section::Header,
-                error,
-            });
+        let found = bytes.get(..MAGIC.len()).unwrap_or(&bytes).to_vec();
+        let is_other = found != MAGIC && (is_changing || whatever_magic);
+        if let Some(magic) = bytes.first_chunk_mut().filter(|_| is_other) {
             *magic = MAGIC;
         }
         let decoded = Header::decode(&bytes);
@@ -97,13 +84,35 @@ impl Head {
             chunks_at: None,
             earliest: at + to_u64(bytes.len()),
             is_changing,
-            damages,
+            damages: Vec::new(),
             header,
         };
+        if is_other {
+            let why = "its content may be partly old and partly new";
+            let error = match is_changing {
+                true => FormatError::Interrupted { why },
+                false => FormatError::Magic { found },
+            };
+            head.damage(at..at + 4, Section::Header, error);
+        }
         head.read_metadata(probe, &bytes)?;
         head.read_table(probe)?;
         head.check_seal(probe, &bytes)?;
         Ok(Ok(head))
+    }
+
+    /// The first positions at which there should be chunks.
+    pub(super) fn leads_to(&self) -> impl Iterator<Item = u64> {
+        let entries = self.table.places().take(LEADING_ENTRIES);
+        self.chunks_at.into_iter().chain(entries)
+    }
+
+    pub(super) fn damage(&mut self, bytes: Range<u64>, section: Section, error: FormatError) {
+        self.damages.push(PartDamage {
+            bytes,
+            section,
+            error,
+        });
     }
 
     fn read_metadata<S: ReadAt>(&mut self, probe: &mut Probe<'_, S>, bytes: &[u8]) -> Result<()> {
@@ -117,11 +126,10 @@ impl Head {
             probe.spend(len.unwrap_or(0).min(most).min(probe.limits.metadata.into()));
             match metadata(probe, self.at, bytes)? {
                 Ok(found) => self.metadata = Some(found),
-                Err(error) => self.damages.push(PartDamage {
-                    bytes: self.earliest..after(self.earliest, len.unwrap_or(32)),
-                    section: Section::Metadata,
-                    error,
-                }),
+                Err(error) => {
+                    let bytes = self.earliest..after(self.earliest, len.unwrap_or(32));
+                    self.damage(bytes, Section::Metadata, error);
+                }
             }
         }
         let geometry = len.and_then(|len| Geometry::of(&self.header, len).ok());
@@ -160,11 +168,7 @@ impl Head {
         self.table = Table::new(entries, &(self.earliest..probe.size()));
         let error = self.wrong_entry(&words, probe.size());
         if let Some(error) = error.filter(|_| !self.is_unfilled) {
-            self.damages.push(PartDamage {
-                bytes: table,
-                section: Section::Offsets,
-                error,
-            });
+            self.damage(table, Section::Offsets, error);
         }
         Ok(())
     }
@@ -202,11 +206,7 @@ impl Head {
             .each(from..chunks_at, |piece| seal.update(piece))?;
         if let Err(error) = seal.check(found) {
             self.hint = self.metadata.take();
-            self.damages.push(PartDamage {
-                bytes: self.at..chunks_at,
-                section: Section::Header,
-                error,
-            });
+            self.damage(self.at..chunks_at, Section::Header, error);
         }
         Ok(())
     }
@@ -221,38 +221,18 @@ fn section_len<S: ReadAt>(probe: &mut Probe<'_, S>, at: u64) -> Result<Option<u6
     Ok(header.map(|header| header.section_len()))
 }
 
-/// The metadata of the member at this position, whose header is `header`.
-fn metadata<S: ReadAt>(
-    probe: &Probe<'_, S>,
-    at: u64,
-    header: &[u8],
-) -> Result<std::result::Result<Metadata, FormatError>> {
-    let source = WithHeader {
-        source: probe.window.source(),
-        at,
-        header,
-    };
+/// The metadata of the member at this position, whose header is `first`.
+fn metadata<S: ReadAt>(probe: &Probe<'_, S>, at: u64, first: &[u8]) -> Result<Checked<Metadata>> {
+    let source = probe.window.source();
     // The table is read elsewhere, and only as much of it as there is.
     let limits = probe.limits.offsets(u64::MAX);
-    let mut found = None;
-    let mut walk = Walk::of_file(Cursor::new(source), &limits)?;
-    let outcome = walk.run_until(|event, _| match event {
-        Event::Metadata(metadata, _) => {
-            found = Some(metadata);
-            true
+    let found = first.len();
+    match MemberMap::read(&Part { source, at, first }, &limits) {
+        Ok(head) => {
+            let metadata = head.and_then(|head| head.metadata);
+            Ok(metadata.ok_or(FormatError::TornHeader { found }))
         }
-        Event::ChunksBegin => true,
-        _ => false,
-    });
-    match (outcome, found) {
-        (_, Some(found)) => Ok(Ok(found)),
-        (Err(error), None) => match error.kind() {
-            ErrorKind::Format(wrong) => Ok(Err(wrong.clone())),
-            _ => Err(error),
-        },
-        (Ok(()), None) => Ok(Err(FormatError::TornHeader {
-            found: header.len(),
-        })),
+        Err(error) => damage_of(error).map(Err),
     }
 }
 
@@ -342,28 +322,4 @@ fn skip_unfilled<S: ReadAt>(probe: &mut Probe<'_, S>, mut at: u64) -> Result<u64
         at += 8;
     }
     Ok(at)
-}
-
-/// A source from a position on, with other bytes as its first.
-struct WithHeader<'a, S> {
-    source: &'a S,
-    at: u64,
-    header: &'a [u8],
-}
-
-impl<S: ReadAt> ReadAt for WithHeader<'_, S> {
-    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        match usize::try_from(at)
-            .ok()
-            .and_then(|at| self.header.get(at..))
-        {
-            Some(rest) if !rest.is_empty() => io::Read::read(&mut &*rest, buf),
-            _ => self.source.read_at(after(self.at, at), buf),
-        }
-    }
-
-    fn size(&self) -> io::Result<u64> {
-        // Saturates: a source that has become shorter has no bytes left.
-        Ok(self.source.size()?.saturating_sub(self.at))
-    }
 }

@@ -1,7 +1,7 @@
 //! [`Recovery`] and [`Lost`]: the report of a recovery.
 
+use super::damage::Damage;
 use crate::checked::len_of;
-use crate::damage::Damage;
 use std::ops::Range;
 
 /// A part of the content, or some records, that could not be recovered.
@@ -62,7 +62,7 @@ pub struct Recovery {
     /// recovered, is the original data.
     pub unchecked: bool,
     /// Bytes written so far: recovered content and zeros.
-    pub(super) written: u64,
+    pub(crate) written: u64,
     /// The position of the next byte in the content of the source, as long as it is known.
     pub(super) content: Option<u64>,
     /// Numbers of the members without checksums, ascending.
@@ -79,7 +79,7 @@ impl Recovery {
     }
 
     /// Adds a damage, and notes whether it is in a member without checksums, which would show what else is damaged.
-    pub(super) fn damage(&mut self, damage: Damage) {
+    pub(crate) fn damage(&mut self, damage: Damage) {
         let member = damage.error.position().map_or(0, |place| place.member);
         self.unchecked |= self.bare.binary_search(&member).is_ok();
         self.damages.push(damage);
@@ -111,14 +111,19 @@ impl Recovery {
         self.chunks_lost = sum.map(|(lost, chunks)| lost.saturating_add(chunks));
     }
 
+    /// The next bytes of the content, as many as that, if both are known.
+    pub(super) fn next_content(&self, len: Option<u64>) -> Option<Range<u64>> {
+        let content = self.content.zip(len);
+        // Saturates: a damaged header may count any number.
+        content.map(|(from, len)| from..from.saturating_add(len))
+    }
+
     /// Notes a loss, and returns how many zeros are to be written for it.
     pub(super) fn lose(&mut self, len: Option<u64>, fill: bool) -> u64 {
         if len == Some(0) {
             return 0;
         }
-        let content = self.content.zip(len);
-        // Saturates: a damaged header may count any number.
-        let content = content.map(|(from, len)| from..from.saturating_add(len));
+        let content = self.next_content(len);
         self.content = content.as_ref().map(|content| content.end);
         let zeros = len.filter(|_| fill).unwrap_or(0);
         self.lost.push(Lost {

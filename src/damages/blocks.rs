@@ -1,71 +1,61 @@
-//! [`BlockLayout`]: the length of a chunk by its blocks.
+//! [`Ends`]: the length of a chunk by its blocks.
 //!
 //! Only `ctbytes` contains the length of a chunk, and a damaged one leads anywhere. But the blocks of a chunk confirm it: one
 //! of them ends where the chunk does. In a pure copy `nbytes` confirms it.
 
 use blosc1::ChunkHeader;
 
-/// The ends of the blocks of a chunk.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct BlockLayout {
-    /// A block ends exactly where the chunk does by its header.
-    pub ends_exactly: bool,
-    /// A block reaches past the bytes there are, and not past the chunk.
-    pub is_cut: bool,
-    /// A block is outside of the chunk.
-    pub is_broken: bool,
+/// Where the blocks of a chunk end.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Ends {
+    /// One of them ends exactly where the chunk does by its header.
+    Exactly,
+    /// One of them reaches past the bytes there are, and not past the chunk.
+    Cut,
+    Elsewhere,
 }
 
 /// The position of the word of an extended header that ends with the last byte, of which three bits mark special values.
 const FLAGS_AT: u64 = 28;
 const SPECIAL: u32 = 0x7000_0000;
 
-/// Looks at these blocks of a chunk of which `available` bytes are present; `word` returns the u32 at a position within the
+/// Looks at the blocks of a chunk of which `available` bytes are present; `word` returns the u32 at a position within the
 /// chunk.
-pub(super) fn block_layout<E>(
+pub(super) fn ends<E>(
     header: &ChunkHeader,
-    blocks: impl Iterator<Item = u32>,
     available: u64,
     mut word: impl FnMut(u64) -> Result<Option<u32>, E>,
-) -> Result<BlockLayout, E> {
-    let mut layout = BlockLayout::default();
+) -> Result<Ends, E> {
     let end = u64::from(header.ctbytes);
     if header.is_extended() {
         match word(FLAGS_AT)? {
-            None => {
-                layout.is_cut = true;
-                return Ok(layout);
-            }
+            None => return Ok(Ends::Cut),
             // Special values have no blocks, and their header was checked to have the right length.
-            Some(flags) if flags & SPECIAL != 0 => {
-                layout.ends_exactly = true;
-                return Ok(layout);
-            }
+            Some(flags) if flags & SPECIAL != 0 => return Ok(Ends::Exactly),
             Some(_) => {}
         }
     }
     let table_at = header.len() as u64;
     // All these sums are of a few numbers of 32 bits.
     let table_end = table_at + u64::from(header.nblocks()) * 4;
-    for block in blocks {
-        let slot = table_at + u64::from(block) * 4;
-        let Some(start) = word(slot)? else {
-            layout.is_cut = true;
-            continue;
+    let mut ends = Ends::Elsewhere;
+    for block in 0..header.nblocks() {
+        let at = match word(table_at + u64::from(block) * 4)?.map(u64::from) {
+            Some(start) if start < table_end || start >= end => continue,
+            Some(start) => block_end(header, block, start, available, &mut word)?,
+            None => None,
         };
-        if u64::from(start) < table_end || u64::from(start) >= end {
-            layout.is_broken = true;
-            continue;
-        }
-        match block_end(header, block, start.into(), available, &mut word)? {
-            // The length of the block is missing.
-            None => layout.is_cut = true,
-            Some(at) if at > end => layout.is_broken = true,
-            Some(at) if at > available => layout.is_cut = true,
-            Some(at) => layout.ends_exactly |= at == end,
+        match at {
+            Some(at) if at > end => {}
+            Some(at) if at <= available => {
+                if at == end {
+                    return Ok(Ends::Exactly);
+                }
+            }
+            _ => ends = Ends::Cut,
         }
     }
-    Ok(layout)
+    Ok(ends)
 }
 
 /// Where the streams of a block end, if all of their lengths are present.
@@ -121,7 +111,7 @@ mod tests {
     use blosc1::{ChunkEncoder, ChunkSettings, Compressor};
     use std::convert::Infallible;
 
-    fn layout_of(chunk: &[u8], ctbytes: u32) -> BlockLayout {
+    fn ends_of(chunk: &[u8], ctbytes: u32) -> Ends {
         let mut header = ChunkHeader::parse(chunk.first_chunk().unwrap()).unwrap();
         header.ctbytes = ctbytes;
         let word = |at: u64| {
@@ -130,8 +120,7 @@ mod tests {
                 .and_then(|rest| rest.first_chunk());
             Ok::<_, Infallible>(bytes.map(|bytes| u32::from_le_bytes(*bytes)))
         };
-        let all = 0..header.nblocks();
-        block_layout(&header, all, chunk.len() as u64, word).unwrap()
+        ends(&header, chunk.len() as u64, word).unwrap()
     }
 
     #[test]
@@ -149,17 +138,14 @@ mod tests {
                 let mut encoder = ChunkEncoder::new(settings).unwrap();
                 let header = encoder.encode(&data, &mut chunk).unwrap();
                 assert!(!header.is_pure_copy(), "{compressor} {typesize}");
-                let sound = layout_of(&chunk, header.ctbytes);
-                assert!(
-                    sound.ends_exactly && !sound.is_cut && !sound.is_broken,
-                    "{sound:?}"
-                );
-                let longer = layout_of(&chunk, header.ctbytes + 1);
-                assert!(!longer.ends_exactly && !longer.is_cut, "{longer:?}");
-                let shorter = layout_of(&chunk, header.ctbytes - 1);
-                assert!(!shorter.ends_exactly && shorter.is_broken, "{shorter:?}");
-                let cut = layout_of(&chunk[..chunk.len() - 1], header.ctbytes);
-                assert!(cut.is_cut && !cut.ends_exactly, "{cut:?}");
+                let sound = ends_of(&chunk, header.ctbytes);
+                assert_eq!(sound, Ends::Exactly);
+                let longer = ends_of(&chunk, header.ctbytes + 1);
+                assert_eq!(longer, Ends::Elsewhere);
+                let shorter = ends_of(&chunk, header.ctbytes - 1);
+                assert_eq!(shorter, Ends::Elsewhere);
+                let cut = ends_of(&chunk[..chunk.len() - 1], header.ctbytes);
+                assert_eq!(cut, Ends::Cut);
             }
         }
     }

@@ -1,56 +1,22 @@
 //! [`FoundMember`]: a member with the items that a scan has found, sound or not.
 
+use super::form::{MemberKind, form_of, is_array};
 use super::head::{Head, PartDamage};
-use super::probe::{SoundChunk, end_of};
+use super::probe::SoundChunk;
+use super::spans::{Gap, Span};
 use super::table::Table;
 use crate::checked::to_u64;
-use blosc1::ChunkHeader;
-use bloscpack_wire::{Checksum, Form, FormatError, FormatVersion, Header, Metadata, NumpyArray};
+use bloscpack_wire::{
+    Checksum, Form, FormatVersion, Header, Metadata, Section, internal::CHUNK_HEADER_LEN,
+};
 use std::ops::Range;
 
 /// This many chunks of one length make it the length of all, if the header is lost.
 const LIKE_SIZES: u64 = 3;
 
-/// A range of the source between the head and the end of a member.
-#[derive(Debug)]
-pub(super) enum Item {
-    Sound(SoundChunk),
-    DamagedRange(Box<DamagedRange>),
-}
-
-impl Item {
-    fn sound(&self) -> Option<SoundChunk> {
-        match self {
-            Self::Sound(found) => Some(*found),
-            Self::DamagedRange(_) => None,
-        }
-    }
-}
-
-/// Bytes that are not a sound chunk.
-#[derive(Debug)]
-pub(super) struct DamagedRange {
-    pub bytes: Range<u64>,
-    /// How many chunks they are, if that is known.
-    pub chunks: Option<u64>,
-    /// For a single chunk, its uncompressed bytes.
-    pub nbytes: Option<u32>,
-    /// The next item begins before the chunk should end: bytes are missing in it, or it is itself data of a chunk that was cut
-    /// there.
-    pub is_short: bool,
-    pub error: FormatError,
-}
-
-impl DamagedRange {
-    /// Whether the items on its two sides need not belong together.
-    pub(super) fn is_open(&self) -> bool {
-        self.chunks.is_none() || self.is_short
-    }
-}
-
 /// A member as far as a scan has found it.
-#[derive(Debug)]
-pub(super) struct FoundMember {
+#[derive(Debug, Default)]
+pub(crate) struct FoundMember {
     pub at: u64,
     /// Nothing if it is lost.
     pub header: Option<Header>,
@@ -61,8 +27,8 @@ pub(super) struct FoundMember {
     pub hint: Option<Metadata>,
     /// Its chunks have no common size, as records have none, according to the readable part of its head.
     pub varies: bool,
-    /// Its chunks hold records, according to everything that was found.
-    pub has_records: bool,
+    /// What its chunks hold, according to everything that was found.
+    pub kind: MemberKind,
     pub table: Table,
     /// How many chunks there should be, by the header or, if it is lost, by the table.
     pub count: Option<u64>,
@@ -72,7 +38,7 @@ pub(super) struct FoundMember {
     pub first_at: u64,
     /// The most bytes that a chunk to which nothing leads may hold.
     pub chunk_size: Option<u32>,
-    pub items: Vec<Item>,
+    pub spans: Vec<Span>,
     pub damages: Vec<PartDamage>,
     /// Its end mark was seen.
     pub is_ended: bool,
@@ -94,33 +60,14 @@ impl FoundMember {
     pub(super) fn lost(at: u64) -> Self {
         Self {
             at,
-            header: None,
-            checksum: None,
-            metadata: None,
-            hint: None,
-            varies: false,
-            has_records: false,
-            table: Table::default(),
-            count: None,
-            is_unfilled: false,
-            is_changing: false,
             first_at: at,
-            chunk_size: None,
-            items: Vec::new(),
-            damages: Vec::new(),
-            is_ended: false,
-            trailing: None,
-            known: 0,
-            sound: 0,
-            usual: None,
-            short: false,
-            size_is_claimed: false,
+            ..Self::default()
         }
     }
 
     /// A member by its head. `trusted` says whether its checksum may be believed; `leads`, whether it leads to a chunk, so that
     /// its sizes may be believed as well.
-    pub(super) fn of(head: Head, trusted: bool, leads: bool) -> Self {
+    pub(super) fn of(head: Head, first_at: u64, trusted: bool, leads: bool) -> Self {
         let header = &head.header;
         // "None" may also be a flipped bit: the first chunk decides.
         let is_sure = header.checksum != Checksum::None
@@ -143,6 +90,7 @@ impl FoundMember {
             chunk_size,
             size_is_claimed: varies || chunk_size.is_some(),
             header: Some(head.header),
+            first_at,
             ..Self::lost(head.at)
         }
     }
@@ -152,13 +100,19 @@ impl FoundMember {
         self.is_ended || self.count.is_some_and(|count| self.known >= count)
     }
 
-    pub(super) fn digest_len(&self) -> u64 {
-        to_u64(self.checksum.unwrap_or(Checksum::None).digest_len())
+    /// The checksum by which its chunks are sound.
+    pub(super) fn by(&self) -> Checksum {
+        self.checksum.unwrap_or(Checksum::None)
     }
 
-    /// Where a chunk with this header ends, digest included.
-    pub(super) fn end_of(&self, at: u64, header: &ChunkHeader) -> u64 {
-        end_of(at, header.ctbytes, self.checksum.unwrap_or(Checksum::None))
+    /// Whether this part before its chunks is damaged.
+    pub(super) fn is_damaged(&self, section: Section) -> bool {
+        self.damages.iter().any(|damage| damage.section == section)
+    }
+
+    /// Bytes of the shortest chunk, with its digest.
+    pub(super) fn least(&self) -> u64 {
+        CHUNK_HEADER_LEN + to_u64(self.by().digest_len())
     }
 
     /// Whether a chunk of this length may be among the others, as a full one or as the last.
@@ -180,8 +134,8 @@ impl FoundMember {
     }
 
     /// Adds a sound chunk. Facts that its digest vouches for overrule the header.
-    pub(super) fn push(&mut self, found: SoundChunk, checksum: Checksum) {
-        self.checksum = Some(checksum);
+    pub(super) fn push(&mut self, found: SoundChunk) {
+        self.checksum = Some(found.by);
         self.usual.get_or_insert(found.nbytes);
         // Without a header, they may also be records that happen to be of one length.
         let least = if self.header.is_some() { 1 } else { LIKE_SIZES };
@@ -195,47 +149,50 @@ impl FoundMember {
         }
         self.short |= is_shorter;
         (self.known, self.sound) = (self.known + 1, self.sound + 1);
-        self.items.push(Item::Sound(found));
+        self.spans.push(Span::Chunk(found));
     }
 
-    pub(super) fn push_bad(&mut self, bad: DamagedRange) {
-        if let Some(Item::DamagedRange(before)) = self.items.last_mut()
+    pub(super) fn push_gap(&mut self, gap: Gap) {
+        if let Some(Span::Gap(before)) = self.spans.last_mut()
             && before.chunks.is_none()
-            && bad.chunks.is_none()
-            && before.bytes.end == bad.bytes.start
+            && gap.chunks.is_none()
+            && before.bytes.end == gap.bytes.start
         {
-            before.bytes.end = bad.bytes.end;
+            before.bytes.end = gap.bytes.end;
             return;
         }
-        // If this item has an unknown number of chunks, the number of all is unknown.
-        self.known += bad.chunks.unwrap_or(0);
-        self.items.push(Item::DamagedRange(Box::new(bad)));
+        // If this gap has an unknown number of chunks, the number of all is unknown.
+        self.known += gap.chunks.unwrap_or(0);
+        self.spans.push(Span::Gap(Box::new(gap)));
     }
 
-    /// Treats all items after this one, which is damage, as more of the same up to `end`.
-    pub(super) fn forget_after(&mut self, index: usize, end: u64) {
-        for item in self.items.drain(index + 1..) {
-            let (known, sound) = match item {
-                Item::Sound(_) => (1, 1),
-                Item::DamagedRange(bad) => (bad.chunks.unwrap_or(0), 0),
-            };
-            self.known -= known;
-            self.sound -= sound;
+    /// Takes back the chunks before an end mark, back to the damage after which they were found, if the member counts its
+    /// chunks: the mark is data, and so are they. Returns whether they are.
+    pub(super) fn forget_inner(&mut self, end: u64) -> bool {
+        let is_counted = self.header.is_some() && self.count.is_some();
+        let first = self.spans.iter().rposition(Span::is_open);
+        let Some(first) = first.filter(|_| is_counted) else {
+            return false;
+        };
+        for span in self.spans.drain(first + 1..) {
+            self.known -= span.chunks().unwrap_or(0);
+            self.sound -= u64::from(span.chunk().is_some());
         }
-        if let Some(Item::DamagedRange(bad)) = self.items.last_mut() {
-            bad.bytes.end = end;
+        if let Some(Span::Gap(gap)) = self.spans.last_mut() {
+            gap.bytes.end = end;
         }
+        true
     }
 
     /// Whether it has no chunks, and should have none.
-    pub(super) fn is_sound_and_empty(&self) -> bool {
-        let is_whole = self.header.is_some() && self.items.is_empty();
+    pub(crate) fn is_sound_and_empty(&self) -> bool {
+        let is_whole = self.header.is_some() && self.spans.is_empty();
         is_whole && (self.is_ended || self.count == Some(0))
     }
 
     /// Treats it as one without chunks.
-    pub(super) fn empty(&mut self) {
-        self.items.clear();
+    pub(crate) fn empty(&mut self) {
+        self.spans.clear();
         self.damages.clear();
         self.trailing = None;
         self.count = Some(0);
@@ -243,29 +200,20 @@ impl FoundMember {
 
     /// Notes that its chunks have no common size if the metadata after a lost header describes records.
     pub(super) fn look_for_records(&mut self) {
-        let header = Header {
-            varlen: true,
-            ..Header::new(FormatVersion::V3)
-        };
         let metadata = self.metadata.as_ref().or(self.hint.as_ref());
-        let tells = metadata.is_some_and(|metadata| match Form::of(&header, Some(metadata)) {
-            Ok(form) => form.count().is_some() || matches!(form, Form::Packed { .. }),
-            Err(_) => false,
-        });
-        let is_array =
-            metadata.is_some_and(|metadata| !matches!(NumpyArray::of(metadata), Ok(None)));
-        if tells && !is_array {
+        let form = metadata.filter(|metadata| !is_array(metadata)).map(form_of);
+        if let Some(Ok(Form::Packed { .. } | Form::Records { count: Some(_) })) = form {
             (self.varies, self.size_is_claimed) = (true, true);
         }
     }
 
     /// Whether there is damage where its first chunk should be.
     pub(super) fn begins_badly(&self) -> bool {
-        matches!(self.items.first(), Some(Item::DamagedRange(_)))
+        matches!(self.spans.first(), Some(Span::Gap(_)))
     }
 
-    pub(super) fn sound_chunks(&self) -> impl Iterator<Item = SoundChunk> + '_ {
-        self.items.iter().filter_map(Item::sound)
+    pub(crate) fn sound_chunks(&self) -> impl Iterator<Item = SoundChunk> + '_ {
+        self.spans.iter().filter_map(Span::chunk)
     }
 
     /// Whether, of consecutive chunks, any except the last has another length than the first, or the last is longer. This never
@@ -273,8 +221,8 @@ impl FoundMember {
     pub(super) fn is_ragged(&self) -> bool {
         let mut size = None;
         let mut was_short = false;
-        for item in &self.items {
-            let Item::Sound(found) = item else {
+        for span in &self.spans {
+            let Span::Chunk(found) = span else {
                 (size, was_short) = (None, false);
                 continue;
             };
@@ -287,22 +235,6 @@ impl FoundMember {
         false
     }
 
-    /// Whether its header may name a wrong checksum: no chunk is sound by it, or it is none although it could be one, and not
-    /// all chunks are sound.
-    pub(super) fn is_doubtful(&self) -> bool {
-        let is_damaged = self
-            .items
-            .iter()
-            .any(|item| matches!(item, Item::DamagedRange(_)));
-        let is_barren = self.header.is_some() && self.sound == 0;
-        let is_bare = self.header.as_ref().is_some_and(|header| {
-            header.checksum == Checksum::None
-                && !matches!(header.layout, FormatVersion::V0 | FormatVersion::V1)
-        });
-        let is_bare = is_bare && self.checksum == Some(Checksum::None);
-        is_damaged && (is_barren || is_bare)
-    }
-
     /// The checksum in its header, if it is not the one by which its chunks are sound.
     pub(super) fn wrong_checksum_id(&self) -> Option<u8> {
         let named = self.header.as_ref()?.checksum;
@@ -310,26 +242,28 @@ impl FoundMember {
         (found != named).then(|| named.id())
     }
 
-    /// The checksum of its chunks, if it could have had another.
-    pub(super) fn own_checksum(&self) -> Option<Checksum> {
-        self.checksum.filter(|_| self.names_checksum())
+    /// The checksum of its chunks, if its layout has a field for one. A lost header may not have had it.
+    pub(crate) fn own_checksum(&self) -> Option<Checksum> {
+        self.checksum.filter(|checksum| match &self.header {
+            Some(header) => !matches!(header.layout, FormatVersion::V0 | FormatVersion::V1),
+            None => *checksum != Checksum::None,
+        })
     }
 
-    /// Whether its layout has a field for a checksum.
-    fn names_checksum(&self) -> bool {
-        let layout = self.header.as_ref().map(|header| header.layout);
-        let has_none = matches!(layout, Some(FormatVersion::V0 | FormatVersion::V1));
-        // A lost header may have been one of those, too.
-        !has_none && (layout.is_some() || self.checksum != Some(Checksum::None))
+    /// The length of its chunks, except for the last, if there are any.
+    pub(crate) fn likely_size(&self) -> Option<u32> {
+        let claimed = self.header.as_ref().and_then(|header| header.chunk_size);
+        let claimed = claimed.filter(|size| self.chunk_size == Some(*size));
+        let largest = || self.sound_chunks().map(|found| found.nbytes).max();
+        claimed.or_else(largest).filter(|size| *size > 0)
     }
 
-    pub(super) fn first_sound(&self) -> Option<(&Self, SoundChunk)> {
-        self.sound_chunks().next().map(|found| (self, found))
-    }
-
-    /// Uncompressed bytes of the longest sound chunk.
-    pub(super) fn largest_sound(&self) -> Option<u32> {
-        self.sound_chunks().map(|found| found.nbytes).max()
+    /// Whether trailing bytes are allowed, as an append by the reference implementation leaves them.
+    pub(super) fn tolerates_trailing(&self) -> bool {
+        self.header.as_ref().is_some_and(|header| {
+            header.layout == FormatVersion::V3
+                && (header.offsets || header.checksum == Checksum::None)
+        })
     }
 
     /// Whether there may be spare space between chunks.

@@ -1,22 +1,21 @@
 //! [`Table`]: a table of offsets that may be damaged in part.
 
+use super::probe::after;
 use crate::checked::len_of;
 use bloscpack_wire::internal::CHUNK_HEADER_LEN;
 use std::ops::Range;
 
 /// Where a chunk begins, and its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     pub at: u64,
     pub number: u64,
 }
 
 /// The entries that can be true together, ascending in the source.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(crate) struct Table {
     entries: Vec<Entry>,
-    /// No entry before this one needs to be looked at again: they lead to nothing.
-    passed: usize,
 }
 
 impl Table {
@@ -27,8 +26,7 @@ impl Table {
             entry.at >= range.start && len >= CHUNK_HEADER_LEN
         });
         Self {
-            entries: longest_ascent(possible.collect()),
-            passed: 0,
+            entries: longest_series(possible.collect(), |entry| entry.at..after(entry.at, 1)),
         }
     }
 
@@ -54,16 +52,10 @@ impl Table {
         Some(self.entries.get(index.ok()?)?.number)
     }
 
-    /// The first entry after `at` of those that were not passed.
-    pub(super) fn next_after(&mut self, at: u64) -> Option<Entry> {
+    /// Where chunks begin after this position, in order.
+    pub(super) fn after(&self, at: u64) -> impl Iterator<Item = u64> + '_ {
         let after = self.entries.partition_point(|entry| entry.at <= at);
-        self.entries.get(after.max(self.passed)).copied()
-    }
-
-    /// Notes that neither this entry nor one before it leads to a sound chunk that has not been found yet.
-    pub(super) fn pass(&mut self, entry: Entry) {
-        let after = self.entries.partition_point(|other| other.at <= entry.at);
-        self.passed = self.passed.max(after);
+        self.entries.iter().skip(after).map(|entry| entry.at)
     }
 
     /// Whether the entries of two neighboring chunks enclose these bytes and leave some on both sides.
@@ -77,31 +69,31 @@ impl Table {
     }
 }
 
-/// The longest series of entries that ascend in place and number, by lock_timeout sorting.
-fn longest_ascent(entries: Vec<Entry>) -> Vec<Entry> {
-    let is_ascending = entries.is_sorted_by(|one, next| one.at < next.at);
-    if is_ascending {
-        return entries;
+/// The longest series of items that end before the next one begins, by patience sorting.
+pub(super) fn longest_series<T: Copy>(items: Vec<T>, range: impl Fn(&T) -> Range<u64>) -> Vec<T> {
+    if items.is_sorted_by(|one, next| range(one).end <= range(next).start) {
+        return items;
     }
-    // For each length, the entry with the least place that ends a series of it; and for each entry
-    // the one before it in its series.
-    let mut ends: Vec<usize> = Vec::new();
-    let mut before: Vec<Option<usize>> = Vec::with_capacity(entries.len());
-    let at = |index: usize| entries.get(index).map_or(0, |entry| entry.at);
-    for (index, entry) in entries.iter().enumerate() {
-        let len = ends.partition_point(|end| at(*end) < entry.at);
-        before.push(len.checked_sub(1).and_then(|len| ends.get(len)).copied());
+    // For each length, the item with the least end that closes a series of it; and for each item the one before it in its
+    // series.
+    let mut ends: Vec<(u64, usize)> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(items.len());
+    for (index, item) in items.iter().enumerate() {
+        let Range { start, end } = range(item);
+        let len = ends.partition_point(|(end, _)| *end <= start);
+        let last = len.checked_sub(1).and_then(|len| ends.get(len));
+        before.push(last.map(|(_, index)| *index));
         match ends.get_mut(len) {
-            Some(end) => *end = index,
-            None => ends.push(index),
+            Some(other) if end < other.0 => *other = (end, index),
+            Some(_) => {}
+            None => ends.push((end, index)),
         }
     }
-    let mut series = Vec::with_capacity(ends.len());
-    let mut next = ends.last().copied();
-    while let Some(index) = next {
-        series.extend(entries.get(index).copied());
-        next = before.get(index).copied().flatten();
-    }
+    let last = ends.last().map(|(_, index)| *index);
+    let series = std::iter::successors(last, |index| *before.get(*index)?);
+    let mut series: Vec<_> = series
+        .filter_map(|index| items.get(index).copied())
+        .collect();
     series.reverse();
     series
 }
@@ -135,16 +127,5 @@ mod tests {
             assert!(!table.encloses(&(start..end)), "{start}..{end}");
         }
         assert!(table.encloses(&(260..290)));
-    }
-
-    #[test]
-    fn what_was_passed_does_not_come_again() {
-        let mut table = table(&[100, 150, 200]);
-        let first = table.next_after(0).unwrap();
-        assert_eq!(first.number, 0);
-        table.pass(first);
-        assert_eq!(table.next_after(0).map(|entry| entry.number), Some(1));
-        assert_eq!(table.next_after(150).map(|entry| entry.number), Some(2));
-        assert_eq!(table.next_after(200), None);
     }
 }

@@ -1,8 +1,8 @@
 //! [`Links`]: packed chunks as a row. Each contains the numbers of its records, and those that contradict the most others are
 //! left out.
 
-use super::member::FoundMember;
 use super::probe::{Probe, SoundChunk};
+use super::table::longest_series;
 use crate::checked::in_memory;
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
@@ -13,7 +13,7 @@ const SAMPLE: usize = 8;
 
 /// A chunk, and the numbers of its records according to its head.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Link {
+pub(crate) struct Link {
     pub at: u64,
     pub nbytes: u32,
     pub head: PackHead,
@@ -21,18 +21,18 @@ pub(super) struct Link {
 
 /// The links whose records ascend, in order.
 #[derive(Debug, Default)]
-pub(super) struct Links(Vec<Link>);
+pub(crate) struct Links(Vec<Link>);
 
 impl Links {
     /// Reads the heads of all sound chunks; no record may have a number of `count` or above.
     pub(super) fn read<S: ReadAt>(
         probe: &mut Probe<'_, S>,
-        member: &FoundMember,
+        chunks: impl Iterator<Item = SoundChunk>,
         packing: Packing,
         count: Option<u64>,
     ) -> Result<Self> {
         let mut links = Vec::new();
-        for found in member.sound_chunks() {
+        for found in chunks {
             let head = head_of(probe, found, packing)?;
             let is_counted = |head: &PackHead| count.is_none_or(|count| head.end() <= count);
             links.extend(head.filter(is_counted).map(|head| Link {
@@ -41,7 +41,12 @@ impl Links {
                 head,
             }));
         }
-        Ok(Self(longest_row(links)))
+        Ok(Self(Self::row(links)))
+    }
+
+    /// The longest row of links in which no record occurs twice.
+    fn row(links: Vec<Link>) -> Vec<Link> {
+        longest_series(links, |link| link.head.first..link.head.end())
     }
 
     /// The head of the chunk that begins here.
@@ -71,13 +76,13 @@ impl Links {
 /// Whether most of a member's sound chunks are packed, judging by the first few. A chunk cannot look packed by accident.
 pub(super) fn are_packed<S: ReadAt>(
     probe: &mut Probe<'_, S>,
-    member: &FoundMember,
+    chunks: impl Iterator<Item = SoundChunk>,
 ) -> Result<bool> {
     let Some(packing) = Packing::new(Packing::MAX_CHUNK_SIZE) else {
         return Ok(false);
     };
     let (mut looked, mut packed) = (0usize, 0usize);
-    for found in member.sound_chunks().take(SAMPLE) {
+    for found in chunks.take(SAMPLE) {
         looked += 1;
         let is_packed = match head_of(probe, found, packing)? {
             Some(head) => adds_up(probe, found, head)?,
@@ -101,36 +106,6 @@ fn head_of<S: ReadAt>(
 fn adds_up<S: ReadAt>(probe: &mut Probe<'_, S>, found: SoundChunk, head: PackHead) -> Result<bool> {
     let begin = probe.beginning(found, in_memory(head.values_at())?)?;
     Ok(begin.is_some_and(|begin| head.check_lengths(&begin, found.nbytes).is_ok()))
-}
-
-/// The longest row of links in which no record occurs twice, by lock_timeout sorting.
-fn longest_row(links: Vec<Link>) -> Vec<Link> {
-    let is_row = links.is_sorted_by(|one, next| one.head.end() <= next.head.first);
-    if is_row {
-        return links;
-    }
-    // For each length, the link with the least end that closes a row of that length; and for each link the one before it in
-    // its row.
-    let mut ends: Vec<usize> = Vec::new();
-    let mut before: Vec<Option<usize>> = Vec::with_capacity(links.len());
-    let end = |index: usize| links.get(index).map_or(0, |link| link.head.end());
-    for (index, link) in links.iter().enumerate() {
-        let len = ends.partition_point(|other| end(*other) <= link.head.first);
-        before.push(len.checked_sub(1).and_then(|len| ends.get(len)).copied());
-        match ends.get_mut(len) {
-            Some(other) if link.head.end() < end(*other) => *other = index,
-            Some(_) => {}
-            None => ends.push(index),
-        }
-    }
-    let mut row = Vec::with_capacity(ends.len());
-    let mut next = ends.last().copied();
-    while let Some(index) = next {
-        row.extend(links.get(index).copied());
-        next = before.get(index).copied().flatten();
-    }
-    row.reverse();
-    row
 }
 
 #[cfg(test)]
@@ -161,7 +136,7 @@ mod tests {
             let links = (0..)
                 .zip(links)
                 .map(|(at, (first, count))| link(at, *first, *count));
-            let row = longest_row(links.collect());
+            let row = Links::row(links.collect());
             let firsts: Vec<_> = row.iter().map(|link| link.head.first).collect();
             assert_eq!(firsts, expected);
             assert!(row.is_sorted_by(|one, next| one.at < next.at));

@@ -3,6 +3,7 @@
 use crate::checked::{in_memory, len_of, slice, slice_mut, to_u64};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
+use std::io;
 use std::ops::Range;
 
 /// How much is read for a look at a few bytes.
@@ -96,5 +97,28 @@ impl<'a, S: ReadAt> Window<'a, S> {
         let mut bytes = Vec::new();
         self.each(range, |piece| bytes.extend_from_slice(piece))?;
         Ok(bytes)
+    }
+}
+
+/// A source from a position on, with other bytes as its first.
+pub(super) struct Part<'a, S> {
+    pub source: &'a S,
+    pub at: u64,
+    pub first: &'a [u8],
+}
+
+impl<S: ReadAt> ReadAt for Part<'_, S> {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let first = usize::try_from(at).ok().and_then(|at| self.first.get(at..));
+        match first {
+            Some(mut rest) if !rest.is_empty() => io::Read::read(&mut rest, buf),
+            // Saturates: every position past the end of the source, however large, is the end.
+            _ => self.source.read_at(self.at.saturating_add(at), buf),
+        }
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        // Saturates: a source that has become shorter has no bytes left.
+        Ok(self.source.size()?.saturating_sub(self.at))
     }
 }

@@ -1,0 +1,239 @@
+//! The damages of a file, and what is sound between them: found once, for the reports of verification and for recovery.
+//!
+//! ```text
+//!   ReadAt ─► scan (members: sound chunks and gaps) ─► kind (content or records)
+//!          ─► gaps (losses and their positions) ─► salvage (check, decode)
+//!          ─► collector (report, empty records) ─► an output
+//! ```
+
+mod blocks;
+mod budget;
+mod collector;
+mod damage;
+mod form;
+mod gaps;
+mod head;
+mod kind;
+mod links;
+mod member;
+mod options;
+mod probe;
+mod report;
+mod salvage;
+mod scan;
+mod search;
+mod spans;
+mod table;
+mod trailing;
+mod window;
+
+pub(crate) use collector::ContentOutput;
+pub use damage::Damage;
+pub(crate) use member::FoundMember;
+pub use options::RecoverOptions;
+pub use report::{Lost, Recovery};
+pub(crate) use trailing::holds_chunks;
+
+use super::checked::to_u64;
+use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_storage::ReadAt;
+use bloscpack_wire::{Checksum, FormatError, Limits, MetadataPlace, ParseError, Position, Section};
+use collector::Collector;
+use form::MemberKind;
+use head::PartDamage;
+use probe::Probe;
+use salvage::Salvage;
+
+/// The most zeros that are written for each byte of the source: a header of 32 bytes may count any number of chunks.
+const MOST_ZEROS: u64 = 1 << 16;
+
+/// A value, or the damage in its place.
+type Checked<T> = std::result::Result<T, FormatError>;
+
+/// All damages of a source, and the number and the bytes of its sound chunks.
+pub(crate) fn examine<S: ReadAt>(source: &S, limits: Limits, threads: usize) -> Result<Recovery> {
+    let options = RecoverOptions::default().limits(limits).threads(threads);
+    Findings::of(source, &options)?.examine(source, &options)
+}
+
+/// The members that a scan found.
+pub(crate) struct Findings {
+    pub members: Vec<FoundMember>,
+    size: u64,
+}
+
+impl Findings {
+    pub(crate) fn of<S: ReadAt>(source: &S, options: &RecoverOptions) -> Result<Self> {
+        let size = source.size()?;
+        if size == 0 {
+            return Err(FormatError::Empty.into());
+        }
+        let mut members = scan::scan(source, options.limits, options.hashers)?;
+        let mut probe = Probe::new(source, options.limits, options.hashers)?;
+        kind::find(&mut probe, &mut members)?;
+        Ok(Self { members, size })
+    }
+
+    /// Whether records or content are to be recovered. The first member whose kind is known decides.
+    pub(crate) fn has_records(&self) -> Result<bool> {
+        let sound = || self.members.iter().filter(|member| member.sound > 0);
+        let first = sound().find(|member| member.header.is_some());
+        let first = first.or_else(|| sound().next());
+        match first.or(self.members.first()).map(|member| &member.kind) {
+            Some(MemberKind::Unknown(error)) => Err(error.clone().into()),
+            kind => Ok(kind.is_some_and(MemberKind::has_records)),
+        }
+    }
+
+    /// The part of the report that is known before any chunk is decoded: all except for damages among the chunks.
+    fn begin(&self) -> Recovery {
+        let mut recovery = Recovery {
+            members: to_u64(self.members.len()),
+            chunks_lost: Some(0),
+            records_lost: Some(0),
+            content: Some(0),
+            ..Recovery::default()
+        };
+        for (number, member) in (0..).zip(&self.members) {
+            // The metadata of records describes them.
+            let needs_metadata = match &member.header {
+                Some(header) if header.metadata != MetadataPlace::Absent => true,
+                Some(header) => member.kind.has_records() && !header.varlen,
+                None => member.kind.has_records(),
+            };
+            recovery.metadata_lost |= needs_metadata && member.metadata.is_none();
+            recovery.metadata_lost |= member.is_damaged(Section::Metadata);
+            recovery.offsets_lost |= member.is_damaged(Section::Offsets);
+            recovery.header_lost |= member.header.is_none();
+            recovery.is_changing |= member.is_changing;
+            recovery
+                .bare
+                .extend((member.by() == Checksum::None).then_some(number));
+        }
+        recovery
+    }
+
+    /// Finds all damages, and how much is sound, without writing anything.
+    pub(crate) fn examine<S: ReadAt>(
+        self,
+        source: &S,
+        options: &RecoverOptions,
+    ) -> Result<Recovery> {
+        Ok(self.salvage(source, options, (), None)?.0)
+    }
+
+    /// Hands on all content and reports all damage, in the order of their positions. Members without records are left out, or
+    /// those with records, if only one kind is wanted.
+    pub(crate) fn salvage<S: ReadAt, O: ContentOutput>(
+        self,
+        source: &S,
+        options: &RecoverOptions,
+        output: O,
+        wants_records: Option<bool>,
+    ) -> Result<(Recovery, O)> {
+        // Saturates: no amount reaches a bound above `u64::MAX`.
+        let most_zeros = if options.fill {
+            self.size.saturating_mul(MOST_ZEROS)
+        } else {
+            0
+        };
+        let collector = Collector::new(output, self.begin(), self.size, most_zeros);
+        let mut salvage = Salvage::new(source, options, collector);
+        let starts = self.members.iter().map(|member| member.at);
+        let ends: Vec<_> = starts.skip(1).chain([self.size]).collect();
+        for ((index, mut member), end) in (0..).zip(self.members).zip(ends) {
+            salvage.collector.member = index;
+            let kind = std::mem::take(&mut member.kind);
+            let has_records = kind.has_records();
+            if let Some(wanted) = wants_records
+                .filter(|wanted| *wanted != has_records || matches!(kind, MemberKind::Unknown(_)))
+            {
+                let why = match kind {
+                    MemberKind::Unknown(error) => error.to_string(),
+                    _ if wanted => "its chunks are not records".to_owned(),
+                    _ => "its chunks are records".to_owned(),
+                };
+                salvage.collector.leave_out(member.at..end, &why, wanted);
+                continue;
+            }
+            salvage.collector.begin(kind);
+            report_member(member, has_records, self.size, &mut salvage)?;
+        }
+        Ok((salvage.collector.recovery, salvage.collector.output))
+    }
+}
+
+/// Reports the damages of a member, and hands on its chunks.
+fn report_member<S: ReadAt, O: ContentOutput>(
+    mut member: FoundMember,
+    has_records: bool,
+    size: u64,
+    salvage: &mut Salvage<'_, S, O>,
+) -> Result<()> {
+    let head = member.at..member.first_at;
+    let is_told = member.is_damaged(Section::Offsets);
+    for PartDamage {
+        bytes,
+        section,
+        error,
+    } in std::mem::take(&mut member.damages)
+    {
+        salvage.collector.part(bytes, section, error);
+    }
+    if let Some(id) = member.wrong_checksum_id() {
+        let error = FormatError::Field {
+            name: "checksum id",
+            found: id.into(),
+            expected: "that of the digests after the chunks",
+        };
+        salvage.collector.part(head.clone(), Section::Header, error);
+    }
+    let spans = gaps::resolve(&mut member, has_records, size);
+    let counted = member.count.unwrap_or(u64::MAX);
+    let is_over = counted < gaps::accounted(&spans);
+    if let Some(error) = gaps::wrong_entry(&member, &spans).filter(|_| !is_told) {
+        salvage
+            .collector
+            .part(head.clone(), Section::Offsets, error);
+    }
+    salvage.member(spans)?;
+    let collector = &mut salvage.collector;
+    collector.end(head.start)?;
+    let trailing = member.trailing.clone();
+    if counted < member.sound {
+        let end = trailing.as_ref().map_or(size, |bytes| bytes.start);
+        collector.part(
+            end..end,
+            Section::Trailer,
+            FormatError::UncountedChunk { counted },
+        );
+    }
+    if is_over {
+        collector.uncounted();
+    }
+    if let Some(bytes) = trailing.filter(|_| !member.tolerates_trailing()) {
+        collector.part(bytes, Section::Trailer, FormatError::Trailing);
+    }
+    Ok(())
+}
+
+fn at(byte: u64, member: u64, chunk: Option<u64>, section: Section) -> Position {
+    Position {
+        byte,
+        member,
+        chunk,
+        section,
+    }
+}
+
+fn error_at(error: FormatError, position: Position) -> Error {
+    ParseError { error, position }.into()
+}
+
+/// The damage that an error reports; any other error is returned as it is.
+pub(super) fn damage_of(error: Error) -> Result<FormatError> {
+    match error.kind() {
+        ErrorKind::Format(wrong) => Ok(wrong.clone()),
+        _ => Err(error),
+    }
+}

@@ -1,0 +1,351 @@
+//! [`scan`]: reads all of a source for members, their sound chunks, and the damage between them.
+//!
+//! A chunk is followed by a chunk, an end mark, a member, or the end. As long as that holds, the scan goes from one to the next,
+//! and never looks into a sound chunk. Otherwise, the damage ends where the damaged chunk does by its own header, if that leads
+//! to something sound, or if its sizes confirm each other; or else where a search byte by byte ([`search`](super::search))
+//! finds the next sound chunk or member.
+
+use super::head::{Head, PartDamage, metadata_after_lost, table_before, text_after_lost};
+use super::member::FoundMember;
+use super::probe::{Probe, SoundChunk, end_of};
+use super::spans::Gap;
+use crate::checked::{len_of, to_u64};
+use blosc1::HEADER_LEN;
+use bloscpack_error::Result;
+use bloscpack_storage::ReadAt;
+use bloscpack_wire::{Checksum, FormatError, Hashers, Limits, Section};
+
+const MAGIC_LEN: u64 = 4;
+/// Bytes of the shortest head.
+const LEAST_HEAD: u64 = 8;
+
+/// A scan of a source, and the members that it has found so far.
+pub(super) struct Scan<'a, S> {
+    pub(super) probe: Probe<'a, S>,
+    /// The members before the last one, after one that is no part of the source.
+    pub(super) before: Vec<FoundMember>,
+    pub(super) member: FoundMember,
+    /// The member in whose damaged chunk the last member was found, and of which that may be data.
+    pub(super) outer: Option<usize>,
+}
+
+/// Scans a source.
+///
+/// # Errors
+/// Returns any error of the source.
+pub(super) fn scan<S: ReadAt>(
+    source: &S,
+    limits: Limits,
+    hashers: Hashers,
+) -> Result<Vec<FoundMember>> {
+    let mut scan = Scan {
+        probe: Probe::new(source, limits, hashers)?,
+        before: Vec::new(),
+        member: FoundMember::lost(0),
+        outer: None,
+    };
+    let mut at = scan.begin(0)?;
+    while at < scan.probe.size() {
+        at = scan.step(at)?;
+    }
+    scan.before.push(scan.member);
+    Ok(scan.before.split_off(1))
+}
+
+impl<S: ReadAt> Scan<'_, S> {
+    /// Continues from the end of the last span, and returns the end of the next one.
+    fn step(&mut self, at: u64) -> Result<u64> {
+        let checksum = self.member.checksum;
+        if !self.member.is_ended {
+            if let Some(found) = self.probe.sound(at, checksum)?
+                && self.may_belong(found)?
+            {
+                return self.take(found);
+            }
+            if let Some(end) = self.probe.end_mark(at, checksum)? {
+                let may_end = end == self.probe.size() || self.probe.is_magic(end)?;
+                self.member.is_ended = may_end || !self.member.forget_inner(end);
+                return Ok(end);
+            }
+        }
+        let is_complete = self.member.is_complete();
+        if self.probe.is_magic(at)? || (is_complete && self.is_head(at, true)?) {
+            return self.begin(at);
+        }
+        self.damaged(at)
+    }
+
+    /// Makes this the last member.
+    pub(super) fn open(&mut self, member: FoundMember) {
+        self.outer = None;
+        self.before
+            .push(std::mem::replace(&mut self.member, member));
+    }
+
+    /// Adds a sound chunk to the last member, and returns its end.
+    pub(super) fn push(&mut self, found: SoundChunk) -> u64 {
+        self.member.push(found);
+        found.end()
+    }
+
+    /// Whether a chunk without a digest may belong to the last member, whose checksum may not be known yet.
+    pub(super) fn may_belong(&mut self, found: SoundChunk) -> Result<bool> {
+        if found.by != Checksum::None || self.member.checksum.is_some() {
+            return Ok(true);
+        }
+        let named = self.member.header.as_ref().map(|header| header.checksum);
+        // If a digest was cut off, nothing is left after its chunk.
+        let is_followed = len_of(&(found.end()..self.probe.size())) >= to_u64(HEADER_LEN);
+        Ok(named == Some(Checksum::None)
+            || (self.probe.is_landing(found.end())? && (named.is_none() || is_followed)))
+    }
+
+    /// As [`push`](Self::push), unless the chunk has no digest and a better one begins inside of it, as if bytes have gone
+    /// missing: then it adds that one.
+    fn take(&mut self, found: SoundChunk) -> Result<u64> {
+        if found.by == Checksum::None
+            && !self.probe.is_landing(found.end())?
+            && let Some(early) = self.search_across(found.at, found.end())?
+        {
+            self.member.checksum.get_or_insert(found.by);
+            let error = FormatError::Cut {
+                found: len_of(&(found.at..early.at)),
+                expected: found.ctbytes.into(),
+            };
+            self.gap(Gap::one(found.at..early.at, found.nbytes, error).cut());
+            return Ok(self.push(early));
+        }
+        Ok(self.push(found))
+    }
+
+    /// Begins the member at this position, and returns the position of its first chunk.
+    pub(super) fn begin(&mut self, at: u64) -> Result<u64> {
+        let head = match Head::read(&mut self.probe, at, false)? {
+            Ok(head) => head,
+            Err(error) => match Head::read(&mut self.probe, at, true)? {
+                Ok(head) if self.leads(&head)? => head,
+                _ => return self.begin_lost(at, error),
+            },
+        };
+        self.enter(head)
+    }
+
+    fn enter(&mut self, mut head: Head) -> Result<u64> {
+        let (size, from) = (self.probe.size(), head.at + LEAST_HEAD);
+        let chunks_at = head.chunks_at.filter(|at| *at <= size);
+        let first_at = chunks_at.unwrap_or(head.earliest);
+        let is_end = chunks_at == Some(size);
+        let is_empty = head.header.nchunks == Some(0)
+            && chunks_at.is_some()
+            && (is_end || self.probe.is_magic(first_at)?);
+        let leads = is_empty || self.leads(&head)?;
+        let is_there =
+            is_empty || is_end || (chunks_at.is_some() && self.is_begun(&head, first_at)?);
+        if let (None, Some(expected)) = (chunks_at, head.chunks_at) {
+            let section = match head.header.offsets {
+                true => Section::Offsets,
+                false => Section::Metadata,
+            };
+            let error = FormatError::Cut {
+                found: len_of(&(head.at..size)),
+                expected: len_of(&(head.at..expected)),
+            };
+            head.damage(head.at..size, section, error);
+        }
+        let earliest = head.earliest;
+        let trusted = leads || !self.leads_by_any(&head)?;
+        self.open(FoundMember::of(head, first_at, trusted, leads));
+        if is_there {
+            return Ok(first_at);
+        }
+        // Bytes may be missing in the head, or its length may be wrong.
+        let Some(found) = self.search_early(from, chunks_at.unwrap_or(size))? else {
+            return Ok(first_at);
+        };
+        self.find_table(found.at)?;
+        let error = FormatError::Field {
+            name: "position of the first chunk",
+            found: found.at.into(),
+            expected: "where header, metadata and table end",
+        };
+        self.gap(Gap {
+            chunks: chunks_at.map(|_| 0),
+            is_short: chunks_at.is_some(),
+            ..Gap::new(earliest.min(found.at)..found.at, error)
+        });
+        Ok(self.push(found))
+    }
+
+    fn begin_lost(&mut self, at: u64, error: FormatError) -> Result<u64> {
+        let mut member = FoundMember::lost(at);
+        if let Some((metadata, end)) = metadata_after_lost(&mut self.probe, at)? {
+            (member.metadata, member.first_at) = (Some(metadata), end);
+        } else {
+            member.hint = text_after_lost(&mut self.probe, at)?;
+        }
+        member.look_for_records();
+        member.damages.push(PartDamage {
+            bytes: at..self.probe.size().min(at + 32),
+            section: Section::Header,
+            error,
+        });
+        // If the magic is left, it would be mistaken for the next member's.
+        if self.probe.is_magic(at)? {
+            member.first_at = member.first_at.max(at + MAGIC_LEN);
+        }
+        let first_at = member.first_at;
+        self.open(member);
+        Ok(first_at)
+    }
+
+    /// Whether a member begins at this position, and its head leads to its chunks or to the end of its stream.
+    pub(super) fn is_head(&mut self, at: u64, whatever_magic: bool) -> Result<bool> {
+        match Head::read(&mut self.probe, at, whatever_magic)? {
+            Ok(head) => self.leads(&head),
+            Err(_) => Ok(false),
+        }
+    }
+
+    fn leads(&mut self, head: &Head) -> Result<bool> {
+        for at in head.leads_to() {
+            if self.is_begun(head, at)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether its head leads to a chunk by any other checksum, or to two in a row without one.
+    fn leads_by_any(&mut self, head: &Head) -> Result<bool> {
+        for at in head.leads_to() {
+            if let Some(found) = self.probe.sound(at, None)?
+                && (found.by != Checksum::None
+                    || self.probe.sound(found.end(), Some(found.by))?.is_some())
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether a sound chunk or an end mark is here, by the checksum in the head.
+    fn is_begun(&mut self, head: &Head, at: u64) -> Result<bool> {
+        let checksum = Some(head.header.checksum).filter(|kind| *kind != Checksum::None);
+        self.is_chunk(at, checksum)
+    }
+
+    /// Whether a sound chunk or an end mark is here.
+    fn is_chunk(&mut self, at: u64, checksum: Option<Checksum>) -> Result<bool> {
+        Ok(self.probe.sound(at, checksum)?.is_some()
+            || self.probe.end_mark(at, checksum)?.is_some())
+    }
+
+    /// Finds the extent of the damage that begins here.
+    fn damaged(&mut self, at: u64) -> Result<u64> {
+        if let Some(end) = self.spare_end(at)? {
+            return Ok(end);
+        }
+        if self.member.is_complete() {
+            return self.search(at);
+        }
+        if let Some(end) = self.by_own_header(at)? {
+            return Ok(end);
+        }
+        self.search(at)
+    }
+
+    /// Skips the zeros between two chunks, or after the last one.
+    fn spare_end(&mut self, at: u64) -> Result<Option<u64>> {
+        let table = &self.member.table;
+        let (is_entry, next) = (table.number_at(at).is_some(), table.after(at).next());
+        if !self.member.allows_spare() || is_entry {
+            return Ok(None);
+        }
+        let end = next.unwrap_or(self.probe.size());
+        let mut from = at;
+        while from < end {
+            let bytes = self.probe.window.sweep(from, 1)?;
+            let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+            let is_all = zeros == bytes.len();
+            from = (from + to_u64(zeros)).min(end);
+            if !is_all {
+                break;
+            }
+        }
+        // After the last chunk, the next step looks at the bytes that follow the zeros.
+        let is_told = self.member.is_complete() || next == Some(from);
+        let checksum = self.member.checksum;
+        let is_spare = from > at && (is_told || self.probe.sound(from, checksum)?.is_some());
+        // Zeros that are not spare according to a table may be a record that was wiped out.
+        let may_be_record = self.member.varies && len_of(&(at..from)) >= self.member.least();
+        if is_spare && !is_told && may_be_record {
+            self.gap(Gap::new(at..from, FormatError::Spare { found: 0 }));
+        }
+        Ok(is_spare.then_some(from))
+    }
+
+    /// The end of a damaged chunk by its own header, if something confirms it.
+    fn by_own_header(&mut self, at: u64) -> Result<Option<u64>> {
+        let (Ok(header), Some(by)) = (self.probe.header(at)?, self.member.checksum) else {
+            return Ok(None);
+        };
+        let (member, size) = (&self.member, self.probe.size());
+        let end = end_of(at, header.ctbytes, by);
+        if header.is_end_mark() || !member.has_size(header.nbytes) {
+            return Ok(None);
+        }
+        let is_entry = |at| member.table.number_at(at).is_some();
+        let are_entries = is_entry(at) && is_entry(end);
+        // The end of the source would cut a record of any length.
+        let is_usual = member.has_usual_size(header.nbytes) && (!member.varies || end <= size);
+        let is_border = end == size
+            || (end < size && (self.is_chunk(end, Some(by))? || self.probe.is_magic(end)?));
+        let is_told = is_border || are_entries;
+        if !is_told && (!is_usual || !self.probe.is_certain(at, &header)?) {
+            return Ok(None);
+        }
+        let (error, end) = (self.fault(at)?, end.min(size));
+        // If bytes have gone missing, the next chunk begins before it should.
+        let early = match is_border {
+            true => None,
+            false => self.search_across(at, end)?,
+        };
+        let Some(found) = early else {
+            self.gap(Gap::one(at..end, header.nbytes, error));
+            return Ok(Some(end));
+        };
+        self.gap(Gap::one(at..found.at, header.nbytes, error).cut());
+        Ok(Some(self.push(found)))
+    }
+
+    /// The error at a position where a chunk should begin.
+    pub(super) fn fault(&mut self, at: u64) -> Result<FormatError> {
+        match (self.probe.header(at)?, self.member.checksum) {
+            (Err(error), _) => Ok(error),
+            (Ok(header), Some(checksum)) if !header.is_end_mark() => {
+                self.probe.fault(at, &header, checksum)
+            }
+            _ => Ok(FormatError::Trailing),
+        }
+    }
+
+    pub(super) fn gap(&mut self, gap: Gap) {
+        self.member.push_gap(gap);
+    }
+
+    /// Looks for the table of a member with a lost header, in which a chunk was found.
+    pub(super) fn find_table(&mut self, first_chunk: u64) -> Result<()> {
+        let member = &self.member;
+        let header = member.header.as_ref();
+        let may_have = header.is_none_or(|header| header.offsets && !member.is_unfilled);
+        let lacks_table = member.sound == 0 && member.table.len() == 0 && may_have;
+        if self.before.len() == 1
+            && lacks_table
+            && let Some((table, count)) = table_before(&mut self.probe, first_chunk)?
+        {
+            self.member.table = table;
+            self.member.count.get_or_insert(count);
+        }
+        Ok(())
+    }
+}
