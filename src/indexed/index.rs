@@ -1,15 +1,15 @@
 //! [`Index`]: where every chunk of an input is, in the input and in the content.
 //!
-//! A single V3 member with a filled table of offsets and chunks of one size needs no walk: its table is the index. A table
-//! of up to two million entries is read and checked on opening; of a longer one, the entries that are needed are read and
-//! checked with their neighbours. Everything else is walked once, from chunk header to chunk header.
+//! A single V3 member with a filled table of offsets and chunks of one size needs no walk: its table is the index. A short
+//! one is read and checked on opening; of a longer one, the entries that are needed are read and checked with their
+//! neighbours. Everything else is walked once, from chunk header to chunk header.
 
-use super::table::{OffsetTable, wrong_entry};
+use super::table::OffsetTable;
 use crate::checked::{in_memory, len_of, to_u64};
 use crate::engine::Warning;
 use crate::member_map::{MemberMap, chunk_header, trailing_after};
 use crate::walk::Walk;
-use blosc1::{ChunkHeader, HEADER_LEN};
+use blosc1::ChunkHeader;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{
@@ -52,8 +52,6 @@ enum Chunks {
     /// By the table of offsets, which is filled in. Records have no common size, and thus no positions in one content.
     Table {
         entries: OffsetTable,
-        /// Where the table is.
-        at: u64,
         chunk_size: Option<u64>,
         /// Where the last chunk ends.
         end: u64,
@@ -140,14 +138,13 @@ impl Index {
         if !map.has_sound_seal(source)? {
             return Ok(None);
         }
-        let Some(entries) = OffsetTable::of(source, &map, count)? else {
+        let Some(entries) = OffsetTable::of(source, &map, count, end)? else {
             return Ok(None);
         };
         let part = IndexedMember {
             form: Form::of(header, map.metadata.as_ref()),
             chunks: Chunks::Table {
                 entries,
-                at: map.geometry.table_at,
                 chunk_size: size.map(u64::from),
                 end,
             },
@@ -380,9 +377,17 @@ impl IndexedMember {
         let (checksum, header) = (self.header.checksum, &self.header);
         let allows_spare = header.layout == FormatVersion::V2 && header.offsets;
         let (position, end) = match &self.chunks {
-            Chunks::Table {
-                entries, at, end, ..
-            } => self.by_table(source, chunk, entries, *at, *end)?,
+            Chunks::Table { entries, .. } => {
+                let extent = entries.get(source, chunk)?;
+                // It is the only member, so that its numbers are those over all members.
+                let position = Position {
+                    byte: extent.start,
+                    member: 0,
+                    chunk: Some(chunk),
+                    section: Section::Chunk,
+                };
+                (position, extent.end)
+            }
             Chunks::Walked { member, chunks } => {
                 let walked = walked(chunks, chunk)?;
                 (walked.position(*member, chunk), walked.end(checksum))
@@ -425,62 +430,6 @@ impl IndexedMember {
                 Ok(content_end - u64::from(*nbytes)..*content_end)
             }
         }
-    }
-
-    /// Where a chunk begins, and where the next part does, by a table at `table_at`.
-    fn by_table<S: ReadAt>(
-        &self,
-        source: &S,
-        chunk: u64,
-        entries: &OffsetTable,
-        table_at: u64,
-        end: u64,
-    ) -> Result<(Position, u64)> {
-        let (at, next) = entries.get(source, chunk)?;
-        let next = next.unwrap_or(end);
-        let least = to_u64(HEADER_LEN + self.header.checksum.digest_len());
-        let wrong = |expected: &str| {
-            let found = i64::try_from(at).map_err(|_| Error::bug("an offset of 64 bits"))?;
-            let byte = table_at + chunk * ENTRY_LEN;
-            Err(wrong_entry(byte, chunk, found, expected.to_owned()))
-        };
-        // Offsets have 63 bits.
-        if next < at + least || next > end {
-            return wrong("before the next one and inside the file");
-        }
-        if !entries.is_checked() && !self.is_confirmed(source, chunk, entries, end)? {
-            return wrong("where the chunk before it ends");
-        }
-        let position = Position {
-            byte: at,
-            member: 0,
-            chunk: Some(chunk),
-            section: Section::Chunk,
-        };
-        Ok((position, next))
-    }
-
-    /// Whether the chunk before this one ends where this one begins, or the chunk after it begins where this one ends. One
-    /// of both is sufficient, since the other may be damaged.
-    fn is_confirmed<S: ReadAt>(
-        &self,
-        source: &S,
-        chunk: u64,
-        entries: &OffsetTable,
-        end: u64,
-    ) -> Result<bool> {
-        let digest_len = to_u64(self.header.checksum.digest_len());
-        let fits = |chunk: u64| {
-            let (at, next) = entries.get(source, chunk)?;
-            let header = chunk_header(source, at)?;
-            let ends_at = header.map(|header| at + u64::from(header.ctbytes) + digest_len);
-            Ok::<_, Error>(ends_at == Some(next.unwrap_or(end)))
-        };
-        let Some(before) = chunk.checked_sub(1) else {
-            // The first chunk was compared on opening.
-            return Ok(true);
-        };
-        Ok(fits(before)? || (chunk + 1 < self.chunks_end && fits(chunk + 1)?))
     }
 }
 

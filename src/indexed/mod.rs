@@ -36,9 +36,10 @@ const PIECE: u64 = 64 << 20;
 /// [`Snapshot`](bloscpack_storage::Snapshot), which makes an [`Editor`](crate::edit::Editor) wait: in a plain `File`, old
 /// and new bytes may be mixed, and without checksums the reader may return wrong data without an error.
 ///
-/// A table of offsets of up to two million entries (16 MiB) is read and checked on opening, and kept; of a longer one,
-/// entries are read as they are needed and checked against the chunks beside. No change of one entry, or of two adjacent
-/// ones, makes the reader return another chunk; `docs/format.md` says what remains possible.
+/// A table of offsets of up to 65,536 entries is read and checked on opening, and kept (512 KiB); of a longer one, entries
+/// are read as they are needed, checked with their neighbours and against the chunks beside, and kept up to 16 MiB. No
+/// change of one entry, or of two adjacent ones, makes the reader return another chunk; `docs/format.md` says what remains
+/// possible.
 ///
 /// ```
 /// use bloscpack::indexed::IndexedReader;

@@ -1,122 +1,215 @@
 //! [`OffsetTable`]: the table of offsets of a single member.
 
-use crate::checked::{in_memory, to_u64};
-use crate::member_map::MemberMap;
+use crate::checked::{in_memory, len_of, to_u64};
+use crate::member_map::{MemberMap, chunk_header};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{
     FormatError, Offsets, ParseError, Position, Section,
     internal::{CHUNK_HEADER_LEN, ENTRY_LEN},
 };
+use std::ops::Range;
+use std::sync::OnceLock;
 
-/// The most entries of a table that is read and checked on opening: 16 MiB.
+/// The most entries of a table that is read and checked on opening: 512 KiB.
+const MOST_AT_ONCE: u64 = 1 << 16;
+/// The most entries of a table whose pages are kept: 16 MiB.
 const MOST_KEPT: u64 = 2 << 20;
-/// Entries of a longer table that are read at once.
+/// Entries of a page of a longer table.
+const PAGE: u64 = 512;
+/// Entries that are read at once if all are wanted.
 const BATCH: u64 = 1 << 16;
 
 /// The filled table of a member.
-pub(super) enum OffsetTable {
-    /// All entries, checked to ascend from the first chunk. No two neighbours can then lead to another chunk: between the
-    /// entries before and after them, there is none.
+///
+/// Entries are only used together with the one before and the two after them, and all of these must ascend. If a chunk's
+/// entry and the next one were changed together, they therefore cannot lead to another chunk: between the entries around
+/// them, there is none.
+pub(super) struct OffsetTable {
+    at: u64,
+    count: u64,
+    digest_len: u64,
+    /// Where the last chunk ends.
+    end: u64,
+    entries: Entries,
+}
+
+enum Entries {
+    /// All entries, checked.
     Checked(Offsets),
-    /// Too many entries to keep. Those that are needed are read, with their neighbours.
-    Long { at: u64, count: u64 },
+    /// Pages are read and checked as they are needed.
+    Paged(Vec<OnceLock<Window>>),
+    /// Entries are read as they are needed, and not kept.
+    Unkept,
+}
+
+/// Some consecutive entries.
+struct Window {
+    /// The number of the first one.
+    first: u64,
+    entries: Vec<u64>,
+}
+
+impl Window {
+    fn get(&self, entry: u64) -> Option<u64> {
+        let index = usize::try_from(entry.checked_sub(self.first)?).ok()?;
+        self.entries.get(index).copied()
+    }
 }
 
 impl OffsetTable {
-    /// The table of a member, or nothing if it is wrong; the parser reports which entry.
-    pub(super) fn of<S: ReadAt>(source: &S, map: &MemberMap, count: u64) -> Result<Option<Self>> {
-        if count > MOST_KEPT {
-            let at = map.geometry.table_at;
-            return Ok(Some(Self::Long { at, count }));
-        }
-        let offsets = map.offsets(source)?;
-        let offsets = offsets.ok().filter(|table| table.get(0).is_some());
-        Ok(offsets.map(Self::Checked))
+    /// The table of a member whose last chunk ends at `end`, or nothing if it is wrong; the parser reports which entry.
+    pub(super) fn of<S: ReadAt>(
+        source: &S,
+        map: &MemberMap,
+        count: u64,
+        end: u64,
+    ) -> Result<Option<Self>> {
+        let entries = match count {
+            ..=MOST_AT_ONCE => match map.offsets(source)? {
+                Ok(offsets @ Offsets::Filled(_)) => Entries::Checked(offsets),
+                _ => return Ok(None),
+            },
+            _ if count > MOST_KEPT => Entries::Unkept,
+            _ => {
+                let pages = in_memory(count.div_ceil(PAGE))?;
+                let pages = std::iter::repeat_with(OnceLock::new).take(pages);
+                Entries::Paged(pages.collect())
+            }
+        };
+        Ok(Some(Self {
+            at: map.geometry.table_at,
+            count,
+            digest_len: to_u64(map.header.checksum.digest_len()),
+            end,
+            entries,
+        }))
     }
 
-    /// Whether all entries were checked together.
-    pub(super) fn is_checked(&self) -> bool {
-        matches!(self, Self::Checked(_))
-    }
-
-    /// Where a chunk begins, and where the next one does, if there is one.
+    /// Where a chunk begins, and where the next part does.
     ///
     /// # Errors
-    /// Returns any error of the source; [`FormatError::Offset`] for entries that do not ascend.
-    pub(super) fn get<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<(u64, Option<u64>)> {
-        match self {
-            Self::Checked(offsets) => {
-                let at = offsets.get(chunk);
-                let at = at.ok_or_else(|| Error::bug(format!("a table without chunk {chunk}")))?;
-                Ok((at, offsets.get(chunk + 1)))
-            }
-            Self::Long { at, count } => {
-                let len = (count - chunk).min(2);
-                let entries = read_ascending(source, *at, chunk, len, 0)?;
-                let [at, next @ ..] = entries.as_slice() else {
-                    return Err(Error::bug(format!("a table without chunk {chunk}")));
+    /// Returns any error of the source; [`FormatError::Offset`] for entries that cannot be right.
+    pub(super) fn get<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<Range<u64>> {
+        let (at, next) = match &self.entries {
+            Entries::Checked(offsets) => (offsets.get(chunk), offsets.get(chunk + 1)),
+            Entries::Paged(pages) => {
+                let number = chunk / PAGE;
+                let page = pages.get(in_memory(number)?);
+                let page = page.ok_or_else(|| Error::bug(format!("no page {number}")))?;
+                let window = match page.get() {
+                    Some(window) => window,
+                    None => {
+                        let read = self.window(source, number * PAGE..(number + 1) * PAGE)?;
+                        page.get_or_init(|| read)
+                    }
                 };
-                Ok((*at, next.first().copied()))
+                (window.get(chunk), window.get(chunk + 1))
             }
+            Entries::Unkept => {
+                let window = self.window(source, chunk..chunk + 1)?;
+                (window.get(chunk), window.get(chunk + 1))
+            }
+        };
+        let at = at.ok_or_else(|| Error::bug(format!("a table without chunk {chunk}")))?;
+        let next = next.unwrap_or(self.end);
+        // Offsets have 63 bits.
+        if next < at + CHUNK_HEADER_LEN + self.digest_len || next > self.end {
+            return Err(self.wrong(chunk, at, "before the next one and inside the file"));
+        }
+        Ok(at..next)
+    }
+
+    /// The entries of some chunks, with one before and two after them.
+    ///
+    /// By its own header, the chunk before must end where they begin, or a chunk after them where the next entry says; one
+    /// of both is sufficient, since the other may be damaged.
+    fn window<S: ReadAt>(&self, source: &S, chunks: Range<u64>) -> Result<Window> {
+        let before = chunks.start.checked_sub(1);
+        let first = before.unwrap_or(0);
+        let end = (chunks.end + 2).min(self.count);
+        let least = CHUNK_HEADER_LEN + self.digest_len;
+        let entries = self.read(source, first..end, 0, least)?;
+        let window = Window { first, entries };
+        let fits = |chunk: u64| {
+            let Some(at) = window.get(chunk) else {
+                return Ok(false);
+            };
+            let next = window.get(chunk + 1).unwrap_or(self.end);
+            let header = chunk_header(source, at)?;
+            let end = header.map(|header| at + u64::from(header.ctbytes) + self.digest_len);
+            Ok::<_, Error>(end == Some(next))
+        };
+        // The first chunk of all was compared on opening.
+        let is_confirmed = match before {
+            None => true,
+            Some(before) => {
+                // The end of the last chunk is known.
+                let after = end - if end == self.count { 1 } else { 2 };
+                fits(before)? || fits(after)?
+            }
+        };
+        match (is_confirmed, window.get(chunks.start)) {
+            (false, Some(at)) => {
+                Err(self.wrong(chunks.start, at, "where the chunk before it ends"))
+            }
+            _ => Ok(window),
         }
     }
 
     /// Where all chunks begin.
     pub(super) fn all<S: ReadAt>(&self, source: &S) -> Result<Vec<u64>> {
-        match self {
-            Self::Checked(Offsets::Filled(entries)) => Ok(entries.clone()),
-            Self::Checked(_) => Err(Error::bug("a table that is not filled in")),
-            Self::Long { at, count } => {
-                let mut entries = Vec::new();
-                while let first = to_u64(entries.len())
-                    && first < *count
-                {
-                    let least = entries.last().map_or(0, |last| last + CHUNK_HEADER_LEN);
-                    let len = (count - first).min(BATCH);
-                    entries.extend(read_ascending(source, *at, first, len, least)?);
-                }
-                Ok(entries)
-            }
+        if let Entries::Checked(Offsets::Filled(entries)) = &self.entries {
+            return Ok(entries.clone());
         }
+        let mut entries = Vec::new();
+        let mut first = 0;
+        while first < self.count {
+            let end = self.count.min(first + BATCH);
+            let from = entries.last().map_or(0, |last| last + CHUNK_HEADER_LEN);
+            entries.extend(self.read(source, first..end, from, CHUNK_HEADER_LEN)?);
+            first = end;
+        }
+        Ok(entries)
     }
-}
 
-/// Some entries of the table at this position, checked to ascend from `least`.
-fn read_ascending<S: ReadAt>(
-    source: &S,
-    table_at: u64,
-    first: u64,
-    count: u64,
-    mut least: u64,
-) -> Result<Vec<u64>> {
-    let byte = table_at + first * ENTRY_LEN;
-    let mut bytes = vec![0; in_memory(count * ENTRY_LEN)?];
-    source.read_exact_at(byte, &mut bytes)?;
-    let mut entries = Vec::with_capacity(in_memory(count)?);
-    for (number, entry) in (first..).zip(bytes.as_chunks().0) {
-        let found = i64::from_le_bytes(*entry);
-        let at = u64::try_from(found).ok().filter(|at| *at >= least);
-        let at = at.ok_or_else(|| wrong_entry(byte, number, found, format!("{least} or more")))?;
-        // Entries have 63 bits.
-        least = at + CHUNK_HEADER_LEN;
-        entries.push(at);
+    /// Some entries, checked to ascend from a position, by at least the length of a chunk.
+    fn read<S: ReadAt>(
+        &self,
+        source: &S,
+        numbers: Range<u64>,
+        mut from: u64,
+        least: u64,
+    ) -> Result<Vec<u64>> {
+        let byte = self.at + numbers.start * ENTRY_LEN;
+        let mut bytes = vec![0; in_memory(len_of(&numbers) * ENTRY_LEN)?];
+        source.read_exact_at(byte, &mut bytes)?;
+        let entries = numbers.zip(bytes.as_chunks().0);
+        let check = |(number, entry): (u64, &[u8; 8])| {
+            let found = u64::from_le_bytes(*entry);
+            if found < from || i64::try_from(found).is_err() {
+                return Err(self.wrong(number, found, &format!("{from} or more")));
+            }
+            // Offsets have 63 bits.
+            from = found + least;
+            Ok(found)
+        };
+        entries.map(check).collect()
     }
-    Ok(entries)
-}
 
-/// The error for a wrong entry of a table, of which these bytes were read.
-pub(super) fn wrong_entry(byte: u64, entry: u64, found: i64, expected: String) -> Error {
-    let position = Position {
-        byte,
-        member: 0,
-        chunk: None,
-        section: Section::Offsets,
-    };
-    let error = FormatError::Offset {
-        entry,
-        found: found.into(),
-        expected,
-    };
-    ParseError { error, position }.into()
+    /// The error for a wrong entry.
+    fn wrong(&self, entry: u64, found: u64, expected: &str) -> Error {
+        let position = Position {
+            byte: self.at + entry * ENTRY_LEN,
+            member: 0,
+            chunk: None,
+            section: Section::Offsets,
+        };
+        let error = FormatError::Offset {
+            entry,
+            found: found.cast_signed().into(),
+            expected: expected.to_owned(),
+        };
+        ParseError { error, position }.into()
+    }
 }

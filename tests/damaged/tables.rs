@@ -210,15 +210,20 @@ fn entries_of_three_hundred_chunks_never_lead_to_another_chunk() {
     check_all(300);
 }
 
-/// A table that is too long to be checked as a whole: entries are checked with their neighbours.
+/// Tables that are too long to be checked as a whole: entries are checked with their neighbours.
 #[test]
-fn entries_of_two_million_chunks_never_lead_to_another_chunk() {
-    const COUNT: u64 = (2 << 20) + 3;
+fn entries_of_a_long_table_never_lead_to_another_chunk() {
+    for count in [(1 << 16) + 700, (2 << 20) + 3] {
+        check_long(count);
+    }
+}
+
+fn check_long(count: u64) {
     let mut random = Random::new(9);
     let mut byte = || u8::try_from(random.below(256)).unwrap();
-    let data: Vec<u8> = (0..COUNT).map(|_| byte()).collect();
+    let data: Vec<u8> = (0..count).map(|_| byte()).collect();
     let encoder = Encoder::builder().chunk_size(1).filter(Filter::None);
-    let encoder = encoder.checksum(Checksum::None).size(COUNT);
+    let encoder = encoder.checksum(Checksum::None).size(count);
     let mut encoder = encoder.write_to_file(Cursor::new(Vec::new())).unwrap();
     encoder.write_all(&data).unwrap();
     let mut file = encoder.finish().unwrap().into_inner();
@@ -228,27 +233,29 @@ fn entries_of_two_million_chunks_never_lead_to_another_chunk() {
         let reader = IndexedReader::open(file).unwrap();
         reader.read_chunk(chunk).ok().map(|chunk| chunk[0])
     };
-    for chunk in [1, 2, 500, COUNT / 2, COUNT - 4] {
-        let right = data[usize::try_from(chunk).unwrap()];
-        assert_eq!(read(&file, chunk), Some(right));
-        for other in [chunk - 1, chunk + 1, chunk + 2, COUNT - 3, 7] {
+    let right = |chunk: u64| data[usize::try_from(chunk).unwrap()];
+    // Also the first and the last of a page.
+    for chunk in [1, 2, 500, 511, 512, 513, 1023, count / 2, count - 4] {
+        assert_eq!(read(&file, chunk), Some(right(chunk)));
+        let others = [chunk - 1, chunk + 1, chunk + 2, chunk + 600, count - 3, 7];
+        for other in others.into_iter().filter(|other| *other < count - 1) {
             let (here, there) = (at(chunk), at(other));
             let old = file[here..here + 16].to_vec();
             file.copy_within(there..there + 16, here);
-            // With `chunk` itself, only one of the two was changed, or none of them.
-            let found = read(&file, chunk);
-            assert!(
-                found.is_none() || file[here..here + 16] == old,
-                "chunk {chunk} as {other}"
-            );
+            for near in chunk.saturating_sub(2)..chunk + 3 {
+                let found = read(&file, near);
+                let is_right = found.is_none_or(|found| found == right(near));
+                assert!(is_right, "entries of {other} at {chunk}: chunk {near}");
+            }
+            let is_same = file[here..here + 16] == old;
+            assert_eq!(read(&file, chunk).is_some(), is_same, "{other} at {chunk}");
             file[here..here + 16].copy_from_slice(&old);
         }
     }
     // A damaged neighbour alone makes no chunk unreadable.
-    let middle = COUNT / 2;
+    let middle = count / 2;
     let neighbour = i64_at(&file, at(middle - 1));
     file[usize::try_from(neighbour).unwrap()] ^= 0xff;
-    let right = data[usize::try_from(middle).unwrap()];
-    assert_eq!(read(&file, middle), Some(right));
+    assert_eq!(read(&file, middle), Some(right(middle)));
     assert_eq!(read(&file, middle - 1), None);
 }
