@@ -66,9 +66,10 @@ pub use selection::{Bounds, Part, Selection};
 pub use slice::Slice;
 pub use summary::{Line, Members, Summary};
 
-/// Texts for the command. They may change at any time.
+/// Parts for the command. They may change at any time.
 #[doc(hidden)]
 pub mod internal {
+    pub use super::probe::is_directory;
     pub use super::text::{count, list, or_unknown, plain, pretty, shape};
 }
 

@@ -142,6 +142,15 @@ fn directory(_: &Path) -> io::Result<Probe> {
     })
 }
 
+/// Whether a path leads to a directory; false for a name that leads nowhere, which opening it reports.
+pub fn is_directory(path: &Path) -> io::Result<bool> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(metadata.is_dir()),
+        Err(error) if is_about_name(&error) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
 /// Whether the name is wrong, and not the disk.
 fn is_about_name(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound, PermissionDenied};

@@ -9,7 +9,7 @@ use bloscpack::{
 };
 
 use crate::failure::{Failure, RECOVER, VERIFY};
-use crate::input::{self, Input};
+use crate::input::{self, Input, is_directory};
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -95,7 +95,7 @@ impl Opened {
     ) -> Result<Self, Failure> {
         let (options, progress) = options(session);
         let options = more(options);
-        let mut opened = match path.is_dir() {
+        let mut opened = match is_directory(path)? {
             true => Self::of_directory(path, &options, progress)
                 .map_err(|error| not_opened(path, &error))?,
             false => {

@@ -29,7 +29,7 @@ use crate::text::quoted;
 pub use bytes::{Bytes, COMPLETED, FROM_JOURNAL, INTERRUPTED, failure, journal};
 pub use counted::CountedFile;
 pub use interruptible::InterruptibleReader;
-pub use kind::{is_frame, is_sparse_frame};
+pub use kind::{is_directory, is_frame, is_sparse_frame};
 pub use metadata::read_metadata;
 pub use reader::InputReader;
 pub use rest::Rest;

@@ -12,7 +12,7 @@ use super::damage;
 use crate::container::Opened;
 use crate::dataset::walk::datasets;
 use crate::failure::{Failure, VERIFY};
-use crate::input::{self, STANDARD};
+use crate::input::{self, STANDARD, is_directory};
 use crate::json_text;
 use crate::output;
 use crate::session::Session;
@@ -58,12 +58,15 @@ impl Verify {
             outcome.print(session)
         };
         for path in &self.paths {
-            if path.is_dir() {
-                directory(path, session, &mut take)?;
-            } else {
-                let report = file(path, session);
-                take(Outcome::new(path.clone(), report))?;
-            }
+            let report = match is_directory(path) {
+                Ok(true) => {
+                    directory(path, session, &mut take)?;
+                    continue;
+                }
+                Ok(false) => file(path, session),
+                Err(failure) => Err(failure),
+            };
+            take(Outcome::new(path.clone(), report))?;
         }
         if self.json {
             json_text::print(&BTreeMap::from([("files", files)]))?;

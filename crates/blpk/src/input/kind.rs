@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bloscpack::open::{Family, probe, probe_source};
+use bloscpack::open::{Family, internal, probe, probe_source};
 
 use super::{Input, is_standard_input};
 use crate::failure::Failure;
@@ -12,7 +12,7 @@ use crate::text::quoted;
 ///
 /// Nothing is taken out of a pipe.
 pub fn is_frame(path: &Path) -> Result<bool, Failure> {
-    if is_standard_input(path) && !path.is_dir() {
+    if is_standard_input(path) && !is_directory(path)? {
         let input = Input::open(path).ok();
         let bytes = input.as_ref().and_then(Input::by_position);
         let probed = bytes.and_then(|bytes| probe_source(bytes).ok());
@@ -24,5 +24,10 @@ pub fn is_frame(path: &Path) -> Result<bool, Failure> {
 
 /// Whether a directory contains a sparse frame.
 pub fn is_sparse_frame(path: &Path) -> Result<bool, Failure> {
-    Ok(path.is_dir() && is_frame(path)?)
+    Ok(is_directory(path)? && is_frame(path)?)
+}
+
+/// Whether a path leads to a directory; false for a name that leads nowhere, which opening it reports.
+pub fn is_directory(path: &Path) -> Result<bool, Failure> {
+    internal::is_directory(path).map_err(|error| Failure::io(quoted(path), &error))
 }

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::{BOLD, line};
 use crate::container::Opened;
 use crate::failure::Failure;
-use crate::input::Input;
+use crate::input::{Input, is_directory};
 use crate::session::Session;
 
 /// The trials that are listed.
@@ -32,7 +32,7 @@ pub fn of_plain(
     path: &Path,
     session: &Session,
 ) -> Result<Option<(Tuned, Option<u64>)>, Failure> {
-    if path.is_dir() {
+    if is_directory(path)? {
         return Err(refusal("directories"));
     }
     let input = Input::open_binary(path, session)?;
