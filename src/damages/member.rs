@@ -27,7 +27,7 @@ pub(crate) struct FoundMember {
     pub hint: Option<Metadata>,
     /// Its chunks have no common size, as records have none, according to the readable part of its head.
     pub varies: bool,
-    /// What its chunks hold, according to everything that was found.
+    /// The form of its chunks, according to everything that was found.
     pub kind: MemberKind,
     pub table: Table,
     /// How many chunks there should be, by the header or, if it is lost, by the table.

@@ -22,7 +22,7 @@ const LEAST_HEAD: u64 = 8;
 /// A scan of a source, and the members that it has found so far.
 pub(super) struct Scan<'a, S> {
     pub(super) probe: Probe<'a, S>,
-    /// The members before the last one, after one that is no part of the source.
+    /// The members before the last one. The first of them is not in the source: it is where a scan begins.
     pub(super) before: Vec<FoundMember>,
     pub(super) member: FoundMember,
     /// The member in whose damaged chunk the last member was found, and of which that may be data.

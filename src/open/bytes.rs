@@ -13,7 +13,7 @@ use std::io::{self, Read};
 pub(super) struct Bytes {
     input: Input,
     pub options: OpenOptions,
-    /// What the chunks contain, if the beginning of the file says it.
+    /// The form of the chunks, if the beginning of the file contains it.
     pub form: Option<Form>,
     pub warnings: Vec<String>,
 }

@@ -3,7 +3,7 @@
 use super::{Report, interrupted};
 use bloscpack_datasets::{DatasetReport, Warning};
 
-/// What arrays and tables have in common.
+/// The common part of arrays and tables.
 pub(super) struct Common {
     pub is_interrupted: bool,
     pub warnings: Vec<String>,

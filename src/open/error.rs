@@ -4,7 +4,7 @@ use blosc1::Fault;
 use bloscpack_error::Detail;
 use std::fmt;
 
-/// What is selected does not exist, or not in an input of this kind. The category is
+/// The selected part does not exist, or not in an input of this kind. The category is
 /// [`Usage`](bloscpack_error::Category::Usage).
 ///
 /// ```
@@ -48,7 +48,7 @@ pub enum SelectionError {
     Axes {
         /// The axes of the slice.
         found: usize,
-        /// Those of the array.
+        /// The axes of the array.
         axes: usize,
     },
     /// A position outside of an axis.

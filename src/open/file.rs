@@ -191,7 +191,7 @@ fn copy_rows(_: &mut BloscpackFile, _: &Selection, _: &mut dyn Write) -> Result<
     Err(bloscpack_wire::FormatError::Unsupported { what }.into())
 }
 
-/// What is known of all members together.
+/// The totals of all members.
 struct Totals {
     members: Walked,
     first: Option<Member>,
@@ -243,7 +243,7 @@ impl Totals {
         self.members.add(member);
     }
 
-    /// Finds the number of packed records of an only member, if nothing else says it.
+    /// Finds the number of packed records of an only member, if it is not stated elsewhere.
     fn count_by_last_chunk(&mut self, file: &Bytes) {
         let Some(first) = self.first.as_ref().filter(|_| self.members.count == 1) else {
             return;

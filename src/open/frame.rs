@@ -22,7 +22,7 @@ struct FrameContainer {
     warnings: Vec<String>,
 }
 
-/// What a frame contains.
+/// The content of a frame.
 enum Contents {
     Array(Box<NdArray>),
     Chunks(Box<Frame>),

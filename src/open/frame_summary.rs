@@ -1,4 +1,4 @@
-//! What a Blosc2 frame contains.
+//! The summary of a Blosc2 frame.
 
 use super::MAX_CHUNKS;
 use super::summary::{Summary, distinct};

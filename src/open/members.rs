@@ -163,7 +163,7 @@ pub(super) fn header(member: &Member, records: Option<u64>) -> Summary {
 /// No dtype or name of a packing is longer.
 const LONGEST: usize = 1 << 16;
 
-/// What the metadata says of the records; null is unknown or absent.
+/// The records according to the metadata; null is unknown or absent.
 fn declared(member: &Member) -> Value {
     let stated = |key: &str| {
         let text = member.metadata.as_ref()?.get_text(key)?;

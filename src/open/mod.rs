@@ -135,13 +135,13 @@ pub trait Container: Send {
     /// The kind.
     fn kind(&self) -> Kind;
 
-    /// What is known from the headers, at little cost.
+    /// The facts that the headers contain, at little cost.
     ///
     /// # Errors
     /// Returns errors of reading, and damage of the headers.
     fn outline(&mut self) -> Result<Outline>;
 
-    /// What the input contains, from its headers and those of its chunks (in datasets and frames, of the first 10,000).
+    /// A report on the input, from its headers and those of its chunks (in datasets and frames, of the first 10,000).
     /// Nothing is decompressed, except for the last chunk if only that shows the number of records.
     ///
     /// # Errors
@@ -190,7 +190,7 @@ pub trait Container: Send {
     /// The warnings since the last call: things that are unusual but did not prevent what was done.
     fn take_warnings(&mut self) -> Vec<String>;
 
-    /// What the container is made of, for what only this kind can do.
+    /// The value that the container was made of, which has methods that only this kind has.
     fn inner(&self) -> Inner<'_> {
         Inner::Other
     }
@@ -204,7 +204,7 @@ impl fmt::Debug for dyn Container + '_ {
     }
 }
 
-/// What a container is made of.
+/// The value that a container was made of.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub enum Inner<'a> {
@@ -226,7 +226,7 @@ pub enum Inner<'a> {
     Other,
 }
 
-/// What is known of an input from its headers.
+/// The facts about an input that its headers contain.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Outline {

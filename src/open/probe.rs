@@ -10,7 +10,7 @@ use std::path::Path;
 /// Bytes that are looked at.
 const LOOK: usize = 10;
 
-/// What an input is, as far as that is known without opening it.
+/// The nature of an input, as far as it is known without opening it.
 ///
 /// ```
 /// use bloscpack::open::{Family, probe_source};

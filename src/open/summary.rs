@@ -1,13 +1,14 @@
-//! [`Summary`]: what an input contains, for scripts and for people.
+//! [`Summary`]: a report on an input, for scripts and for people.
 
 use super::Kind;
 use bloscpack_error::Result;
+use bloscpack_wire::internal::json;
 use serde_core::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::fmt;
 
-/// What an input contains, without its content: the fields of a JSON object, and lines for people.
+/// A report on an input, without its content: the fields of a JSON object, and lines for people.
 ///
 /// It implements [`Serialize`]. Metadata and attributes are written as they are in the file, with all digits of their
 /// numbers; only `NaN` and the infinities, which JSON does not have, become `null`.
@@ -172,11 +173,9 @@ impl Summary {
 
     /// Adds JSON as it is in a file.
     pub(super) fn add_json(&mut self, key: &str, text: &str) {
-        let plain = without_python_numbers(text);
-        let field = match RawValue::from_string(plain) {
-            Ok(json) => Field::Text(json),
-            Err(_) => Field::Value(text.into()),
-        };
+        let json = json::plain(text).ok();
+        let json = json.and_then(|json| RawValue::from_string(json).ok());
+        let field = json.map_or_else(|| Field::Value(text.into()), Field::Text);
         self.fields.push((key.to_owned(), field));
     }
 
@@ -272,52 +271,4 @@ pub(super) fn distinct(names: impl Iterator<Item = &'static str>) -> Vec<&'stati
     names.sort_unstable();
     names.dedup();
     names
-}
-
-/// JSON with `null` in place of the numbers that only Python writes.
-fn without_python_numbers(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((token, after)) = next_token(rest) {
-        plain.push_str(match token {
-            "NaN" | "Infinity" | "-Infinity" => "null",
-            token => token,
-        });
-        rest = after;
-    }
-    plain
-}
-
-/// The first string, number that only Python writes, or character of a JSON text, and what follows.
-fn next_token(text: &str) -> Option<(&str, &str)> {
-    let first = text.chars().next()?;
-    let len = match first {
-        '"' => {
-            let mut escaped = false;
-            let end = text.bytes().skip(1).position(|byte| {
-                let ends = byte == b'"' && !escaped;
-                escaped = byte == b'\\' && !escaped;
-                ends
-            });
-            end.map_or(text.len(), |end| end + 2)
-        }
-        _ => {
-            let mut words = ["-Infinity", "Infinity", "NaN"].into_iter();
-            let word = words.find(|word| text.starts_with(word));
-            word.map_or(first.len_utf8(), str::len)
-        }
-    };
-    text.split_at_checked(len)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::without_python_numbers;
-
-    #[test]
-    fn numbers_of_python_become_null_and_all_else_stays() {
-        let text = r#"{"NaN \" NaN": [1e400, -Infinity, NaN, Infinity, -1.50, "ä"]}"#;
-        let plain = r#"{"NaN \" NaN": [1e400, null, null, null, -1.50, "ä"]}"#;
-        assert_eq!(without_python_numbers(text), plain);
-    }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// Called with the bytes that were processed, and how many there will be in all where that is known.
 type Callback = dyn Fn(u64, Option<u64>) -> io::Result<()> + Send + Sync;
 
-/// What is called as the work goes on.
+/// The function that is called as the work goes on.
 #[derive(Clone, Default)]
 pub(super) struct Watch(pub Option<Arc<Callback>>);
 

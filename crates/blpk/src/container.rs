@@ -28,7 +28,7 @@ pub struct Opened {
 /// Where an input comes from, for messages.
 pub struct Origin {
     pub name: String,
-    /// What helps if the input is damaged.
+    /// A hint for the user if the input is damaged.
     advice: Option<&'static str>,
 }
 

@@ -170,7 +170,7 @@ impl Input {
             .then_some(&*self.bytes)
     }
 
-    /// What is left of a regular file, which can be read at any position.
+    /// The rest of a regular file, which can be read at any position.
     pub fn source(&self) -> Option<Rest> {
         let bytes = Arc::clone(&self.bytes);
         self.extent.map(|extent| Rest::new(bytes, extent.start))

@@ -12,5 +12,5 @@ pub use crate::seal::Seal;
 
 /// JSON with the numbers that only Python writes.
 pub mod json {
-    pub use crate::json::{check, parse};
+    pub use crate::json::{check, parse, plain};
 }

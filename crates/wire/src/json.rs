@@ -2,6 +2,7 @@
 
 use serde_core::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
+use std::string::FromUtf8Error;
 
 /// `-Infinity` before `Infinity`, so that no sign is left over.
 const PYTHON_ONLY: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
@@ -10,19 +11,23 @@ const PYTHON_ONLY: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
 ///
 /// Nesting deeper than 128 is an error. If a key occurs twice, the last value counts.
 pub fn parse(text: &[u8]) -> Result<Value, serde_json::Error> {
-    serde_json::from_slice(text).or_else(|error| match without_python_numbers(text) {
-        Some(plain) => serde_json::from_slice(&plain),
-        None => Err(error),
+    serde_json::from_slice(text).or_else(|error| {
+        match without_python_numbers(text, is_beyond_floats) {
+            Some(plain) => serde_json::from_slice(&plain),
+            None => Err(error),
+        }
     })
 }
 
 /// Whether [`parse`] will succeed, found out in little memory.
 pub fn check(text: &[u8]) -> Result<(), serde_json::Error> {
     let check = |text: &[u8]| serde_json::from_slice::<Sound>(text).map(|_| ());
-    check(text).or_else(|error| match without_python_numbers(text) {
-        Some(plain) => check(&plain),
-        None => Err(error),
-    })
+    check(text).or_else(
+        |error| match without_python_numbers(text, is_beyond_floats) {
+            Some(plain) => check(&plain),
+            None => Err(error),
+        },
+    )
 }
 
 /// Any JSON value, parsed by the same rules as [`Value`] and kept nowhere.
@@ -76,8 +81,20 @@ impl<'de> Visitor<'de> for Sound {
     }
 }
 
-/// The text with `null` for each such number and each that is too large, or nothing if there is none.
-fn without_python_numbers(text: &[u8]) -> Option<Vec<u8>> {
+/// The text with `null` in place of the numbers that only Python writes. All others keep their digits, even those that are too
+/// large for a float.
+///
+/// # Errors
+/// Returns no error: only ASCII is replaced.
+pub fn plain(text: &str) -> Result<String, FromUtf8Error> {
+    match without_python_numbers(text.as_bytes(), |_| false) {
+        Some(plain) => String::from_utf8(plain),
+        None => Ok(text.to_owned()),
+    }
+}
+
+/// The text with `null` in place of the words of Python, and of each number that is `refused`, or nothing if there is none.
+fn without_python_numbers(text: &[u8], refused: impl Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
     // `NaN` grows by a third.
     let mut plain = Vec::with_capacity(text.len() + text.len() / 3);
     let (mut rest, mut in_string) = (text, false);
@@ -92,9 +109,9 @@ fn without_python_numbers(text: &[u8]) -> Option<Vec<u8>> {
         }
         // A number is passed at once: looking at each digit with all that follow would be quadratic.
         if !in_string && let Some((number, after)) = split_number(rest) {
-            let is_beyond = is_beyond_floats(number);
-            plain.extend_from_slice(if is_beyond { b"null" } else { number });
-            replaced |= is_beyond;
+            let is_refused = refused(number);
+            plain.extend_from_slice(if is_refused { b"null" } else { number });
+            replaced |= is_refused;
             rest = after;
             continue;
         }
@@ -130,8 +147,16 @@ fn is_beyond_floats(number: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::parse;
+    use super::{parse, plain};
     use serde_json::json;
+
+    #[test]
+    fn plain_text_keeps_all_digits() {
+        let text = r#"{"NaN \" NaN": [1e400, -Infinity, NaN, Infinity, -1.50, "ä"]}"#;
+        let expected = r#"{"NaN \" NaN": [1e400, null, null, null, -1.50, "ä"]}"#;
+        assert_eq!(plain(text).unwrap(), expected);
+        assert_eq!(plain(expected).unwrap(), expected);
+    }
 
     #[test]
     fn numbers_that_only_python_knows_are_null() {

@@ -1,4 +1,4 @@
-//! What is left of a regular file.
+//! [`Rest`]: the bytes of a regular file from its current position on.
 
 use std::io;
 use std::sync::Arc;

@@ -33,7 +33,7 @@ struct State<I, R> {
 
 impl<I, R> State<I, R> {
     fn has_room(&self) -> bool {
-        // Saturates: then there is no limit.
+        // Saturates: a limit of `u64::MAX` means that there is none.
         self.begun < self.next.saturating_add(self.limit)
     }
 }

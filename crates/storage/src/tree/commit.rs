@@ -123,7 +123,7 @@ impl JournaledStore {
         })
     }
 
-    /// Waits until there are no readers, and keeps new ones out.
+    /// Locks the store for writing: waits until all readers have finished.
     fn lock_root(&self) -> Result<Box<dyn Guard>> {
         let timeout = locked(&self.timeout).clone();
         Ok(lock_root(&*self.store, &timeout)?)

@@ -121,7 +121,7 @@ fn settle(store: &dyn Store, staging: &Staging, timeout: &LockTimeout) -> Result
     Ok(journal.is_some())
 }
 
-/// Waits until there are no readers, and keeps new ones out.
+/// Locks the store for writing: waits until all readers have finished.
 pub(super) fn lock_root(store: &dyn Store, timeout: &LockTimeout) -> io::Result<Box<dyn Guard>> {
     let guard = timeout.wait(|| store.try_lock(&Key::root(), LockMode::Exclusive))?;
     guard.ok_or_else(|| busy("other processes are still reading this store"))
