@@ -30,28 +30,31 @@ pub(crate) struct MemberMap {
 }
 
 impl MemberMap {
-    /// Reads header and metadata, if there is a member. The other parts are read as they are asked for.
+    /// Reads header and metadata; nothing if the source ends before or within them. The other parts are read as they are
+    /// asked for.
     pub(crate) fn read<S: ReadAt>(source: &S, limits: &Limits) -> Result<Option<Self>> {
-        let mut map: Option<Self> = None;
+        let (mut header, mut map) = (None, None);
         let mut walk = Walk::of_file(Cursor::new(source), limits)?;
-        walk.run_until(|event, parser| match (event, &mut map) {
-            (Event::Header(header), _) => {
-                let is_all = header.metadata == MetadataPlace::Absent;
-                map = Some(Self {
-                    header,
-                    metadata: None,
-                    metadata_header: None,
-                    geometry: parser.geometry(),
-                });
-                is_all
-            }
-            (Event::Metadata(metadata, header), Some(map)) => {
-                map.metadata = Some(metadata);
-                map.metadata_header = header;
-                map.geometry = parser.geometry();
-                true
-            }
-            _ => false,
+        walk.run_until(|event, parser| {
+            let (metadata, metadata_header) = match event {
+                Event::Header(found) => {
+                    let is_all = found.metadata == MetadataPlace::Absent;
+                    header = Some(found);
+                    if !is_all {
+                        return false;
+                    }
+                    (None, None)
+                }
+                Event::Metadata(metadata, header) => (Some(metadata), header),
+                _ => return false,
+            };
+            map = header.take().map(|header| Self {
+                header,
+                metadata,
+                metadata_header,
+                geometry: parser.geometry(),
+            });
+            true
         })?;
         Ok(map)
     }
