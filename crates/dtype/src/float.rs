@@ -57,9 +57,10 @@ impl Float {
         }
     }
 
-    /// A number of JSON, which has only finite ones; null for others.
+    /// A number of JSON, which has only finite ones; text for infinity, null for what is not a number.
     pub fn value(self) -> Value {
         match self {
+            _ if self.double().is_infinite() => self.text().into(),
             Self::Half(bits) => shortest(bits).into(),
             // The digits that identify it among singles, not all the digits of the same double.
             Self::Single(float) => format!("{float:?}").parse::<f64>().ok().into(),

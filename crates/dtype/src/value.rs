@@ -13,7 +13,7 @@ impl DType {
     /// | elements | value |
     /// |---|---|
     /// | bool, integers | bool, number |
-    /// | floats | number, with the fewest digits that identify it; null if it is not finite |
+    /// | floats | number, with the fewest digits that identify it; "inf" or "-inf" if it is infinite, null if it is not a number |
     /// | complex numbers | `[re, im]` |
     /// | datetimes | ISO 8601 to the precision of the unit; the count for years with more than four digits and for the generic unit; null for "not a time" |
     /// | timedeltas | the count; null for "not a time" |
