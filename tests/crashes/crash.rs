@@ -46,9 +46,10 @@ struct Run {
     contents: Vec<Content>,
 }
 
-/// Runs an editor until its work is done, or not possible with this file.
-fn run(scenario: &Scenario) -> Run {
+/// Runs an editor until its work is done, or not possible with this file; perhaps beside a reader of the old content.
+fn run(scenario: &Scenario, has_reader: bool) -> Run {
     let recorder = Recorder::new(&[(NAME.into(), scenario.file.clone())]);
+    let old = has_reader.then(|| Snapshot::open_in(&recorder, OsStr::new(NAME)).unwrap());
     let (mut acked, mut contents) = (Vec::new(), vec![scenario.before.clone()]);
     let mut editor = None;
     for edit in &scenario.edits {
@@ -63,6 +64,10 @@ fn run(scenario: &Scenario) -> Run {
         let beside = Snapshot::open_in(&recorder, OsStr::new(NAME)).unwrap();
         let seen = check::read(Cursor::new(beside)).unwrap();
         assert_eq!(seen, contents[contents.len() - 1], "{}", scenario.name);
+        if let Some(old) = &old {
+            let seen = check::read(Cursor::new(old)).unwrap();
+            assert_eq!(seen, scenario.before, "{}: an old reader", scenario.name);
+        }
     }
     drop(editor);
     Run {
@@ -94,8 +99,8 @@ fn fail(scenario: &Scenario, log: &Log, done: usize, files: &Files, why: &str) -
 }
 
 /// Crashes a scenario everywhere, and some of the recoveries; returns how many states there were.
-fn crash(scenario: &Scenario, random: &mut Random) -> usize {
-    let run = run(scenario);
+fn crash(scenario: &Scenario, random: &mut Random, has_reader: bool) -> usize {
+    let run = run(scenario, has_reader);
     let (mut states, mut recover) = (0, Vec::new());
     for_each_state(&run.log, &run.acked, DEPTH, random, |done, files| {
         match check(files, scenario, run.allowed(done)) {
@@ -143,12 +148,12 @@ fn a_crash_leaves_the_old_or_the_new() {
     let random = &mut Random::new(seed);
     let (mut states, mut done) = (0, 0);
     for scenario in scenarios() {
-        states += crash(&scenario, random);
+        states += crash(&scenario, random, done % 2 == 1);
         done += 1;
     }
     println!("{states} states of {done} scenarios");
     while (states as u64) < wanted {
-        states += crash(&scenario::at_random(random), random);
+        states += crash(&scenario::at_random(random), random, done % 2 == 1);
         done += 1;
     }
     println!("{states} states of {done} scenarios, seed {seed}");
@@ -157,7 +162,7 @@ fn a_crash_leaves_the_old_or_the_new() {
 
 /// Files as `check` gets them, in a state in which a change has to be completed.
 fn interrupted(scenario: &Scenario) -> Vec<Files> {
-    let (run, mut states) = (run(scenario), Vec::new());
+    let (run, mut states) = (run(scenario, false), Vec::new());
     let depth = Depth {
         exhaustive: false,
         random: 2,

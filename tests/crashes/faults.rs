@@ -84,7 +84,16 @@ fn at_each(
         };
         let memory = fresh(scenario);
         let folder = Faulty::new(memory.clone(), plan);
+        // Every other time there is a reader, whose content stays.
+        let reader =
+            (first % 2 == 1).then(|| Snapshot::open_in(&memory, OsStr::new(NAME)).unwrap());
         let outcome = outcome(scenario, &folder);
+        if let Some(reader) = reader {
+            match read(Cursor::new(reader)) {
+                Ok(seen) => assert_eq!(seen, contents[0], "{}, {plan:?}", scenario.name),
+                Err(error) => assert_eq!(error.category(), Category::Failed, "{plan:?}: {error}"),
+            }
+        }
         let (made, came) = (outcome.made, folder.faults() > 0);
         let fail = |why: String| -> ! { panic!("{}, {plan:?}: {why}", scenario.name) };
         then(&folder, outcome).unwrap_or_else(|why| fail(why));

@@ -78,6 +78,7 @@ mod mutex;
 mod owners;
 #[doc(hidden)]
 pub mod parallel;
+mod presence;
 mod read_at;
 mod seekable;
 mod tree;
@@ -93,6 +94,7 @@ pub use lock_timeout::LockTimeout;
 #[cfg(feature = "mmap")]
 pub use map::Map;
 pub use memory::{Memory, MemoryFile};
+pub use presence::{FileStatus, Presence};
 pub use read_at::ReadAt;
 pub use seekable::Seekable;
 pub use tree::{DiskStore, Entry, EntryKind, Guard, JournaledStore, Key, Object, Store};

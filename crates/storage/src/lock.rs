@@ -1,5 +1,6 @@
 //! [`Lock`]: which handles may read and write a file at the same time.
 
+use crate::Presence;
 use crate::write_at::retry;
 use std::fs::{File, TryLockError};
 use std::io;
@@ -28,6 +29,12 @@ pub trait Lock {
     /// # Errors
     /// Returns any error of the file.
     fn unlock(&self) -> io::Result<()>;
+
+    /// The means by which handles of this file see one another, if there are any. Without them,
+    /// readers and writers wait for one another.
+    fn presence(&self) -> Option<&dyn Presence> {
+        None
+    }
 }
 
 impl Lock for File {
@@ -50,6 +57,11 @@ impl Lock for File {
             Err(error) if has_no_locks(&error) => Ok(()),
             done => done,
         }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn presence(&self) -> Option<&dyn Presence> {
+        Some(self)
     }
 }
 

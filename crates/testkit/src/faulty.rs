@@ -1,7 +1,9 @@
 //! [`Faulty`]: a folder whose N-th operation fails.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::storage::{Access, Folder, Lock, LockMode, Memory, MemoryFile, ReadAt, WriteAt};
+use bloscpack::storage::{
+    Access, Folder, Lock, LockMode, Memory, MemoryFile, Presence, ReadAt, WriteAt,
+};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::sync::Arc;
@@ -236,5 +238,9 @@ impl Lock for FaultyFile {
 
     fn unlock(&self) -> io::Result<()> {
         self.switch.pass(Call::Other, || self.file.unlock())
+    }
+
+    fn presence(&self) -> Option<&dyn Presence> {
+        self.file.presence()
     }
 }

@@ -1,7 +1,9 @@
 //! [`Recorder`]: a folder that remembers, in one order, all that was done to it and to its files.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::storage::{Access, Folder, Lock, LockMode, Memory, MemoryFile, ReadAt, WriteAt};
+use bloscpack::storage::{
+    Access, Folder, Lock, LockMode, Memory, MemoryFile, Presence, ReadAt, WriteAt,
+};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -207,6 +209,10 @@ impl Lock for RecordedFile {
 
     fn unlock(&self) -> io::Result<()> {
         self.file.unlock()
+    }
+
+    fn presence(&self) -> Option<&dyn Presence> {
+        self.file.presence()
     }
 }
 

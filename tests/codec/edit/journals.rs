@@ -2,7 +2,7 @@
 
 use crate::edit::golden::sensor;
 use crate::edit::{JOURNAL, NAME, append, check, name, names};
-use bloscpack::storage::{Access, Folder, Memory, Snapshot, WriteAt};
+use bloscpack::storage::{Access, Folder, Lock, LockMode, Memory, Snapshot, WriteAt};
 use bloscpack::{Category, Checksum, Encoder, edit::Editor, indexed::IndexedReader, wire::Hashers};
 use std::io::{Cursor, Write};
 
@@ -14,10 +14,12 @@ fn file(data: &[u8]) -> Vec<u8> {
 }
 
 /// A file in the middle of a change, and its complete journal: the change is made while a reader
-/// that holds the file keeps it from being applied, and the mark is set by hand.
+/// that locks the file, as those of earlier versions do, keeps it from being applied, and the mark
+/// is set by hand.
 fn interrupted(data: &[u8], more: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let folder = Memory::from([(NAME, file(data))]);
-    let reader = Snapshot::open_in(&folder, name()).unwrap();
+    let reader = Folder::open(&folder, name(), Access::Read).unwrap();
+    assert!(reader.try_lock(LockMode::Shared).unwrap());
     let options = Editor::builder().lock_timeout(std::time::Duration::ZERO);
     let mut editor = options.open_in(folder.clone(), name()).unwrap();
     let mut appender = editor.append().unwrap();

@@ -1,7 +1,7 @@
 //! Tests that change metadata and content together, and that writers wait for readers.
 
 use crate::edit::{NAME, name};
-use bloscpack::storage::{Memory, Snapshot};
+use bloscpack::storage::Memory;
 use bloscpack::{Encoder, Limits, Metadata, edit::Editor, survey::Survey};
 use std::io::{Cursor, Write};
 
@@ -56,6 +56,7 @@ fn metadata_and_content_change_together_or_not_at_all() {
 
 #[test]
 fn who_waits_for_readers_is_asked_and_may_give_up() {
+    use bloscpack::storage::{Access, Folder, Lock, LockMode};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};
     let folder = with_metadata(b"some bytes", "{}");
@@ -65,7 +66,9 @@ fn who_waits_for_readers_is_asked_and_may_give_up() {
         .lock_timeout(std::time::Duration::MAX)
         .while_waiting(move |_| count.fetch_add(1, Ordering::Relaxed) < 3);
     let mut editor = builder.open_in(folder.clone(), name()).unwrap();
-    let reader = Snapshot::open_in(&folder, name()).unwrap();
+    // As readers of earlier versions do.
+    let reader = Folder::open(&folder, name(), Access::Read).unwrap();
+    assert!(reader.try_lock(LockMode::Shared).unwrap());
     let error = editor.patch(0, b"SOME".as_slice()).unwrap_err();
     assert!(error.to_string().contains("reading this file"), "{error}");
     assert_eq!(asked.load(Ordering::Relaxed), 4);

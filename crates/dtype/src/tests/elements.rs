@@ -124,7 +124,10 @@ fn floats_that_are_not_finite_are_words_and_null() {
     let complex = parse("<c8");
     let element = bytes("0000c07f000080ff");
     assert_eq!(complex.value(&element), json!([null, "-inf"]));
-    assert_eq!(from_value(&complex, &json!([null, "-inf"])).unwrap(), element);
+    assert_eq!(
+        from_value(&complex, &json!([null, "-inf"])).unwrap(),
+        element
+    );
     assert_eq!(text(&complex, &element), "nan-infj");
     assert_eq!(from_text(&complex, "nan-infj").unwrap(), element);
     assert_eq!(from_text(&complex, "").unwrap(), bytes("0000c07f0000c07f"));

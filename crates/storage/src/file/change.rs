@@ -214,7 +214,7 @@ impl<'a, F: Folder> Change<'a, F> {
         let journal = Journal::complete(file.salt, pieces, target, (&file.journal, end))?;
         file.journal.sync()?;
         file.folder.sync()?;
-        file.finish(&journal)?;
+        file.finish(&journal, false)?;
         file.begun = None;
         file.at_risk(|file| file.begin_journal())?;
         Ok(file)

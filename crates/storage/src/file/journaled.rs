@@ -1,5 +1,6 @@
 //! [`JournaledFile`]: a file that one writer changes atomically.
 
+use super::keeper::Keeper;
 use crate::convert::min_len;
 use crate::error::busy;
 use crate::journal::{Journal, Salt};
@@ -62,6 +63,7 @@ pub struct JournaledFile<F: Folder> {
     pub(super) begun: Option<Begun>,
     /// The state in which this writer has left the file, once it has been opened.
     last_state: Option<FileState>,
+    pub(super) keeper: Keeper<F::File>,
 }
 
 /// A change that has begun and is not committed.
@@ -130,11 +132,14 @@ impl<F: Folder> JournaledFile<F> {
                 is_poisoned: true,
                 begun: None,
                 last_state: None,
+                keeper: Keeper::default(),
             };
+            opened.announce()?;
             if !is_new {
                 opened.settle()?;
                 opened.renew_journal()?;
             }
+            opened.announce_settled()?;
             // From here on the journal is our own, and is removed if this fails.
             opened.is_poisoned = false;
             opened.begin_journal()?;
@@ -153,7 +158,7 @@ impl<F: Folder> JournaledFile<F> {
     fn settle(&mut self) -> Result<()> {
         if is_marked(&self.file)? {
             let journal = Journal::read(&self.file, &self.journal)?;
-            self.finish(&journal)?;
+            self.finish(&journal, true)?;
         }
         self.is_poisoned = true;
         // If anything fails here, the journal stays: it may be a file of another program, or be
@@ -295,14 +300,22 @@ impl<F: Folder> JournaledFile<F> {
         Ok(())
     }
 
-    /// Makes the change of a complete journal, from the mark on, while there are no readers.
-    pub(super) fn finish(&mut self, journal: &Journal) -> io::Result<()> {
+    /// Makes the change of a complete journal, from the mark on. If it is the change of an earlier writer, that has
+    /// kept what readers need.
+    pub(super) fn finish(&mut self, journal: &Journal, is_earlier: bool) -> io::Result<()> {
         self.is_poisoned = true;
+        if !is_earlier {
+            self.prepare_history()?;
+        }
         if !self.timeout.lock(&self.file, LockMode::Exclusive)? {
             self.is_poisoned = false;
             return Err(busy("other processes are still reading this file"));
         }
-        if let Err(error) = self.check_others() {
+        let kept = self.check_others().and_then(|()| match is_earlier {
+            true => Ok(()),
+            false => self.keep(journal),
+        });
+        if let Err(error) = kept {
             self.file.unlock()?;
             self.is_poisoned = false;
             return Err(error);
@@ -313,6 +326,9 @@ impl<F: Folder> JournaledFile<F> {
         self.file.sync()?;
         self.file.write_all_at(0, &[journal.first])?;
         self.file.sync()?;
+        if !is_earlier {
+            self.keep_no_more()?;
+        }
         self.remember_state()?;
         self.file.unlock()?;
         self.is_poisoned = false;
@@ -325,8 +341,11 @@ impl<F: Folder> Drop for JournaledFile<F> {
         let is_complete = is_marked(&self.file).is_ok_and(|marked| !marked);
         // A journal that may still be needed stays for the next writer. If it cannot be removed, it
         // has no effect on readers.
-        if !self.is_poisoned && is_complete && self.abandon().is_ok() && self.has_journal() {
-            let _ = self.folder.remove(&self.journal_name);
+        if !self.is_poisoned && is_complete && self.abandon().is_ok() {
+            let _ = self.take_leave();
+            if self.has_journal() {
+                let _ = self.folder.remove(&self.journal_name);
+            }
         }
     }
 }

@@ -1,7 +1,11 @@
 //! A single file that is changed atomically, through a journal beside it.
 
 mod change;
+mod follower;
+mod history;
 mod journaled;
+mod keeper;
+mod pinned;
 mod replacement;
 mod snapshot;
 

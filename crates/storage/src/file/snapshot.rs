@@ -1,38 +1,74 @@
 //! [`Snapshot`]: a file as its last committed change left it.
 
+use super::follower::{Follower, Start, View};
 use super::journaled::{is_marked, journal_name};
+use super::pinned::Place;
 use crate::convert::prefix;
 use crate::error::busy;
-use crate::journal::{Journal, Overlay};
+use crate::journal::Journal;
 use crate::{
     Access, Disk, Folder, JournalFault, Lock, LockMode, LockTimeout, ReadAt, Result, WriteAt,
 };
 use std::ffi::OsStr;
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
 
-/// A file that is open for reading, and that no writer changes as long as this exists.
+/// How often opening starts again because another writer has replaced the file meanwhile.
+const MAX_ATTEMPTS: u32 = 100;
+
+/// A file that is open for reading, with the content that it has now, for as long as this exists.
+///
+/// A writer of this crate may change the file meanwhile: it keeps the bytes that it overwrites
+/// beside the file, `NAME.blpk-history`, for the snapshots that are older, and reading finds them
+/// there. Neither waits for the other, except for opening while a commit is made. Where handles of
+/// a file cannot see one another ([`Lock::presence`]), as on network file systems, a snapshot locks the file
+/// instead, and writers wait for it.
 ///
 /// If an earlier writer was interrupted in a change, the changed file is read through its journal.
-/// Nothing is written, so that files in read-only places can be read, too. Programs that do not use
-/// the locks of this crate are not kept from changing the file.
+/// Nothing is written, so that files in read-only places can be read, too.
+///
+/// If a program that does not know this protocol changes the file, or a writer was killed,
+/// reading fails with [`StaleNetworkFileHandle`](io::ErrorKind::StaleNetworkFileHandle), and never
+/// mixes the old and the new content: open the file again.
 ///
 /// ```
-/// use bloscpack_storage::{Memory, ReadAt, Snapshot};
+/// use bloscpack_storage::{JournaledFile, LockTimeout, Memory, ReadAt, Snapshot};
 /// let folder = Memory::from([("data", b"some data".to_vec())]);
 /// let snapshot = Snapshot::open_in(&folder, "data".as_ref())?;
-/// let mut bytes = [0; 4];
-/// snapshot.read_exact_at(5, &mut bytes)?;
-/// assert_eq!(&bytes, b"data");
-/// assert!(!snapshot.is_interrupted());
+///
+/// let mut writer = JournaledFile::open(folder, "data".as_ref(), &LockTimeout::default())?;
+/// let mut change = writer.change(None)?;
+/// change.put(0, b"more")?;
+/// change.commit(9)?;
+///
+/// let mut bytes = [0; 9];
+/// snapshot.read_exact_at(0, &mut bytes)?;
+/// assert_eq!(&bytes, b"some data");
+/// let mut snapshot = snapshot;
+/// assert!(snapshot.refresh()?);
+/// snapshot.read_exact_at(0, &mut bytes)?;
+/// assert_eq!(&bytes, b"more data");
 /// # Ok::<(), bloscpack_storage::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Snapshot<F = File> {
     file: F,
-    /// The journal of a change that was interrupted, and the file that it is in.
-    change: Option<(Journal, F)>,
+    is_interrupted: bool,
+    /// Nothing if the file is locked.
+    follower: Option<Follower<F>>,
+    view: RwLock<View<F>>,
+    /// Opens the file again.
+    reopen: Arc<dyn Fn() -> Result<Self> + Send + Sync>,
+}
+
+impl<F: fmt::Debug> fmt::Debug for Snapshot<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = f.debug_struct("Snapshot");
+        text.field("file", &self.file);
+        text.finish_non_exhaustive()
+    }
 }
 
 impl Snapshot {
@@ -46,72 +82,154 @@ impl Snapshot {
     }
 }
 
-impl<T: WriteAt + Lock> Snapshot<T> {
+impl<T: WriteAt + Lock + 'static> Snapshot<T> {
     /// Opens a file of a folder.
     ///
     /// # Errors
     /// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy) if a writer takes longer than a minute
     /// to complete a change; [`Interrupted`](crate::Error::Interrupted) if a change was interrupted
     /// and its journal is missing, damaged or belongs to another file; and any error of the folder.
-    pub fn open_in<F: Folder<File = T>>(folder: &F, name: &OsStr) -> Result<Self> {
-        let file = folder.open(name, Access::Read)?;
-        if !LockTimeout::OF_READERS.lock(&file, LockMode::Shared)? {
-            return Err(busy("another process is changing this file").into());
-        }
-        if !is_marked(&file)? {
-            return Ok(Self { file, change: None });
-        }
-        let journal = match folder.open(&journal_name(name), Access::Read) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(JournalFault::Missing.of_file());
+    pub fn open_in<D>(folder: &D, name: &OsStr) -> Result<Self>
+    where
+        D: Folder<File = T> + Clone + Send + Sync + 'static,
+    {
+        for _ in 0..MAX_ATTEMPTS {
+            let opened = Self::try_open(folder, name)?;
+            if folder.leads_to(name, &opened.file)? {
+                return Ok(opened);
             }
-            opened => opened?,
+        }
+        Err(busy("other programs keep replacing this file").into())
+    }
+
+    fn try_open<D>(folder: &D, name: &OsStr) -> Result<Self>
+    where
+        D: Folder<File = T> + Clone + Send + Sync + 'static,
+    {
+        let file = folder.open(name, Access::Read)?;
+        let follower = Follower::new(&file, folder, name)?;
+        let start = LockTimeout::OF_READERS.wait(|| match &follower {
+            Some(follower) => follower.start(&file),
+            None => {
+                let is_locked = file.try_lock(LockMode::Shared)?;
+                Ok(is_locked.then(|| Start::Alone(View::default())))
+            }
+        })?;
+        let (mut view, is_locked, is_followed) = match start {
+            None => return Err(busy("another process is changing this file").into()),
+            Some(Start::Following(view)) => (view, false, true),
+            Some(Start::Locked(view)) => (view, true, true),
+            Some(Start::Alone(mut view)) => {
+                view.len = file.size()?;
+                (view, true, false)
+            }
         };
-        let change = Journal::read(&file, &journal)?;
+        let is_interrupted = is_locked && is_marked(&file)?;
+        if is_interrupted {
+            let (change, journal) = read_journal(folder, name, &file)?;
+            pin_change(&mut view, &change, &journal);
+        }
+        if is_locked && is_followed {
+            file.unlock()?;
+        }
         Ok(Self {
             file,
-            change: Some((change, journal)),
+            is_interrupted,
+            follower: follower.filter(|_| is_followed),
+            view: RwLock::new(view),
+            reopen: {
+                let (folder, name) = (folder.clone(), name.to_owned());
+                Arc::new(move || Self::open_in(&folder, &name))
+            },
         })
     }
 
-    /// Whether a change was interrupted, which the next writer will complete.
-    pub fn is_interrupted(&self) -> bool {
-        self.change.is_some()
+    /// Goes on to the content that the file has now, and returns whether it may have changed.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open_in`](Self::open_in); the snapshot is then as it was.
+    pub fn refresh(&mut self) -> Result<bool> {
+        let mut new = (self.reopen)()?;
+        let views = (get_mut(&mut self.view), get_mut(&mut new.view));
+        // Locked, it can only have been replaced.
+        let is_same = match (&self.follower, &new.follower) {
+            (Some(old), Some(new)) => old.is_of(new) && views.0.is_same(views.1),
+            _ => false,
+        };
+        let has_changed = !is_same || self.is_interrupted != new.is_interrupted;
+        *self = new;
+        Ok(has_changed)
     }
 }
 
+fn get_mut<T>(lock: &mut RwLock<T>) -> &mut T {
+    lock.get_mut().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Pins the bytes of a change that was interrupted.
+fn pin_change<F: ReadAt>(view: &mut View<F>, change: &Journal, journal: &Arc<F>) {
+    view.len = change.new_len;
+    view.pinned.pin((0, 1), &Place::Byte(change.first));
+    for (at, piece) in &change.pieces {
+        let place = Place::File(Arc::clone(journal), piece.from);
+        view.pinned.pin((*at, piece.end(*at)), &place);
+    }
+}
+
+/// The journal of a file whose change was interrupted.
+fn read_journal<D: Folder>(
+    folder: &D,
+    name: &OsStr,
+    file: &D::File,
+) -> Result<(Journal, Arc<D::File>)> {
+    let journal = match folder.open(&journal_name(name), Access::Read) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(JournalFault::Missing.of_file());
+        }
+        opened => opened?,
+    };
+    Ok((Journal::read(file, &journal)?, Arc::new(journal)))
+}
+
 impl<F> Snapshot<F> {
-    /// The file itself. If a change was interrupted, its bytes are not those of the snapshot.
+    /// Whether a change was interrupted, which the next writer will complete.
+    pub fn is_interrupted(&self) -> bool {
+        self.is_interrupted
+    }
+
+    /// The file itself. Its bytes may not be those of the snapshot.
     pub fn get_ref(&self) -> &F {
         &self.file
     }
 }
 
-impl<F: ReadAt> ReadAt for Snapshot<F> {
+impl<F: WriteAt + Lock> ReadAt for Snapshot<F> {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        let Some((change, journal)) = &self.change else {
-            return self.file.read_at(at, buf);
-        };
-        // Nothing from the new end on.
-        let buf = prefix(buf, change.new_len.saturating_sub(at));
-        if let Some(byte) = buf.first_mut()
-            && at == 0
-        {
-            *byte = change.first;
-            return Ok(1);
+        loop {
+            let view = self.view.read().unwrap_or_else(PoisonError::into_inner);
+            // Nothing from the end on.
+            let buf = prefix(buf, view.len.saturating_sub(at));
+            let mut read = view.pinned.read_at(&self.file, at, buf)?;
+            if read == 0 && (self.is_interrupted || self.follower.is_some()) {
+                // The new file is longer than the old one, or a writer has truncated what it had written after the
+                // end of the content.
+                buf.fill(0);
+                read = buf.len();
+            }
+            match &self.follower {
+                Some(follower) if !follower.is_current(&self.file, &view)? => {
+                    drop(view);
+                    let view = self.view.write();
+                    let mut view = view.unwrap_or_else(PoisonError::into_inner);
+                    follower.catch_up(&self.file, &mut view)?;
+                }
+                _ => return Ok(read),
+            }
         }
-        let changed = Overlay {
-            file: &self.file,
-            journal,
-            pieces: &change.pieces,
-        };
-        changed.read_at(at, buf)
     }
 
     fn size(&self) -> io::Result<u64> {
-        match &self.change {
-            Some((change, _)) => Ok(change.new_len),
-            None => self.file.size(),
-        }
+        let view = self.view.read().unwrap_or_else(PoisonError::into_inner);
+        Ok(view.len)
     }
 }

@@ -1,11 +1,14 @@
 //! [`MemoryFile`]: an open file in memory.
 
 use super::lock::{MemoryGuard, MemoryLock};
-use crate::convert::to_usize;
+use crate::convert::{to_u64, to_usize};
 use crate::error::bug;
 use crate::mutex::locked;
-use crate::{Access, Lock, LockMode, ReadAt, WriteAt};
+use crate::{Access, FileStatus, Lock, LockMode, Presence, ReadAt, WriteAt};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// An open file of a [`Memory`](crate::Memory). It keeps its bytes after it is removed or replaced.
@@ -15,18 +18,39 @@ pub struct MemoryFile {
     access: Access,
     /// The lock of this handle.
     guard: Mutex<Option<MemoryGuard>>,
+    /// The slots in which this handle is announced.
+    slots: Mutex<BTreeSet<u64>>,
 }
 
 #[derive(Debug)]
 pub(super) struct FileNode {
     pub bytes: Mutex<Vec<u8>>,
     lock: Arc<MemoryLock>,
+    /// How many handles are announced in each slot.
+    announced: Mutex<BTreeMap<u64, usize>>,
+    /// The number of writes so far.
+    writes: AtomicU64,
+    pub has_name: AtomicBool,
 }
 
 impl FileNode {
     pub(super) fn new(bytes: Vec<u8>) -> Arc<Self> {
-        let (bytes, lock) = (Mutex::new(bytes), Arc::default());
-        Arc::new(Self { bytes, lock })
+        Arc::new(Self {
+            bytes: Mutex::new(bytes),
+            lock: Arc::default(),
+            announced: Mutex::default(),
+            writes: AtomicU64::new(0),
+            has_name: AtomicBool::new(true),
+        })
+    }
+
+    /// Withdraws one of the handles that are announced in a slot.
+    fn withdraw(&self, slot: u64) {
+        let mut announced = locked(&self.announced);
+        match announced.get_mut(&slot) {
+            Some(handles @ 2..) => *handles -= 1,
+            _ => drop(announced.remove(&slot)),
+        }
     }
 }
 
@@ -36,12 +60,17 @@ impl MemoryFile {
             node,
             access,
             guard: Mutex::new(None),
+            slots: Mutex::default(),
         }
     }
 
     fn for_writing(&self) -> io::Result<MutexGuard<'_, Vec<u8>>> {
         match self.access {
-            Access::Write => Ok(locked(&self.node.bytes)),
+            Access::Write => {
+                let bytes = locked(&self.node.bytes);
+                self.node.writes.fetch_add(1, Ordering::SeqCst);
+                Ok(bytes)
+            }
             Access::Read => Err(io::ErrorKind::PermissionDenied.into()),
         }
     }
@@ -93,6 +122,54 @@ impl Lock for MemoryFile {
     fn unlock(&self) -> io::Result<()> {
         *locked(&self.guard) = None;
         Ok(())
+    }
+
+    fn presence(&self) -> Option<&dyn Presence> {
+        Some(self)
+    }
+}
+
+impl Presence for MemoryFile {
+    fn announce(&self, slot: u64) -> io::Result<bool> {
+        if locked(&self.slots).insert(slot) {
+            *locked(&self.node.announced).entry(slot).or_default() += 1;
+        }
+        Ok(true)
+    }
+
+    fn withdraw(&self, slot: u64) -> io::Result<()> {
+        if locked(&self.slots).remove(&slot) {
+            self.node.withdraw(slot);
+        }
+        Ok(())
+    }
+
+    fn announced(&self, slots: Range<u64>) -> io::Result<Option<u64>> {
+        let own = locked(&self.slots);
+        let announced = locked(&self.node.announced);
+        let mut others = announced.range(slots);
+        let other = others.find(|(slot, handles)| **handles > usize::from(own.contains(slot)));
+        Ok(other.map(|(slot, _)| *slot))
+    }
+
+    fn status(&self) -> io::Result<FileStatus> {
+        let node = Arc::as_ptr(&self.node);
+        Ok(FileStatus {
+            identity: u128::from(to_u64(node.addr())),
+            stamp: self.node.writes.load(Ordering::SeqCst).into(),
+            is_recent: false,
+            len: self.size()?,
+            has_name: self.node.has_name.load(Ordering::SeqCst),
+            owner: 0,
+        })
+    }
+}
+
+impl Drop for MemoryFile {
+    fn drop(&mut self) {
+        for slot in &*locked(&self.slots) {
+            self.node.withdraw(*slot);
+        }
     }
 }
 

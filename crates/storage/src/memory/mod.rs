@@ -13,6 +13,7 @@ use lock::{MemoryGuard, MemoryLock};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 /// Files in folders, in memory, for tests and for data that need not outlive the process. Clones
@@ -215,13 +216,16 @@ impl Store for Memory {
             return Err(io::ErrorKind::IsADirectory.into());
         }
         nodes.remove(from);
-        nodes.insert(to.clone(), Node::File(node));
+        if let Some(Node::File(old)) = nodes.insert(to.clone(), Node::File(node)) {
+            old.has_name.store(false, Ordering::SeqCst);
+        }
         Ok(())
     }
 
     fn remove(&self, key: &Key) -> io::Result<()> {
-        self.node(key)?;
+        let node = self.node(key)?;
         locked(&self.nodes).remove(key);
+        node.has_name.store(false, Ordering::SeqCst);
         Ok(())
     }
 

@@ -7,6 +7,7 @@
 
 mod folders;
 mod journals;
+mod readers;
 mod stores;
 mod stores_disk;
 mod tree;

@@ -1,0 +1,362 @@
+//! [`Follower`]: follows what a writer does to a file, so that a snapshot keeps its content.
+//!
+//! The reader announces itself, so that every commit from then on keeps what it overwrites in the
+//! history. It reads first and looks at the history afterwards: if no commit has begun, the bytes
+//! were those of the snapshot. If one has, the bytes that it overwrites are pinned to the history, and
+//! reading is repeated.
+//!
+//! A writer of an earlier version keeps no history. It is noticed by the file's stamp, which only a
+//! writer that is announced may change.
+
+use super::history::{self, History, Kind, Record, SETTLER, WRITER, WRITERS};
+use super::pinned::{Pinned, Place};
+use crate::{Access, FileStatus, LockMode};
+use crate::{Folder, Lock, Presence, ReadAt};
+use std::ffi::OsStr;
+use std::io;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// How often a reader looks again for a writer that is opening or closing the file just now, and the
+/// pause in between.
+const MAX_LOOKS: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// The constant part: which file is followed, and how its history is found.
+pub(super) struct Follower<F> {
+    /// Opens the file that has the name of the history.
+    look: Box<dyn Fn() -> io::Result<F> + Send + Sync>,
+    identity: u128,
+    owner: u32,
+}
+
+/// What a snapshot knows of the file.
+#[derive(Debug)]
+pub(super) struct View<F> {
+    pub pinned: Pinned<F>,
+    /// The length of the snapshot.
+    pub len: u64,
+    history: Option<History<Arc<F>>>,
+    /// Another user has put a file in the place of the history.
+    is_foreign: bool,
+    /// The length of the history up to which it was read.
+    seen: u64,
+    /// The slot in which the reader is announced.
+    slot: u64,
+    /// The stamp of the file when it was last known to be unchanged.
+    stamp: u128,
+    /// Whether a writer that keeps a history has the file open since.
+    is_trusted: bool,
+    /// Whether there were commits since.
+    is_old: bool,
+}
+
+/// The result of an attempt to begin.
+pub(super) enum Start<F> {
+    /// The content is known, without a lock.
+    Following(View<F>),
+    /// The content is known as long as the file is locked, which it is.
+    Locked(View<F>),
+    /// As `Locked`, but what writers do cannot be followed.
+    Alone(View<F>),
+}
+
+/// What was found in the records before a snapshot.
+#[derive(Default)]
+struct Skipped {
+    /// The commit that has begun and is not done.
+    begun: Option<Record>,
+    /// The stamp of the file when it was last opened or closed by a writer.
+    stamp: Option<u128>,
+}
+
+impl<F: ReadAt + Lock> Follower<F> {
+    /// Announces a reader of this file; `None` if its writers would not see it.
+    pub(super) fn new<D>(file: &F, folder: &D, name: &OsStr) -> io::Result<Option<Self>>
+    where
+        D: Folder<File = F> + Clone + Send + Sync + 'static,
+    {
+        let Some(presence) = file.presence() else {
+            return Ok(None);
+        };
+        if !presence.announce(history::slot_of(0))? {
+            return Ok(None);
+        }
+        let status = presence.status()?;
+        let (folder, name) = (folder.clone(), history::history_name(name));
+        Ok(Some(Self {
+            look: Box::new(move || folder.open(&name, Access::Read)),
+            identity: status.identity,
+            owner: status.owner,
+        }))
+    }
+
+    /// Whether both follow the same file.
+    pub(super) fn is_of(&self, other: &Self) -> bool {
+        self.identity == other.identity
+    }
+
+    /// Attempts to find out the content that the file has now; `None` if a commit is being made.
+    pub(super) fn start(&self, file: &F) -> io::Result<Option<Start<F>>> {
+        if let Some(view) = self.start_by_history(file)? {
+            return Ok(Some(Start::Following(view)));
+        }
+        if !file.try_lock(LockMode::Shared)? {
+            return Ok(None);
+        }
+        let before = status_of(file)?;
+        let mut view = View::default();
+        self.follow(file, &mut view)?;
+        if view.is_foreign {
+            return Ok(Some(Start::Alone(view)));
+        }
+        let skipped = match self.skip(&mut view) {
+            // A power cut has left it; the next writer removes it.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                if let Some(history) = &mut view.history {
+                    history.at = view.seen;
+                }
+                Skipped::default()
+            }
+            skipped => skipped?,
+        };
+        let after = status_of(file)?;
+        view.is_trusted = presence_of(file)?.announced(WRITERS)?.is_some();
+        view.stamp = match view.is_trusted {
+            true => skipped.stamp.unwrap_or(before.stamp),
+            false => before.stamp,
+        };
+        // A writer that is not announced is one of an earlier version, which could leave a recent stamp as it is.
+        let is_known = after.stamp == before.stamp && !after.is_recent;
+        if !view.is_trusted && !is_known {
+            file.unlock()?;
+            return Ok(None);
+        }
+        view.len = after.len;
+        Ok(Some(Start::Locked(view)))
+    }
+
+    /// The content of a file whose writer keeps a history. It is known even during a commit.
+    fn start_by_history(&self, file: &F) -> io::Result<Option<View<F>>> {
+        let has_writer =
+            || Ok::<_, io::Error>(presence_of(file)?.announced(WRITER..SETTLER)?.is_some());
+        let before = status_of(file)?;
+        let mut view = View::default();
+        if !has_writer()? || !self.follow(file, &mut view)? {
+            return Ok(None);
+        }
+        let skipped = self.skip(&mut view)?;
+        (view.is_trusted, view.stamp) = (true, skipped.stamp.unwrap_or(before.stamp));
+        let is_known = match skipped.begun {
+            Some(begun) => {
+                view.pin(&begun);
+                view.len = begun.file_len;
+                // If the writer was killed in this commit, its journal has the new content.
+                has_writer()?
+            }
+            None => {
+                view.len = file.size()?;
+                // No commit has changed the length meanwhile.
+                view.is_at_end()?
+            }
+        };
+        Ok(is_known.then_some(view))
+    }
+
+    /// Whether everything that was read before this call was the content of the snapshot.
+    pub(super) fn is_current(&self, file: &F, view: &View<F>) -> io::Result<bool> {
+        let is_read = match view.history {
+            Some(_) => view.is_at_end()?,
+            None => self.find()?.is_none(),
+        };
+        if !is_read {
+            return Ok(false);
+        }
+        let presence = presence_of(file)?;
+        match view.is_trusted {
+            true => Ok(presence.announced(WRITERS)?.is_some()),
+            false => Ok(presence.status()?.stamp == view.stamp),
+        }
+    }
+
+    /// Pins what commits have overwritten.
+    ///
+    /// # Errors
+    /// Returns an error if the content of the snapshot is lost, and any error of file and history.
+    pub(super) fn catch_up(&self, file: &F, view: &mut View<F>) -> io::Result<()> {
+        for _ in 0..MAX_LOOKS {
+            // Whatever is found here happened before the records that are then read.
+            let has_writer = presence_of(file)?.announced(WRITERS)?.is_some();
+            let status = status_of(file)?;
+            self.read_history(file, view)?;
+            let is_known = match view.is_trusted {
+                true => has_writer,
+                false => status.stamp == view.stamp,
+            };
+            if is_known {
+                return Ok(());
+            }
+            thread::sleep(PAUSE);
+        }
+        Err(stale())
+    }
+
+    /// Reads all records, also of the histories after this one.
+    fn read_history(&self, file: &F, view: &mut View<F>) -> io::Result<()> {
+        loop {
+            if let Some(history) = &mut view.history {
+                let status = status_of(&*history.file)?;
+                let mut records = Vec::new();
+                while let Some(record) = history.next_record()? {
+                    records.push(record);
+                }
+                view.seen = status.len;
+                for record in records {
+                    self.take(view, &record)?;
+                }
+                if status.has_name {
+                    return Ok(());
+                }
+            }
+            if !self.follow(file, view)? {
+                return match view.is_foreign {
+                    true => Err(stale()),
+                    false => Ok(()),
+                };
+            }
+        }
+    }
+
+    /// The history that has the name, if there is one.
+    fn find(&self) -> io::Result<Option<History<Arc<F>>>> {
+        match (self.look)() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            found => History::open(Arc::new(found?)),
+        }
+    }
+
+    /// Goes on to the history that has the name; false if there is none.
+    fn follow(&self, file: &F, view: &mut View<F>) -> io::Result<bool> {
+        view.history = None;
+        let Some(history) = self.find()? else {
+            return Ok(false);
+        };
+        let owner = status_of(&*history.file)?.owner;
+        view.is_foreign = owner != self.owner && owner != 0;
+        if view.is_foreign {
+            return Ok(false);
+        }
+        let presence = presence_of(file)?;
+        let slot = history::slot_of(history.epoch);
+        presence.announce(slot)?;
+        // From here on its writer knows, unless it has just removed it.
+        let is_there = status_of(&*history.file)?.has_name;
+        let old = if is_there { view.slot } else { slot };
+        if view.slot != slot {
+            presence.withdraw(old)?;
+        }
+        if is_there {
+            (view.slot, view.seen, view.history) = (slot, 0, Some(history));
+        }
+        Ok(is_there)
+    }
+
+    /// Skips all records, which are older than the snapshot.
+    fn skip(&self, view: &mut View<F>) -> io::Result<Skipped> {
+        let mut skipped = Skipped::default();
+        let Some(history) = &mut view.history else {
+            return Ok(skipped);
+        };
+        view.seen = history.file.size()?;
+        while let Some(record) = history.next_record()? {
+            if record.identity != self.identity {
+                continue;
+            }
+            skipped.begun = None;
+            match record.kind {
+                Kind::Begun => skipped.begun = Some(record),
+                Kind::Opened | Kind::Closed => skipped.stamp = Some(record.stamp),
+                Kind::Done => {}
+            }
+        }
+        Ok(skipped)
+    }
+
+    fn take(&self, view: &mut View<F>, record: &Record) -> io::Result<()> {
+        if record.identity != self.identity {
+            return Ok(());
+        }
+        match record.kind {
+            Kind::Opened if record.stamp == view.stamp => view.is_trusted = true,
+            Kind::Opened => return Err(stale()),
+            Kind::Begun => {
+                view.is_old = true;
+                view.pin(record);
+            }
+            Kind::Done => {}
+            Kind::Closed => (view.stamp, view.is_trusted) = (record.stamp, false),
+        }
+        Ok(())
+    }
+}
+
+impl<F> Default for View<F> {
+    fn default() -> Self {
+        Self {
+            pinned: Pinned::default(),
+            len: 0,
+            history: None,
+            is_foreign: false,
+            seen: 0,
+            slot: history::slot_of(0),
+            stamp: 0,
+            is_trusted: false,
+            is_old: false,
+        }
+    }
+}
+
+impl<F: ReadAt + Lock> View<F> {
+    /// Whether all of the history was read, and it is still the one that has the name.
+    fn is_at_end(&self) -> io::Result<bool> {
+        let Some(history) = &self.history else {
+            return Ok(false);
+        };
+        let status = status_of(&*history.file)?;
+        Ok(status.has_name && status.len == self.seen)
+    }
+
+    fn pin(&mut self, begun: &Record) {
+        let Some(history) = &self.history else { return };
+        for kept in &begun.pieces {
+            let place = Place::File(Arc::clone(&history.file), kept.from);
+            self.pinned.pin((kept.at, kept.at + kept.len), &place);
+        }
+    }
+
+    /// Whether the file was not changed between the beginnings of this view and of another one.
+    pub(super) fn is_same(&self, new: &Self) -> bool {
+        let state = |view: &Self| {
+            let history = view.history.as_ref();
+            let history = history.map(|history| (history.epoch, history.at));
+            (history, view.stamp, view.len)
+        };
+        !self.is_old && state(self) == state(new)
+    }
+}
+
+fn presence_of<F: Lock>(file: &F) -> io::Result<&dyn Presence> {
+    file.presence().ok_or(io::ErrorKind::Unsupported.into())
+}
+
+fn status_of<F: Lock>(file: &F) -> io::Result<FileStatus> {
+    presence_of(file)?.status()
+}
+
+/// The snapshot's content is lost.
+fn stale() -> io::Error {
+    let what = "the file was changed without a record of its old content, by a program that keeps \
+                none or was killed; open it again";
+    io::Error::new(io::ErrorKind::StaleNetworkFileHandle, what)
+}

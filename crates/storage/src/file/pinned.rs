@@ -1,0 +1,98 @@
+//! [`Pinned`]: bytes of a file that are kept elsewhere.
+
+use crate::ReadAt;
+use crate::convert::prefix;
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+/// Bytes of a file that a snapshot reads elsewhere, because the file has or may get others there.
+#[derive(Debug)]
+pub(super) struct Pinned<F> {
+    /// By position in the file; they do not overlap.
+    parts: BTreeMap<u64, Part<F>>,
+}
+
+#[derive(Debug)]
+struct Part<F> {
+    end: u64,
+    place: Place<F>,
+}
+
+/// Where pinned bytes are.
+#[derive(Debug)]
+pub(super) enum Place<F> {
+    /// In another file, from this position on.
+    File(Arc<F>, u64),
+    /// A single byte.
+    Byte(u8),
+}
+
+impl<F> Place<F> {
+    /// The place of the bytes after the first ones.
+    fn skip(&self, len: u64) -> Self {
+        match self {
+            Self::File(file, from) => Self::File(Arc::clone(file), from + len),
+            Self::Byte(byte) => Self::Byte(*byte),
+        }
+    }
+}
+
+impl<F> Default for Pinned<F> {
+    fn default() -> Self {
+        let parts = BTreeMap::new();
+        Self { parts }
+    }
+}
+
+impl<F: ReadAt> Pinned<F> {
+    /// Pins bytes between two positions, except for those that are pinned already. Positions in `place` do not overflow.
+    pub(super) fn pin(&mut self, (mut at, end): (u64, u64), place: &Place<F>) {
+        let begin = at;
+        while at < end {
+            let before = self.parts.range(..=at).next_back();
+            if let Some((_, part)) = before
+                && part.end > at
+            {
+                at = part.end;
+                continue;
+            }
+            let next = self.parts.range(at..end).next();
+            let part_end = next.map_or(end, |(next, _)| *next);
+            let part = Part {
+                end: part_end,
+                place: place.skip(at - begin),
+            };
+            self.parts.insert(at, part);
+            at = part_end;
+        }
+    }
+
+    /// Reads the file with the pinned bytes.
+    pub(super) fn read_at<S: ReadAt>(
+        &self,
+        file: &S,
+        at: u64,
+        buf: &mut [u8],
+    ) -> io::Result<usize> {
+        if let Some((from, part)) = self.parts.range(..=at).next_back()
+            && at < part.end
+        {
+            let buf = prefix(buf, part.end - at);
+            return match (&part.place, buf.first_mut()) {
+                (Place::Byte(byte), Some(first)) => {
+                    *first = *byte;
+                    Ok(1)
+                }
+                (Place::Byte(_), None) => Ok(0),
+                (Place::File(file, start), _) => file.read_at(start + (at - from), buf),
+            };
+        }
+        let next = self.parts.range(at..).next();
+        let buf = match next {
+            Some((next, _)) => prefix(buf, next - at),
+            None => buf,
+        };
+        file.read_at(at, buf)
+    }
+}

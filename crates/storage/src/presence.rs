@@ -1,0 +1,161 @@
+//! [`Presence`]: handles of a file that see one another without excluding one another.
+
+use std::io;
+use std::ops::Range;
+
+/// Handles of a file that announce themselves in numbered slots, so that a writer knows whether
+/// there are readers, and readers know whether there is a writer. An announcement excludes nobody,
+/// and ends when the handle is closed.
+pub trait Presence {
+    /// Announces this handle in a slot below 2^61. Returns false if other handles would not see it.
+    ///
+    /// # Errors
+    /// Returns any error of the file.
+    fn announce(&self, slot: u64) -> io::Result<bool>;
+
+    /// Withdraws this handle from a slot.
+    ///
+    /// # Errors
+    /// Returns any error of the file.
+    fn withdraw(&self, slot: u64) -> io::Result<()>;
+
+    /// A slot of a range in which another handle is announced, if there is one.
+    ///
+    /// # Errors
+    /// Returns any error of the file.
+    fn announced(&self, slots: Range<u64>) -> io::Result<Option<u64>>;
+
+    /// The state of the file.
+    ///
+    /// # Errors
+    /// Returns any error of the file.
+    fn status(&self) -> io::Result<FileStatus>;
+}
+
+/// The state of an open file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileStatus {
+    /// A number that no other file has while this one is open.
+    pub identity: u128,
+    /// A number that every write changes, unless `is_recent`.
+    pub stamp: u128,
+    /// Whether the last write is so recent that another one may leave the stamp as it is.
+    pub is_recent: bool,
+    /// The length in bytes.
+    pub len: u64,
+    /// Whether the file still has a name.
+    pub has_name: bool,
+    /// The number of the file's owner; 0 where there are none.
+    pub owner: u32,
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use super::{FileStatus, Presence};
+    use crate::error::bug;
+    use crate::write_at::retry;
+    use nix::fcntl::{FcntlArg, fcntl};
+    use std::fs::File;
+    use std::io;
+    use std::ops::Range;
+    use std::os::unix::fs::MetadataExt;
+    use std::time::{Duration, SystemTime};
+
+    /// The byte of slot 0: far after the end of any file.
+    const FIRST_SLOT: i64 = 1 << 62;
+
+    /// File systems of this machine alone, on which all processes see the same bytes at once. Others,
+    /// such as those of a network, may cache them.
+    const LOCAL: [u32; 9] = [
+        0xef53,      // ext2, ext3, ext4
+        0x5846_5342, // XFS
+        0x9123_683e, // Btrfs
+        0x0102_1994, // tmpfs
+        0x794c_7630, // overlayfs
+        0x2fc1_2fc1, // ZFS
+        0xf2f5_2010, // F2FS
+        0xca45_1a4e, // bcachefs
+        0x8584_58f6, // ramfs
+    ];
+
+    /// The kernel's clock for times of files is at most this coarse, twice over.
+    const TICK: Duration = Duration::from_millis(20);
+
+    /// A lock on some slots. Each handle has its own locks ("open file description locks"), which
+    /// are independent of those of [`Lock`](crate::Lock).
+    fn slots(kind: i32, slots: &Range<u64>) -> io::Result<libc::flock> {
+        let too_far = || bug(format!("no slots {slots:?}"));
+        let from = i64::try_from(slots.start).ok();
+        let from = from.and_then(|from| FIRST_SLOT.checked_add(from));
+        let len = slots.end.checked_sub(slots.start);
+        let kind = i16::try_from(kind).map_err(|_| too_far())?;
+        Ok(libc::flock {
+            l_type: kind,
+            // The value of `SEEK_SET`.
+            l_whence: 0,
+            l_start: from.ok_or_else(too_far)?,
+            l_len: len
+                .and_then(|len| i64::try_from(len).ok())
+                .ok_or_else(too_far)?,
+            l_pid: 0,
+        })
+    }
+
+    fn set(file: &File, kind: i32, slot: u64) -> io::Result<()> {
+        let lock = slots(kind, &(slot..slot + 1))?;
+        retry(|| Ok(fcntl(file, FcntlArg::F_OFD_SETLK(&lock))?))?;
+        Ok(())
+    }
+
+    fn is_local(file: &File) -> io::Result<bool> {
+        let kind = rustix::fs::fstatfs(file)?.f_type;
+        Ok(u32::try_from(kind).is_ok_and(|kind| LOCAL.contains(&kind)))
+    }
+
+    impl Presence for File {
+        fn announce(&self, slot: u64) -> io::Result<bool> {
+            if !is_local(self)? {
+                return Ok(false);
+            }
+            // Readers announce themselves too, and may be without the right to write.
+            match set(self, libc::F_RDLCK, slot) {
+                Ok(()) => Ok(true),
+                Err(error) => match error.raw_os_error() {
+                    Some(libc::EINVAL | libc::ENOLCK | libc::EOPNOTSUPP) => Ok(false),
+                    _ => Err(error),
+                },
+            }
+        }
+
+        fn withdraw(&self, slot: u64) -> io::Result<()> {
+            set(self, libc::F_UNLCK, slot)
+        }
+
+        fn announced(&self, range: Range<u64>) -> io::Result<Option<u64>> {
+            let mut lock = slots(libc::F_WRLCK, &range)?;
+            retry(|| Ok(fcntl(self, FcntlArg::F_OFD_GETLK(&mut lock))?))?;
+            if i32::from(lock.l_type) == libc::F_UNLCK {
+                return Ok(None);
+            }
+            // The lock that was found may have begun before the range.
+            let slot = lock.l_start.checked_sub(FIRST_SLOT);
+            let slot = slot.and_then(|slot| u64::try_from(slot).ok());
+            Ok(Some(slot.unwrap_or(0).max(range.start)))
+        }
+
+        fn status(&self) -> io::Result<FileStatus> {
+            let found = self.metadata()?;
+            let age = SystemTime::now().duration_since(found.modified()?);
+            let seconds = u128::from(found.mtime().cast_unsigned());
+            Ok(FileStatus {
+                identity: u128::from(found.dev()) << 64 | u128::from(found.ino()),
+                stamp: seconds << 64 | u128::from(found.mtime_nsec().cast_unsigned()),
+                // A time in the future says nothing.
+                is_recent: age.is_ok_and(|age| age < TICK),
+                len: found.len(),
+                has_name: found.nlink() > 0,
+                owner: found.uid(),
+            })
+        }
+    }
+}
