@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bloscpack::edit::Editor;
 use bloscpack::frame::{FrameOptions, NdArray};
-use bloscpack::storage::{Access, Disk, Lock, LockMode, ReadAt, Snapshot, WriteAt};
+use bloscpack::storage::{Access, Disk, Lock, LockMode, ReadAt, WriteAt};
 
 use crate::support::{BLPK, Folder, noise, ramp, wait_for};
 
@@ -348,7 +348,9 @@ fn a_writer_waits_for_readers_and_says_so() {
     let folder = Folder::new();
     folder.write("a.blp", folder.compressed(&[], b"some bytes"));
     folder.write("more", " more");
-    let reader = Snapshot::open(folder.path("a.blp")).unwrap();
+    // As readers of earlier versions do, and all readers on a network file system.
+    let reader = File::open(folder.path("a.blp")).unwrap();
+    assert!(Lock::try_lock(&reader, LockMode::Shared).unwrap());
     let mut command = Command::new(BLPK);
     command
         .args(["append", "a.blp", "more"])
@@ -370,37 +372,78 @@ fn a_writer_waits_for_readers_and_says_so() {
     assert_eq!(folder.run(["cat", "a.blp"]).succeeded(), b"some bytes more");
 }
 
+#[cfg(target_os = "linux")]
 #[test]
-fn a_reader_holds_the_file_as_long_as_it_runs() {
+fn a_reader_keeps_the_content_while_the_file_is_changed() {
     let folder = Folder::new();
     let plain = noise(4_000_000);
-    folder.write("a.blp", folder.compressed(&[], &plain));
     for command in [
         &["cat", "a.blp"][..],
         &["d", "a.blp", "-"],
         &["cat", "--range", "1..", "a.blp"],
     ] {
+        folder.write("a.blp", folder.compressed(&["-z", "64K"], &plain));
         let mut reader = Command::new(BLPK);
         reader.args(command).current_dir(folder.path(""));
         let mut reader = reader.stdout(Stdio::piped()).spawn().unwrap();
         let mut out = reader.stdout.take().unwrap();
-        let mut first = [0; 100];
-        out.read_exact(&mut first).unwrap();
-        // The pipe is full: it has not come to its end.
-        let file = File::open(folder.path("a.blp")).unwrap();
-        assert!(
-            !Lock::try_lock(&file, LockMode::Exclusive).unwrap(),
-            "{command:?}"
-        );
-        let mut rest = Vec::new();
-        out.read_to_end(&mut rest).unwrap();
-        assert!(reader.wait().unwrap().success());
-        wait_for(|| {
-            Lock::try_lock(&file, LockMode::Exclusive)
-                .unwrap()
-                .then_some(())
-        });
+        let mut read = vec![0; 100];
+        out.read_exact(&mut read).unwrap();
+        // The pipe is full: the reader has not come to its end, and no writer waits for it.
+        folder.run_with(["append", "a.blp"], "more").succeeded();
+        for at in ["0", "2000000", "3999000"] {
+            let patch = ["patch", "--at", at, "a.blp"];
+            folder.run_with(patch, noise(500)).succeeded();
+        }
+        out.read_to_end(&mut read).unwrap();
+        assert!(reader.wait().unwrap().success(), "{command:?}");
+        let first = plain.len() - read.len();
+        assert!(read == plain[first..], "{command:?}");
+        // The next writer leaves nothing.
+        folder.run_with(["append", "a.blp"], "").succeeded();
+        assert_eq!(folder.names(), ["a.blp"]);
+        let now = folder.run(["cat", "a.blp"]).succeeded();
+        assert_eq!(now[..500], noise(500));
+        assert_eq!(now[4_000_000..], *b"more");
     }
+}
+
+/// A writer of an earlier version keeps nothing: it locks the file, and changes it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_writer_of_an_earlier_version_is_noticed() {
+    let folder = Folder::new();
+    folder.write(
+        "a.blp",
+        folder.compressed(&["-z", "64K"], &noise(4_000_000)),
+    );
+    let mut reader = Command::new(BLPK);
+    reader.args(["cat", "a.blp"]).current_dir(folder.path(""));
+    reader.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut reader = reader.spawn().unwrap();
+    let mut first = [0; 100];
+    let mut out = reader.stdout.take().unwrap();
+    out.read_exact(&mut first).unwrap();
+    let file = File::options().write(true).open(folder.path("a.blp"));
+    let file = file.unwrap();
+    wait_for(|| {
+        Lock::try_lock(&file, LockMode::Exclusive)
+            .unwrap()
+            .then_some(())
+    });
+    file.write_all_at(3_000_000, &[0; 1000]).unwrap();
+    drop(file);
+    let mut rest = Vec::new();
+    out.read_to_end(&mut rest).unwrap();
+    let mut said = String::new();
+    reader
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    assert_eq!(reader.wait().unwrap().code(), Some(1), "{said}");
+    assert!(said.contains("open it again"), "{said}");
 }
 
 #[cfg(target_os = "linux")]

@@ -35,8 +35,8 @@ pub(super) struct Follower<F> {
 #[derive(Debug)]
 pub(super) struct View<F> {
     pub pinned: Pinned<F>,
-    /// The length of the snapshot.
-    pub len: u64,
+    /// The length of the snapshot; `None` if it is that of the file.
+    pub len: Option<u64>,
     history: Option<History<Arc<F>>>,
     /// Another user has put a file in the place of the history.
     is_foreign: bool,
@@ -133,7 +133,7 @@ impl<F: ReadAt + Lock> Follower<F> {
             file.unlock()?;
             return Ok(None);
         }
-        view.len = after.len;
+        view.len = Some(after.len);
         Ok(Some(Start::Locked(view)))
     }
 
@@ -151,12 +151,12 @@ impl<F: ReadAt + Lock> Follower<F> {
         let is_known = match skipped.begun {
             Some(begun) => {
                 view.pin(&begun);
-                view.len = begun.file_len;
+                view.len = Some(begun.file_len);
                 // If the writer was killed in this commit, its journal has the new content.
                 has_writer()?
             }
             None => {
-                view.len = file.size()?;
+                view.len = Some(file.size()?);
                 // No commit has changed the length meanwhile.
                 view.is_at_end()?
             }
@@ -305,7 +305,7 @@ impl<F> Default for View<F> {
     fn default() -> Self {
         Self {
             pinned: Pinned::default(),
-            len: 0,
+            len: None,
             history: None,
             is_foreign: false,
             seen: 0,

@@ -263,7 +263,8 @@ impl<F: Folder> JournaledFile<F> {
 /// The bytes of a file of this length that a change overwrites or truncates.
 fn overwritten(journal: &Journal, len: u64) -> Vec<Range<u64>> {
     // The first byte becomes the mark.
-    let mut ranges = vec![0..1.min(len)];
+    let mark = 0..1.min(len);
+    let mut ranges = Vec::from([mark]);
     let pieces = journal.pieces.iter();
     let pieces = pieces.map(|(at, piece)| (*at, piece.end(*at).min(len)));
     for (at, end) in pieces.chain([(journal.new_len, len)]) {

@@ -119,10 +119,7 @@ impl<T: WriteAt + Lock + 'static> Snapshot<T> {
             None => return Err(busy("another process is changing this file").into()),
             Some(Start::Following(view)) => (view, false, true),
             Some(Start::Locked(view)) => (view, true, true),
-            Some(Start::Alone(mut view)) => {
-                view.len = file.size()?;
-                (view, true, false)
-            }
+            Some(Start::Alone(view)) => (view, true, false),
         };
         let is_interrupted = is_locked && is_marked(&file)?;
         if is_interrupted {
@@ -168,7 +165,7 @@ fn get_mut<T>(lock: &mut RwLock<T>) -> &mut T {
 
 /// Pins the bytes of a change that was interrupted.
 fn pin_change<F: ReadAt>(view: &mut View<F>, change: &Journal, journal: &Arc<F>) {
-    view.len = change.new_len;
+    view.len = Some(change.new_len);
     view.pinned.pin((0, 1), &Place::Byte(change.first));
     for (at, piece) in &change.pieces {
         let place = Place::File(Arc::clone(journal), piece.from);
@@ -207,10 +204,13 @@ impl<F: WriteAt + Lock> ReadAt for Snapshot<F> {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
         loop {
             let view = self.view.read().unwrap_or_else(PoisonError::into_inner);
-            // Nothing from the end on.
-            let buf = prefix(buf, view.len.saturating_sub(at));
+            let buf = match view.len {
+                // Nothing from the end on.
+                Some(len) => prefix(buf, len.saturating_sub(at)),
+                None => &mut *buf,
+            };
             let mut read = view.pinned.read_at(&self.file, at, buf)?;
-            if read == 0 && (self.is_interrupted || self.follower.is_some()) {
+            if read == 0 && view.len.is_some() {
                 // The new file is longer than the old one, or a writer has truncated what it had written after the
                 // end of the content.
                 buf.fill(0);
@@ -230,6 +230,9 @@ impl<F: WriteAt + Lock> ReadAt for Snapshot<F> {
 
     fn size(&self) -> io::Result<u64> {
         let view = self.view.read().unwrap_or_else(PoisonError::into_inner);
-        Ok(view.len)
+        match view.len {
+            Some(len) => Ok(len),
+            None => self.file.size(),
+        }
     }
 }
