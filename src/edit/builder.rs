@@ -121,7 +121,7 @@ impl EditorBuilder {
         self
     }
 
-    /// How long a change waits for readers of the file; ten seconds by default.
+    /// How long a change waits for readers that lock the file, as those of earlier versions do; ten seconds by default.
     #[must_use]
     pub fn lock_timeout(mut self, timeout: Duration) -> Self {
         self.lock_timeout.set_limit(timeout);

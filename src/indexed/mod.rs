@@ -33,8 +33,9 @@ const PIECE: u64 = 64 << 20;
 /// the whole chunk and keeps it in a small cache.
 ///
 /// The source must not change in the meantime. Open a file that others may change as a
-/// [`Snapshot`](bloscpack_storage::Snapshot), which makes an [`Editor`](crate::edit::Editor) wait: in a plain `File`, old
-/// and new bytes may be mixed, and without checksums the reader may return wrong data without an error.
+/// [`Snapshot`](bloscpack_storage::Snapshot), which keeps its content while an [`Editor`](crate::edit::Editor) changes the
+/// file: in a plain `File`, old and new bytes may be mixed, and without checksums the reader may return wrong data without
+/// an error.
 ///
 /// A table of offsets of up to 65,536 entries is read and checked on opening, and kept (512 KiB); of a longer one, entries
 /// are read as they are needed, checked with their neighbours and against the chunks beside, and kept up to 16 MiB. No
