@@ -55,7 +55,8 @@ mod linux {
     use crate::error::bug;
     use crate::write_at::retry;
     use nix::fcntl::{FcntlArg, fcntl};
-    use std::fs::File;
+    use rustix::time::{ClockId, clock_getres};
+    use std::fs::{File, Metadata};
     use std::io;
     use std::ops::Range;
     use std::os::unix::fs::MetadataExt;
@@ -78,8 +79,16 @@ mod linux {
         0x8584_58f6, // ramfs
     ];
 
-    /// The kernel's clock for times of files is at most this coarse, twice over.
-    const TICK: Duration = Duration::from_millis(20);
+    /// How far apart two writes must be to have different times: the step of the kernel's clock for
+    /// times of files, twice over, or of a file system that keeps seconds.
+    fn step(time: &Metadata) -> Duration {
+        if time.mtime_nsec() == 0 {
+            return Duration::from_secs(2);
+        }
+        let step = clock_getres(ClockId::RealtimeCoarse);
+        let nanoseconds = u64::try_from(step.tv_nsec).unwrap_or(10_000_000);
+        Duration::from_nanos(nanoseconds) * 2
+    }
 
     /// A lock on some slots. Each handle has its own locks ("open file description locks"), which
     /// are independent of those of [`Lock`](crate::Lock).
@@ -151,7 +160,7 @@ mod linux {
                 identity: u128::from(found.dev()) << 64 | u128::from(found.ino()),
                 stamp: seconds << 64 | u128::from(found.mtime_nsec().cast_unsigned()),
                 // A time in the future says nothing.
-                is_recent: age.is_ok_and(|age| age < TICK),
+                is_recent: age.is_ok_and(|age| age < step(&found)),
                 len: found.len(),
                 has_name: found.nlink() > 0,
                 owner: found.uid(),

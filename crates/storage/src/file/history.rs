@@ -98,6 +98,26 @@ pub(super) struct History<F> {
     pub at: u64,
 }
 
+/// What a writer keeps for readers.
+#[derive(Debug)]
+pub(super) struct Keeper<F> {
+    /// Whether handles of the file see one another.
+    pub is_announced: bool,
+    pub history: Option<History<F>>,
+    /// Files that were replaced, and may have readers.
+    pub former: Vec<F>,
+}
+
+impl<F> Default for Keeper<F> {
+    fn default() -> Self {
+        Self {
+            is_announced: false,
+            history: None,
+            former: Vec::new(),
+        }
+    }
+}
+
 impl<F: ReadAt> History<F> {
     /// The history in a file, if its head is complete.
     pub(super) fn open(file: F) -> io::Result<Option<Self>> {

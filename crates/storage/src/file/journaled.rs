@@ -1,6 +1,6 @@
 //! [`JournaledFile`]: a file that one writer changes atomically.
 
-use super::keeper::Keeper;
+use super::history::Keeper;
 use crate::convert::min_len;
 use crate::error::busy;
 use crate::journal::{Journal, Salt};

@@ -11,26 +11,6 @@ use std::ops::Range;
 /// A longer history is replaced by a new one as soon as all its readers have left the one before.
 const LONG: u64 = 4 << 20;
 
-/// What a writer keeps for readers.
-#[derive(Debug)]
-pub(super) struct Keeper<F> {
-    /// Whether handles of the file see one another.
-    is_announced: bool,
-    history: Option<History<F>>,
-    /// Files that were replaced, and may have readers.
-    former: Vec<F>,
-}
-
-impl<F> Default for Keeper<F> {
-    fn default() -> Self {
-        Self {
-            is_announced: false,
-            history: None,
-            former: Vec::new(),
-        }
-    }
-}
-
 /// The result of opening something, or nothing if it is not there.
 fn unless_missing<T>(opened: io::Result<T>) -> io::Result<Option<T>> {
     match opened {
