@@ -2,11 +2,10 @@
 
 use super::watch::Watch;
 use bloscpack_dtype::DType;
+use bloscpack_storage::parallel::processors;
 use bloscpack_wire::Limits;
 use std::io;
-use std::num::NonZero;
 use std::sync::Arc;
-use std::thread;
 
 /// Bytes of decompressed chunks that are kept by default.
 const CACHE: usize = 64 << 20;
@@ -45,7 +44,7 @@ impl std::fmt::Debug for OpenOptions {
 impl Default for OpenOptions {
     fn default() -> Self {
         Self {
-            threads: thread::available_parallelism().map_or(1, NonZero::get),
+            threads: processors(),
             limits: Limits::default(),
             cache: CACHE,
             dtype: None,

@@ -1,8 +1,7 @@
 //! [`FrameOptions`]: how a frame is opened.
 
-use bloscpack_storage::LockTimeout;
+use bloscpack_storage::{LockTimeout, parallel::processors};
 use bloscpack_wire::Limits;
-use std::thread;
 use std::time::Duration;
 
 /// Bytes of changed chunks that stay in memory by default.
@@ -33,7 +32,7 @@ pub struct FrameOptions {
 impl Default for FrameOptions {
     fn default() -> Self {
         Self {
-            threads: thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            threads: processors(),
             buffer: DEFAULT_BUFFER,
             limits: Limits::default(),
             lock_timeout: LockTimeout::default(),
