@@ -3,14 +3,18 @@
 pub use super::damages::Damage;
 
 use super::checked::to_u64;
-use super::damages::{Recovery, examine, holds_chunks};
+use super::damages::{Finding, Recovery, examine, holds_chunks};
 use super::engine::{ChunkInfo, Engine, Piece, Settings, Wanted, Warning};
 use super::records::{Numbers, RecordTally};
 use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{FormatError, Limits, ParseError, Section};
+use std::collections::VecDeque;
 use std::io::Read;
 use std::ops::Range;
+
+/// Damages that wait for the numbers of their records, or that are kept until it is known how the source is to be read.
+const KEPT: usize = 1000;
 
 /// The result of [`verify`].
 #[derive(Debug, Default)]
@@ -24,24 +28,36 @@ pub struct Report {
     pub bytes: u64,
     /// Records in the sound chunks; 0 if the chunks hold no records.
     pub records: u64,
-    /// All damages, in the order of their positions; none if the input is sound.
+    /// Number of damages.
+    pub damage_count: u64,
+    /// All damages, in the order of their positions; none if the input is sound, and none after [`verify_with`] and
+    /// [`verify_at_with`], which pass them on.
     pub damages: Vec<Damage>,
     /// Things that are unusual but not wrong.
     pub warnings: Vec<Warning>,
-    /// The structure is broken where the last damage is.
-    is_stopped: bool,
-    tally: RecordTally,
-    /// Indices of the damages whose records are not known yet.
-    open: Vec<usize>,
 }
 
 impl Report {
     /// Whether nothing is wrong.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        self.damages.is_empty()
+        self.damage_count == 0
+    }
+
+    /// A report with all damages that a verification passes on.
+    fn with_all(verify: impl FnOnce(Take<'_>) -> Result<Self>) -> Result<Self> {
+        let mut damages = Vec::new();
+        let mut report = verify(&mut |damage| {
+            damages.push(damage);
+            Ok(())
+        })?;
+        report.damages = damages;
+        Ok(report)
     }
 }
+
+/// Takes each damage.
+type Take<'a> = &'a mut dyn FnMut(Damage) -> Result<()>;
 
 /// Reads all of an input, checks and decodes every chunk, and continues after a damaged one.
 ///
@@ -61,44 +77,50 @@ impl Report {
 /// # Errors
 /// Returns any error of the reader, and that of a worker that panicked. Damage to the input is in the report.
 pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Report> {
-    let mut engine = Engine::new(
-        reader,
-        Settings {
-            limits,
-            threads,
-            wanted: Wanted::Chunks,
-            ..Settings::default()
-        },
-    );
-    let mut report = Report::default();
-    loop {
-        match engine.next() {
-            Ok(Some(piece)) => {
-                let buffer = report.add(piece)?;
-                engine.recycle(buffer);
-            }
-            Ok(None) => {
-                report.end_member();
-                break;
-            }
-            Err(error) if error.is_format() => {
-                report.damages.push(Damage::of(error));
-                report.is_stopped = true;
-                break;
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    report.members = engine.members();
-    report.records = report.tally.records;
-    report.warnings = std::mem::take(&mut engine.warnings);
+    Report::with_all(|take| verify_with(reader, limits, threads, take))
+}
+
+/// As [`verify`], but passes each damage to `take` instead of keeping it: a report of any length takes no memory.
+///
+/// In a run of more than a thousand damaged chunks of packed records, only the last thousand damages contain the numbers of
+/// the records that the run has lost.
+///
+/// ```
+/// use bloscpack::verify::verify_with;
+/// let mut file = bloscpack::compress(&[1; 5000])?;
+/// *file.last_mut().unwrap() ^= 1;
+/// let report = verify_with(file.as_slice(), Default::default(), 1, |damage| {
+///     println!("{}", damage.error);
+///     Ok(())
+/// })?;
+/// assert_eq!(report.damage_count, 1);
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns the errors of [`verify`], and those of `take`.
+pub fn verify_with<R: Read>(
+    reader: R,
+    limits: Limits,
+    threads: usize,
+    mut take: impl FnMut(Damage) -> Result<()>,
+) -> Result<Report> {
+    let mut count = 0;
+    let mut take = |damage| {
+        count += 1;
+        take(damage)
+    };
+    let (mut report, stop) = Verifier::run(reader, limits, threads, &mut take)?;
+    stop.map_or(Ok(()), take)?;
+    report.damage_count = count;
     Ok(report)
 }
 
 /// As [`verify`], for a source that can be read at any position: after damage to the structure it continues as far as sound
 /// chunks can be found. Bytes after the last chunk are damage if there are sound chunks among them.
 ///
-/// A sound source costs no more than with [`verify`]; one whose structure is damaged is read up to three times.
+/// A sound source costs no more than with [`verify`]; one whose structure is damaged is read up to three times, and one with
+/// more than a thousand damages once or twice more.
 ///
 /// ```
 /// use bloscpack::{Encoder, Limits, verify::verify_at};
@@ -117,94 +139,283 @@ pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Repo
 /// # Errors
 /// Returns the same errors as [`verify`].
 pub fn verify_at<S: ReadAt + ?Sized>(source: &S, limits: Limits, threads: usize) -> Result<Report> {
-    let mut report = verify(Cursor::new(source), limits, threads)?;
-    if report.is_stopped && source.size().reading()? > 0 {
-        let found = examine(&source, limits, threads).reading()?;
-        // If nothing is found, it is likely not a damaged file but one of another kind.
-        if found.chunks > 0 {
-            report.continue_with(found);
+    Report::with_all(|take| verify_at_with(source, limits, threads, take))
+}
+
+/// As [`verify_at`], but passes each damage to `take` as [`verify_with`] does.
+///
+/// ```
+/// use bloscpack::verify::verify_at_with;
+/// let file = bloscpack::compress(&[1; 5000])?;
+/// let report = verify_at_with(&file, Default::default(), 1, |_| Ok(()))?;
+/// assert!(report.is_sound());
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns the errors of [`verify`], and those of `take`.
+pub fn verify_at_with<S: ReadAt + ?Sized>(
+    source: &S,
+    limits: Limits,
+    threads: usize,
+    mut take: impl FnMut(Damage) -> Result<()>,
+) -> Result<Report> {
+    let mut count = 0;
+    let mut report = check(&source, limits, threads, &mut |damage| {
+        count += 1;
+        take(damage)
+    })?;
+    report.damage_count = count;
+    Ok(report)
+}
+
+fn check<S: ReadAt>(source: &S, limits: Limits, threads: usize, take: Take<'_>) -> Result<Report> {
+    let walk = |take: Take<'_>| Verifier::run(Cursor::new(source), limits, threads, take);
+    let scan = |take: Take<'_>| {
+        let scanned = examine(source, limits, threads, &mut |found| match found {
+            Finding::Damage(damage) => take(damage),
+            Finding::Lost(_) => Ok(()),
+        });
+        scanned.reading()
+    };
+    let mut kept = Kept::default();
+    let (mut report, stop) = walk(&mut |damage| kept.add(damage))?;
+    let last = match stop {
+        Some(stop) if source.size().reading()? > 0 => {
+            let (mut stop, mut found) = (Stop::new(stop, kept.last.clone()), Kept::default());
+            let totals = scan(&mut |damage| {
+                stop.look(&damage);
+                found.add(damage)
+            })?;
+            // If nothing is found, it is likely not a damaged file but one of another kind.
+            if totals.chunks > 0 {
+                report.count(&totals, stop.damaged);
+                found.pass(&mut |damage| stop.pass(damage, take), scan)?;
+                stop.put(take)?;
+                return Ok(report);
+            }
+            stop.damage
         }
-    } else {
-        report.check_trailing(&source, &limits).reading()?;
-    }
+        Some(stop) => Some(stop),
+        None => report.hidden(source, &limits).reading()?,
+    };
+    kept.pass(take, walk)?;
+    last.map_or(Ok(()), take)?;
     Ok(report)
 }
 
 impl Report {
-    /// Reports bytes after the last chunk as damage if there are sound chunks among them.
-    fn check_trailing<S: ReadAt>(&mut self, source: &S, limits: &Limits) -> Result<()> {
-        let size = source.size()?;
-        for warning in std::mem::take(&mut self.warnings) {
-            match warning {
-                Warning::Trailing(trailing)
-                    if holds_chunks(source, trailing.position.byte, limits)? =>
-                {
-                    let (error, position) = (FormatError::HiddenChunks, trailing.position);
-                    let damage = Damage::of(ParseError { error, position }.into());
-                    self.damages.push(damage.in_bytes(position.byte..size));
-                }
-                other => self.warnings.push(other),
-            }
+    /// Bytes after the last chunk, as damage, if there are sound chunks among them.
+    fn hidden<S: ReadAt>(&mut self, source: &S, limits: &Limits) -> Result<Option<Damage>> {
+        let trailing = self.warnings.iter().enumerate();
+        let mut trailing = trailing.filter_map(|(index, warning)| match warning {
+            Warning::Trailing(trailing) => Some((index, trailing.position)),
+            _ => None,
+        });
+        let Some((index, position)) = trailing.next() else {
+            return Ok(None);
+        };
+        if !holds_chunks(source, position.byte, limits)? {
+            return Ok(None);
+        }
+        self.warnings.remove(index);
+        let error = FormatError::HiddenChunks;
+        let damage = Damage::of(ParseError { error, position }.into());
+        Ok(Some(damage.in_bytes(position.byte..source.size()?)))
+    }
+
+    /// Counts what a scan found where the structure is damaged, with so many damaged chunks.
+    fn count(&mut self, found: &Recovery, damaged: u64) {
+        self.chunks = found.chunks + damaged;
+        self.bytes = found.bytes;
+        self.records = found.records;
+        self.members = self.members.max(found.members);
+    }
+}
+
+/// The first damages, and the place of the last.
+#[derive(Default)]
+struct Kept {
+    damages: Vec<Damage>,
+    is_over: bool,
+    last: Option<Range<u64>>,
+}
+
+impl Kept {
+    fn add(&mut self, damage: Damage) -> Result<()> {
+        self.last = Some(place(&damage));
+        self.is_over |= self.damages.len() == KEPT;
+        match self.is_over {
+            true => self.damages = Vec::new(),
+            false => self.damages.push(damage),
         }
         Ok(())
     }
 
-    /// Adds the chunks and damages that a scan found after the last damage.
-    fn continue_with(&mut self, found: Recovery) {
-        let Some(mut stop) = self.damages.pop() else {
-            return;
-        };
-        let stopped_at = stop.error.position().map_or(0, |position| position.byte);
-        let is_chunk = |damage: &&Damage| {
-            let position = damage.error.position();
-            let in_chunk = position.is_some_and(|place| place.section == Section::Chunk);
-            in_chunk && damage.bytes.as_ref().is_some_and(|bytes| !bytes.is_empty())
-        };
-        let damaged = found.damages.iter().filter(is_chunk).count();
-        self.chunks = found.chunks + to_u64(damaged);
-        self.bytes = found.bytes;
-        self.records = found.records;
-        self.members = self.members.max(found.members);
-        // The scan has found all the rest again, and has better knowledge of where it ends.
-        let place = |damage: &Damage| damage.bytes.clone().unwrap_or(0..0);
-        let before = self.damages.last().map(place);
-        self.damages = found.damages;
-        let is_other_end = |before: &Range<u64>| {
-            let mut places = self.damages.iter().map(place);
-            let ends_here = before.end == stopped_at;
-            ends_here && places.any(|place| place.start == before.start && place.end != before.end)
-        };
-        if before.as_ref().is_some_and(is_other_end) {
-            // Only a damaged length led there.
-            return;
+    /// Passes all damages on, which `again` finds again if there were too many.
+    fn pass<T>(self, take: Take<'_>, again: impl FnOnce(Take<'_>) -> Result<T>) -> Result<()> {
+        match self.is_over {
+            true => again(take).map(drop),
+            false => self.damages.into_iter().try_for_each(take),
         }
-        let stopped_by = entry_of(&stop.error);
-        let is_same = |damage: &&mut Damage| {
-            let is_entry = stopped_by.is_some() && entry_of(&damage.error) == stopped_by;
-            is_entry || place(damage).start == stopped_at
+    }
+}
+
+/// The damage to the structure at which a walk ended, among the damages that a scan finds.
+struct Stop {
+    /// Nothing once it was passed on.
+    damage: Option<Damage>,
+    at: u64,
+    entry: Option<(u64, u64)>,
+    /// The place of the last damage before it.
+    before: Option<Range<u64>>,
+    /// Only a damaged length led there.
+    is_led_astray: bool,
+    /// It is in or at the end of one of them.
+    is_part: bool,
+    /// The number of the first that is the same.
+    same: Option<u64>,
+    /// How many are before it.
+    index: u64,
+    seen: u64,
+    passed: u64,
+    /// How many are in chunks.
+    damaged: u64,
+}
+
+impl Stop {
+    fn new(damage: Damage, before: Option<Range<u64>>) -> Self {
+        let at = damage.error.position().map_or(0, |position| position.byte);
+        Self {
+            at,
+            entry: entry_of(&damage.error),
+            before: before.filter(|before| before.end == at),
+            damage: Some(damage),
+            is_led_astray: false,
+            is_part: false,
+            same: None,
+            index: 0,
+            seen: 0,
+            passed: 0,
+            damaged: 0,
+        }
+    }
+
+    /// Learns from a damage that was found.
+    fn look(&mut self, damage: &Damage) {
+        let (index, place) = (self.seen, place(damage));
+        self.seen += 1;
+        let position = damage.error.position();
+        let in_chunk = position.is_some_and(|place| place.section == Section::Chunk);
+        self.damaged += u64::from(in_chunk && !place.is_empty());
+        let is_other_end =
+            |before: &Range<u64>| place.start == before.start && place.end != before.end;
+        self.is_led_astray |= self.before.as_ref().is_some_and(is_other_end);
+        let is_entry = self.entry.is_some() && entry_of(&damage.error) == self.entry;
+        if is_entry || place.start == self.at {
+            self.same.get_or_insert(index);
+        }
+        self.is_part |= (place.start..=place.end).contains(&self.at);
+        if place.start < self.at {
+            self.index = self.seen;
+        }
+    }
+
+    /// Passes on a damage that was found, the next of those that were looked at. The scan has better knowledge of where it
+    /// ends, but not of what is wrong.
+    fn pass(&mut self, mut damage: Damage, take: Take<'_>) -> Result<()> {
+        if self.is_led_astray {
+            return take(damage);
+        }
+        if self.passed == self.same.unwrap_or(self.index) {
+            match self.same {
+                Some(_) => {
+                    if let Some(stop) = self.damage.take() {
+                        damage.error = stop.error;
+                    }
+                }
+                None => self.put(take)?,
+            }
+        }
+        self.passed += 1;
+        take(damage)
+    }
+
+    /// Passes it on, if nothing else reports it.
+    fn put(&mut self, take: Take<'_>) -> Result<()> {
+        let is_told = self.is_led_astray || self.is_part || self.same.is_some();
+        let stop = self.damage.take().filter(|_| !is_told);
+        stop.map_or(Ok(()), take)
+    }
+}
+
+/// The bytes of a damage; empty at the beginning if they are unknown.
+fn place(damage: &Damage) -> Range<u64> {
+    damage.bytes.clone().unwrap_or(0..0)
+}
+
+/// Counts what an engine delivers, and passes damages on.
+struct Verifier<'a> {
+    report: Report,
+    tally: RecordTally,
+    /// Damages whose records are not known yet.
+    open: VecDeque<Damage>,
+    take: Take<'a>,
+}
+
+impl<'a> Verifier<'a> {
+    /// Reads all of an input. Returns the damage to the structure that ended it separately.
+    fn run<R: Read>(
+        reader: R,
+        limits: Limits,
+        threads: usize,
+        take: Take<'a>,
+    ) -> Result<(Report, Option<Damage>)> {
+        let settings = Settings {
+            limits,
+            threads,
+            wanted: Wanted::Chunks,
+            ..Settings::default()
         };
-        let at_it = self.damages.iter_mut().find(is_same);
-        if let Some(same) = at_it {
-            std::mem::swap(&mut same.error, &mut stop.error);
-            return;
-        }
-        let is_part =
-            |damage: &Damage| (place(damage).start..=place(damage).end).contains(&stopped_at);
-        if !self.damages.iter().any(is_part) {
-            let before = |damage: &Damage| place(damage).start < stopped_at;
-            let at = self.damages.partition_point(before);
-            self.damages.insert(at, stop);
-        }
+        let mut engine = Engine::new(reader, settings);
+        let mut verifier = Self {
+            report: Report::default(),
+            tally: RecordTally::default(),
+            open: VecDeque::new(),
+            take,
+        };
+        let stop = loop {
+            match engine.next() {
+                Ok(Some(piece)) => {
+                    let buffer = verifier.add(piece)?;
+                    engine.recycle(buffer);
+                }
+                Ok(None) => {
+                    verifier.end_member()?;
+                    break None;
+                }
+                Err(error) if error.is_format() => {
+                    verifier.settle(None)?;
+                    break Some(Damage::of(error));
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        let mut report = verifier.report;
+        report.members = engine.members();
+        report.records = verifier.tally.records;
+        report.warnings = std::mem::take(&mut engine.warnings);
+        Ok((report, stop))
     }
 
     /// Counts a piece, and returns its buffer.
     fn add(&mut self, piece: Piece) -> Result<Vec<u8>> {
         if self.tally.is_new(&piece.info) {
-            self.end_member();
+            self.end_member()?;
         }
         match self.count(&piece)? {
-            Ok(()) => self.bytes += to_u64(piece.len),
-            Err(error) => self.damaged(piece.info, error),
+            Ok(()) => self.report.bytes += to_u64(piece.len),
+            Err(error) => self.damaged(piece.info, error)?,
         }
         Ok(piece.buffer)
     }
@@ -212,51 +423,56 @@ impl Report {
     /// Counts the records of the chunk that a piece begins. The inner error is damage.
     fn count(&mut self, piece: &Piece) -> Result<std::result::Result<(), FormatError>> {
         if piece.info.is_first_piece {
-            self.chunks += 1;
+            self.report.chunks += 1;
         }
         if let (true, Ok(())) = (piece.info.is_first_piece, &piece.result) {
             match self.tally.sound(&piece.info, piece.bytes()?) {
-                Ok(lost) => self.settle(lost),
+                Ok(lost) => self.settle(lost)?,
                 Err(error) => return Ok(Err(error)),
             }
         }
         Ok(piece.result.clone())
     }
 
-    fn damaged(&mut self, info: ChunkInfo, error: FormatError) {
+    fn damaged(&mut self, info: ChunkInfo, error: FormatError) -> Result<()> {
         let records = if info.is_first_piece {
             self.tally.damaged(&info)
         } else {
             self.tally.take_back()
         };
-        if records.is_none() {
-            self.open.push(self.damages.len());
-        }
         let bytes = bytes_of(&info, &error);
         let position = info.position;
-        self.damages.push(Damage {
+        let damage = Damage {
             error: ParseError { error, position }.into(),
             bytes: Some(bytes),
             content: Some(info.content),
             records,
-        });
-    }
-
-    /// Notes the lost records in the damages of which they were not known.
-    fn settle(&mut self, records: Option<Numbers>) {
-        for index in self.open.drain(..) {
-            if let Some(damage) = self.damages.get_mut(index) {
-                damage.records.clone_from(&records);
-            }
+        };
+        if !self.tally.is_open() {
+            return (self.take)(damage);
+        }
+        self.open.push_back(damage);
+        match self.open.len() > KEPT {
+            true => self.open.pop_front().map_or(Ok(()), &mut *self.take),
+            false => Ok(()),
         }
     }
 
-    fn end_member(&mut self) {
+    /// Passes on the damages that waited for the numbers of their records.
+    fn settle(&mut self, records: Option<Numbers>) -> Result<()> {
+        for mut damage in self.open.drain(..) {
+            damage.records.clone_from(&records);
+            (self.take)(damage)?;
+        }
+        Ok(())
+    }
+
+    fn end_member(&mut self) -> Result<()> {
         match self.tally.end() {
             Ok(records) => self.settle(records),
             Err(error) => {
-                self.settle(None);
-                self.damages.push(Damage::of(error.into()));
+                self.settle(None)?;
+                (self.take)(Damage::of(error.into()))
             }
         }
     }

@@ -49,7 +49,8 @@ pub(super) fn scan<S: ReadAt>(
         at = scan.step(at)?;
     }
     scan.before.push(scan.member);
-    Ok(scan.before.split_off(1))
+    scan.before.remove(0);
+    Ok(scan.before)
 }
 
 impl<S: ReadAt> Scan<'_, S> {
