@@ -316,16 +316,17 @@ impl<'a, O: ContentOutput> Collector<'a, O> {
         Ok(records.filter(|_| is_certain))
     }
 
-    /// Notes that the member has more chunks than it counts.
-    pub(super) fn uncounted(&mut self) {
+    /// Notes that the member has more chunks than it counts, or may have: then its length is still that of the counted
+    /// ones.
+    pub(super) fn uncounted(&mut self, is_certain: bool) {
         match self.kind {
             // They contain the numbers of their records.
             MemberKind::Packed { .. } => return,
-            MemberKind::Records { .. } => self.recovery.lose_records(self.at, None),
+            MemberKind::Records { .. } if is_certain => self.recovery.lose_records(self.at, None),
             _ => {}
         }
         self.recovery.uncounted = true;
-        self.recovery.content = None;
+        self.recovery.content = self.recovery.content.filter(|_| !is_certain);
     }
 
     /// Takes the end of the member whose head begins at this byte.

@@ -18,6 +18,7 @@ mod links;
 mod member;
 mod options;
 mod probe;
+mod repeated;
 mod report;
 mod salvage;
 mod scan;
@@ -163,7 +164,7 @@ impl Findings {
                 continue;
             }
             salvage.collector.begin(kind);
-            report_member(member, has_records, self.size, &mut salvage)?;
+            report_member(member, has_records, (end, self.size), &mut salvage)?;
             salvage.collector.pass()?;
         }
         salvage.collector.pass()?;
@@ -175,7 +176,7 @@ impl Findings {
 fn report_member<S: ReadAt, O: ContentOutput>(
     mut member: FoundMember,
     has_records: bool,
-    size: u64,
+    (end, size): (u64, u64),
     salvage: &mut Salvage<'_, S, O>,
 ) -> Result<()> {
     let head = member.at..member.first_at;
@@ -199,6 +200,7 @@ fn report_member<S: ReadAt, O: ContentOutput>(
     let spans = gaps::resolve(&mut member, has_records, size);
     let counted = member.count.unwrap_or(u64::MAX);
     let is_over = counted < gaps::accounted(&spans);
+    let hides_a_loss = repeated::hides_a_loss(salvage.source, &member, &spans, end)?;
     if let Some(error) = gaps::wrong_entry(&member, &spans).filter(|_| !is_told) {
         salvage
             .collector
@@ -216,8 +218,8 @@ fn report_member<S: ReadAt, O: ContentOutput>(
             FormatError::UncountedChunk { counted },
         );
     }
-    if is_over {
-        collector.uncounted();
+    if is_over || hides_a_loss {
+        collector.uncounted(is_over);
     }
     if let Some(bytes) = trailing.filter(|_| !member.tolerates_trailing()) {
         collector.part(bytes, Section::Trailer, FormatError::Trailing);

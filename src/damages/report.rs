@@ -72,8 +72,8 @@ pub struct Recovery {
     pub offsets_lost: bool,
     /// The source is marked as being changed: the recovered data may be partly old and partly new.
     pub is_changing: bool,
-    /// There are more sound chunks than a member counts: a chunk may be there twice or in the place of another, and it cannot
-    /// be decided which belong to the content, or which numbers the records have.
+    /// There are more sound chunks than a member counts, or as many although one may be lost and another is there twice: it
+    /// cannot be decided which belong to the content, or which numbers the records have.
     pub uncounted: bool,
     /// There is damage in a member without checksums: it cannot be decided whether the rest of the member, which was
     /// recovered, is the original data.

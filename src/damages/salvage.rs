@@ -28,7 +28,7 @@ struct Job {
 
 /// Hands the chunks of one member after the other to a collector.
 pub(super) struct Salvage<'a, S, O> {
-    source: &'a S,
+    pub source: &'a S,
     limits: Limits,
     fetcher: Arc<Fetcher>,
     pipeline: Pipeline<Job, Result<Vec<u8>>>,
