@@ -46,7 +46,7 @@ impl BloscpackFile {
             return Ok(copied);
         }
         let builder = Decoder::builder()
-            .threads(self.0.options.threads)
+            .threads(self.0.options.workers())
             .limits(self.0.options.limits);
         let builder = match part {
             Part::Bytes(bounds) => builder.range(bounds.range()),
@@ -146,7 +146,7 @@ impl Container for BloscpackFile {
     }
 
     fn verify_with(&mut self, take: &mut dyn FnMut(Damage) -> Result<()>) -> Result<Report> {
-        let (limits, threads) = (self.0.options.limits, self.0.options.threads);
+        let (limits, threads) = (self.0.options.limits, self.0.options.workers());
         let report = match self.0.source() {
             Some(source) => verify_at_with(source, limits, threads, take),
             None => verify_with(self.0.reader()?, limits, threads, take),

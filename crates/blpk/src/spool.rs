@@ -25,7 +25,9 @@ pub struct Spool(RefCell<BufWriter<SpooledTempFile>>);
 
 impl Spool {
     pub fn new() -> Self {
-        Self(RefCell::new(BufWriter::new(SpooledTempFile::new(IN_MEMORY))))
+        Self(RefCell::new(BufWriter::new(SpooledTempFile::new(
+            IN_MEMORY,
+        ))))
     }
 
     /// Adds text.
