@@ -35,7 +35,7 @@ use std::io::{Read, Seek, Write};
 ///
 /// The source is read twice: once to find the chunks, once to decode them; twice as often if the metadata describes an array;
 /// and packed chunks once more for their heads. Memory is that of an encoder and a decoder, and 24 bytes for each chunk, 40
-/// more if it is packed; for records, also all of the largest chunk.
+/// more if it is packed, about 350 for each damage and 650 for each member; for records, also all of the largest chunk.
 ///
 /// ```
 /// use bloscpack::{Encoder, decompress, recover::{RecoverOptions, recover}};
