@@ -6,8 +6,8 @@ use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 
 use bloscpack::{Error, error::Side};
 use serde_core::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_core::ser::{Error as _, Serialize, SerializeSeq, Serializer};
-use serde_json::value::RawValue;
+use serde_core::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde_json::{Value, value::RawValue};
 use tempfile::SpooledTempFile;
 
 use crate::failure::Failure;
@@ -83,6 +83,22 @@ impl Serialize for Spool {
             list.serialize_element(&object)
         })?;
         list.end()
+    }
+}
+
+/// An object of which some fields are these lists.
+pub struct WithLists<'a>(pub Value, pub Vec<(&'static str, &'a Spool)>);
+
+impl Serialize for WithLists<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (key, value) in self.0.as_object().into_iter().flatten() {
+            match self.1.iter().find(|(list, _)| key == list) {
+                Some((_, list)) => map.serialize_entry(key, list)?,
+                None => map.serialize_entry(key, value)?,
+            }
+        }
+        map.end()
     }
 }
 

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use bloscpack::recover::{Finding, Lost, RecoverOptions, Recovery, recover_with};
 use clap::Args;
-use serde_core::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
 use super::damage::{self, range_json};
@@ -18,7 +17,7 @@ use crate::message;
 use crate::output::{self, Output, Printer, SyncingFile, is_standard_output};
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::spool::Spool;
+use crate::spool::{Spool, WithLists};
 use crate::status::Status;
 use crate::text::{count, shown};
 
@@ -142,13 +141,9 @@ impl Recover {
         is_changing: bool,
     ) -> Result<(), Failure> {
         if self.json {
-            return json_text::print(&Json {
-                input: &self.input,
-                output: &self.output,
-                report,
-                found,
-                is_changing,
-            });
+            let object = json(&self.input, &self.output, report, is_changing);
+            let lists = vec![("lost", &found.lost), ("damages", &found.damages)];
+            return json_text::print(&WithLists(object, lists));
         }
         let last = lines(&shown(&self.input), output, report, self.fill);
         if is_standard_output(&self.output) {
@@ -291,41 +286,30 @@ impl Found {
     }
 }
 
-/// The report for scripts.
-struct Json<'a> {
-    input: &'a Path,
-    output: &'a Path,
-    report: &'a Recovery,
-    found: &'a Found,
-    is_changing: bool,
-}
-
-impl Serialize for Json<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { report, found, .. } = self;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("path", &self.input.to_string_lossy())?;
-        map.serialize_entry("output", &self.output.to_string_lossy())?;
-        map.serialize_entry("complete", &report.is_complete())?;
-        map.serialize_entry("members", &report.members)?;
-        map.serialize_entry("chunks", &report.chunks)?;
-        map.serialize_entry("chunks_lost", &report.chunks_lost)?;
-        map.serialize_entry("bytes", &report.bytes)?;
-        map.serialize_entry("records", &report.records)?;
-        map.serialize_entry("records_lost", &report.records_lost)?;
-        map.serialize_entry("filled", &report.filled)?;
-        map.serialize_entry("content_bytes", &report.content_len())?;
-        map.serialize_entry("lost", &found.lost)?;
-        map.serialize_entry("damages", &found.damages)?;
-        map.serialize_entry("header_lost", &report.header_lost)?;
-        map.serialize_entry("metadata_lost", &report.metadata_lost)?;
-        map.serialize_entry("array_lost", &report.array_lost)?;
-        map.serialize_entry("offsets_lost", &report.offsets_lost)?;
-        map.serialize_entry("unchecked", &report.unchecked)?;
-        map.serialize_entry("error", &())?;
-        map.serialize_entry("interrupted_change", &self.is_changing)?;
-        map.end()
-    }
+/// The report for scripts, with lists of losses and damages.
+fn json(input: &Path, output: &Path, report: &Recovery, is_changing: bool) -> Value {
+    json!({
+        "path": input.to_string_lossy(),
+        "output": output.to_string_lossy(),
+        "complete": report.is_complete(),
+        "members": report.members,
+        "chunks": report.chunks,
+        "chunks_lost": report.chunks_lost,
+        "bytes": report.bytes,
+        "records": report.records,
+        "records_lost": report.records_lost,
+        "filled": report.filled,
+        "content_bytes": report.content_len(),
+        "lost": [],
+        "damages": [],
+        "header_lost": report.header_lost,
+        "metadata_lost": report.metadata_lost,
+        "array_lost": report.array_lost,
+        "offsets_lost": report.offsets_lost,
+        "unchecked": report.unchecked,
+        "error": Value::Null,
+        "interrupted_change": is_changing,
+    })
 }
 
 /// One loss, for scripts.

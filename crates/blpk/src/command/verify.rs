@@ -10,7 +10,7 @@ use bloscpack::{
     open::{Container, Kind, Report},
 };
 use clap::Args;
-use serde_core::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::json;
 
 use super::damage;
 use crate::container::Opened;
@@ -20,7 +20,7 @@ use crate::input::{self, STANDARD, is_directory};
 use crate::json_text;
 use crate::output;
 use crate::session::Session;
-use crate::spool::Spool;
+use crate::spool::{Spool, WithLists};
 use crate::status::Status;
 use crate::text::{count, quoted, shown};
 
@@ -74,6 +74,7 @@ impl Verify {
             take(report)?;
         }
         if self.json {
+            let files: Vec<_> = files.iter().map(Outcome::json).collect();
             json_text::print(&BTreeMap::from([("files", files)]))?;
         }
         Ok(worst)
@@ -171,6 +172,24 @@ fn failed_to_open(path: &Path, error: &Error) -> Failure {
 }
 
 impl Outcome {
+    fn json(&self) -> WithLists<'_> {
+        let report = self.report.as_ref().ok();
+        let lists = report.map(|(_, damages)| ("damages", damages));
+        let report = report.map(|(report, _)| report);
+        let object = json!({
+            "path": self.path.to_string_lossy(),
+            "status": self.status.code(),
+            "ok": self.status == Status::Done,
+            "chunks": report.map(|report| report.chunks),
+            "bytes": report.map(|report| report.bytes),
+            "records": report.map(|report| report.records),
+            "damages": [],
+            "warnings": report.map_or(&[][..], |report| &report.warnings),
+            "error": self.report.as_ref().err().and_then(Failure::title),
+        });
+        WithLists(object, lists.into_iter().collect())
+    }
+
     fn failed(path: &Path, failure: Failure) -> Self {
         Self {
             path: path.to_owned(),
@@ -205,27 +224,4 @@ fn amount(report: &Report) -> String {
         records => count(records, "record"),
     };
     format!("{}, {amount}", count(report.chunks, "chunk"))
-}
-
-impl Serialize for Outcome {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let found = self.report.as_ref().ok();
-        let (report, damages) = (found.map(|found| &found.0), found.map(|found| &found.1));
-        let warnings = report.map_or(&[][..], |report| &report.warnings);
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("path", &self.path.to_string_lossy())?;
-        map.serialize_entry("status", &self.status.code())?;
-        map.serialize_entry("ok", &(self.status == Status::Done))?;
-        map.serialize_entry("chunks", &report.map(|report| report.chunks))?;
-        map.serialize_entry("bytes", &report.map(|report| report.bytes))?;
-        map.serialize_entry("records", &report.map(|report| report.records))?;
-        match damages {
-            Some(damages) => map.serialize_entry("damages", damages)?,
-            None => map.serialize_entry::<_, [(); 0]>("damages", &[])?,
-        }
-        map.serialize_entry("warnings", warnings)?;
-        let error = self.report.as_ref().err().and_then(Failure::title);
-        map.serialize_entry("error", &error)?;
-        map.end()
-    }
 }

@@ -1,17 +1,19 @@
 //! [`verify`] and [`verify_at`]: every chunk checked and decoded, every damage reported.
 
+mod stop;
+mod verifier;
+
 pub use super::damages::Damage;
 
-use super::checked::to_u64;
 use super::damages::{Finding, Recovery, examine, holds_chunks};
-use super::engine::{ChunkInfo, Engine, Piece, Settings, Wanted, Warning};
-use super::records::{Numbers, RecordTally};
-use bloscpack_error::{Error, ErrorKind, IoSide, Result};
+use super::engine::Warning;
+use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
-use bloscpack_wire::{FormatError, Limits, ParseError, Section};
-use std::collections::VecDeque;
+use bloscpack_wire::{FormatError, Limits, ParseError};
 use std::io::Read;
 use std::ops::Range;
+use stop::Stop;
+use verifier::Verifier;
 
 /// Damages that wait for the numbers of their records, or that are kept until it is known how the source is to be read.
 const KEPT: usize = 1000;
@@ -261,238 +263,7 @@ impl Kept {
     }
 }
 
-/// The damage to the structure at which a walk ended, among the damages that a scan finds.
-struct Stop {
-    /// Nothing once it was passed on.
-    damage: Option<Damage>,
-    at: u64,
-    entry: Option<(u64, u64)>,
-    /// The place of the last damage before it.
-    before: Option<Range<u64>>,
-    /// Only a damaged length led there.
-    is_led_astray: bool,
-    /// It is in or at the end of one of them.
-    is_part: bool,
-    /// The number of the first that is the same.
-    same: Option<u64>,
-    /// How many are before it.
-    index: u64,
-    seen: u64,
-    passed: u64,
-    /// How many are in chunks.
-    damaged: u64,
-}
-
-impl Stop {
-    fn new(damage: Damage, before: Option<Range<u64>>) -> Self {
-        let at = damage.error.position().map_or(0, |position| position.byte);
-        Self {
-            at,
-            entry: entry_of(&damage.error),
-            before: before.filter(|before| before.end == at),
-            damage: Some(damage),
-            is_led_astray: false,
-            is_part: false,
-            same: None,
-            index: 0,
-            seen: 0,
-            passed: 0,
-            damaged: 0,
-        }
-    }
-
-    /// Learns from a damage that was found.
-    fn look(&mut self, damage: &Damage) {
-        let (index, place) = (self.seen, place(damage));
-        self.seen += 1;
-        let position = damage.error.position();
-        let in_chunk = position.is_some_and(|place| place.section == Section::Chunk);
-        self.damaged += u64::from(in_chunk && !place.is_empty());
-        let is_other_end =
-            |before: &Range<u64>| place.start == before.start && place.end != before.end;
-        self.is_led_astray |= self.before.as_ref().is_some_and(is_other_end);
-        let is_entry = self.entry.is_some() && entry_of(&damage.error) == self.entry;
-        if is_entry || place.start == self.at {
-            self.same.get_or_insert(index);
-        }
-        self.is_part |= (place.start..=place.end).contains(&self.at);
-        if place.start < self.at {
-            self.index = self.seen;
-        }
-    }
-
-    /// Passes on a damage that was found, the next of those that were looked at. The scan has better knowledge of where it
-    /// ends, but not of what is wrong.
-    fn pass(&mut self, mut damage: Damage, take: Take<'_>) -> Result<()> {
-        if self.is_led_astray {
-            return take(damage);
-        }
-        if self.passed == self.same.unwrap_or(self.index) {
-            match self.same {
-                Some(_) => {
-                    if let Some(stop) = self.damage.take() {
-                        damage.error = stop.error;
-                    }
-                }
-                None => self.put(take)?,
-            }
-        }
-        self.passed += 1;
-        take(damage)
-    }
-
-    /// Passes it on, if nothing else reports it.
-    fn put(&mut self, take: Take<'_>) -> Result<()> {
-        let is_told = self.is_led_astray || self.is_part || self.same.is_some();
-        let stop = self.damage.take().filter(|_| !is_told);
-        stop.map_or(Ok(()), take)
-    }
-}
-
 /// The bytes of a damage; empty at the beginning if they are unknown.
 fn place(damage: &Damage) -> Range<u64> {
     damage.bytes.clone().unwrap_or(0..0)
-}
-
-/// Counts what an engine delivers, and passes damages on.
-struct Verifier<'a> {
-    report: Report,
-    tally: RecordTally,
-    /// Damages whose records are not known yet.
-    open: VecDeque<Damage>,
-    take: Take<'a>,
-}
-
-impl<'a> Verifier<'a> {
-    /// Reads all of an input. Returns the damage to the structure that ended it separately.
-    fn run<R: Read>(
-        reader: R,
-        limits: Limits,
-        threads: usize,
-        take: Take<'a>,
-    ) -> Result<(Report, Option<Damage>)> {
-        let settings = Settings {
-            limits,
-            threads,
-            wanted: Wanted::Chunks,
-            ..Settings::default()
-        };
-        let mut engine = Engine::new(reader, settings);
-        let mut verifier = Self {
-            report: Report::default(),
-            tally: RecordTally::default(),
-            open: VecDeque::new(),
-            take,
-        };
-        let stop = loop {
-            match engine.next() {
-                Ok(Some(piece)) => {
-                    let buffer = verifier.add(piece)?;
-                    engine.recycle(buffer);
-                }
-                Ok(None) => {
-                    verifier.end_member()?;
-                    break None;
-                }
-                Err(error) if error.is_format() => {
-                    verifier.settle(None)?;
-                    break Some(Damage::of(error));
-                }
-                Err(error) => return Err(error),
-            }
-        };
-        let mut report = verifier.report;
-        report.members = engine.members();
-        report.records = verifier.tally.records;
-        report.warnings = std::mem::take(&mut engine.warnings);
-        Ok((report, stop))
-    }
-
-    /// Counts a piece, and returns its buffer.
-    fn add(&mut self, piece: Piece) -> Result<Vec<u8>> {
-        if self.tally.is_new(&piece.info) {
-            self.end_member()?;
-        }
-        match self.count(&piece)? {
-            Ok(()) => self.report.bytes += to_u64(piece.len),
-            Err(error) => self.damaged(piece.info, error)?,
-        }
-        Ok(piece.buffer)
-    }
-
-    /// Counts the records of the chunk that a piece begins. The inner error is damage.
-    fn count(&mut self, piece: &Piece) -> Result<std::result::Result<(), FormatError>> {
-        if piece.info.is_first_piece {
-            self.report.chunks += 1;
-        }
-        if let (true, Ok(())) = (piece.info.is_first_piece, &piece.result) {
-            match self.tally.sound(&piece.info, piece.bytes()?) {
-                Ok(lost) => self.settle(lost)?,
-                Err(error) => return Ok(Err(error)),
-            }
-        }
-        Ok(piece.result.clone())
-    }
-
-    fn damaged(&mut self, info: ChunkInfo, error: FormatError) -> Result<()> {
-        let records = if info.is_first_piece {
-            self.tally.damaged(&info)
-        } else {
-            self.tally.take_back()
-        };
-        let bytes = bytes_of(&info, &error);
-        let position = info.position;
-        let damage = Damage {
-            error: ParseError { error, position }.into(),
-            bytes: Some(bytes),
-            content: Some(info.content),
-            records,
-        };
-        if !self.tally.is_open() {
-            return (self.take)(damage);
-        }
-        self.open.push_back(damage);
-        match self.open.len() > KEPT {
-            true => self.open.pop_front().map_or(Ok(()), &mut *self.take),
-            false => Ok(()),
-        }
-    }
-
-    /// Passes on the damages that waited for the numbers of their records.
-    fn settle(&mut self, records: Option<Numbers>) -> Result<()> {
-        for mut damage in self.open.drain(..) {
-            damage.records.clone_from(&records);
-            (self.take)(damage)?;
-        }
-        Ok(())
-    }
-
-    fn end_member(&mut self) -> Result<()> {
-        match self.tally.end() {
-            Ok(records) => self.settle(records),
-            Err(error) => {
-                self.settle(None)?;
-                (self.take)(Damage::of(error.into()))
-            }
-        }
-    }
-}
-
-/// Member and number of the wrong entry of a table, if that is the error.
-fn entry_of(error: &Error) -> Option<(u64, u64)> {
-    let ErrorKind::Format(FormatError::Offset { entry, .. }) = error.kind() else {
-        return None;
-    };
-    Some((error.position()?.member, *entry))
-}
-
-/// The bytes of a damaged chunk, and of its digest if that may be the damaged part.
-fn bytes_of(info: &ChunkInfo, error: &FormatError) -> Range<u64> {
-    let digest_len = match error {
-        FormatError::Digest(mismatch) => mismatch.checksum.digest_len(),
-        _ => 0,
-    };
-    let from = info.position.byte;
-    // The chunk was read from there, so that it ends within the input.
-    from..from + u64::from(info.header.ctbytes) + to_u64(digest_len)
 }
