@@ -320,3 +320,33 @@ fn a_destroyed_and_a_repeated_chunk_are_not_complete() {
     }
     assert!(failures.is_empty() && cases > 2000, "{cases} {failures:#?}");
 }
+
+/// The chunks after one whose digest is gone are still checked by theirs.
+#[test]
+fn a_digest_that_is_gone_is_only_its_own() {
+    for model in counted().into_iter().filter(|model| model.checked) {
+        let (name, len) = (&model.name, model.file().len());
+        let mut damaged = model.clone();
+        let first = damaged.chunks()[0].clone();
+        let header = Header::decode(&model.file()).unwrap();
+        let digest = header.checksum.digest_len();
+        damaged.delete(first.end - digest..first.end);
+        assert_eq!(damaged.file().len(), len - digest, "{name}");
+        let target = Cursor::new(Vec::new());
+        let report = recover(&damaged.file(), target, &RecoverOptions::default()).unwrap();
+        let errors: Vec<_> = report
+            .damages
+            .iter()
+            .map(|damage| damage.error.to_string())
+            .collect();
+        assert!(
+            !errors.iter().any(|error| error.contains("checksum id")),
+            "{name}: {errors:?}"
+        );
+        assert_eq!(
+            report.chunks,
+            model.contents.len() as u64 - 1,
+            "{name}: {errors:?}"
+        );
+    }
+}
