@@ -9,6 +9,8 @@ use std::io::{self, Read, Seek, SeekFrom};
 const WORTH_SEEKING: u64 = 16 << 10;
 /// How much is read at once if the bodies are skipped by seeking.
 const BUFFER_LEN: usize = 16 << 10;
+/// How much is read at once to look at the beginning.
+const START_LEN: usize = 4 << 10;
 
 /// Skips this many bytes without reading them, and returns how many there were.
 type Skip<R> = Box<dyn FnMut(&mut R, u64) -> io::Result<u64>>;
@@ -24,12 +26,12 @@ pub(super) struct Walk<R> {
 impl<R: Read> Walk<R> {
     /// A walk that reads all of the input.
     pub(super) fn of(reader: R, limits: &Limits) -> Self {
-        Self {
-            input: BufferedInput::new(reader),
-            skip: None,
-            parser: Parser::new(*limits, Hashers::default()),
-            skipped: 0,
-        }
+        Self::new(BufferedInput::new(reader), None, limits)
+    }
+
+    /// A walk of the first bytes: it reads no more of them than are in one page.
+    pub(super) fn of_start(reader: R, limits: &Limits) -> Self {
+        Self::new(BufferedInput::with_buffer(reader, START_LEN), None, limits)
     }
 
     /// A walk that seeks past the bodies of chunks.
@@ -47,12 +49,17 @@ impl<R: Read> Walk<R> {
             file.seek(SeekFrom::Start(here + count))?;
             Ok(count)
         };
-        Ok(Self {
-            input: BufferedInput::with_buffer(file, BUFFER_LEN),
-            skip: Some(Box::new(skip)),
+        let input = BufferedInput::with_buffer(file, BUFFER_LEN);
+        Ok(Self::new(input, Some(Box::new(skip)), limits))
+    }
+
+    fn new(input: BufferedInput<R>, skip: Option<Skip<R>>, limits: &Limits) -> Self {
+        Self {
+            input,
+            skip,
             parser: Parser::new(*limits, Hashers::default()),
             skipped: 0,
-        })
+        }
     }
 
     /// Hands every event of the parser to `visit`, and returns how the input ended.

@@ -4,9 +4,9 @@
     tests/memory.py [--long] [--pipes] target/release/blpk [GIB] [THREADS ...]
 
 Runs `producer | blpk append FILE`, many small appends and many patches (more of these with `--long`, none with `--pipes`, which
-needs no disk space) and reports on a file of many members, then `producer | blpk c | blpk d | consumer`, then the same with lines
+needs no disk space) and commands over files of many small items, then `producer | blpk c | blpk d | consumer`, then the same with lines
 as records; by default with 1 GiB and with 1, 2 and 8 threads. Prints the peak of each, and fails if one exceeds the limit in
-docs/design.md or if a byte is lost.
+docs/design.md or if a byte is lost. `tests/memory_items.py` prints the table of all commands over a million items.
 """
 
 import os
@@ -20,9 +20,13 @@ import threading
 import time
 import zlib
 
+import memory_items
+
 LIMIT_KIB = 64 * 1024
 MIB = 1 << 20
 CHUNK_KIB = 1024
+# Members, chunks, records or damages.
+ITEMS = 100_000
 # The program itself, the buffers of input and output, and the stacks.
 BASE_KIB = 10 * 1024
 # Per thread: a filtered block (1 MiB for LZ4 at level 9), a compressed stream of it (an eighth), and LZ4's own tables.
@@ -209,19 +213,13 @@ def records(blpk, gib, all_threads):
     return failed
 
 
-def members(blpk, folder):
-    """Reports on a file of many members; returns the number of failures."""
-    one = subprocess.run([blpk, "c", "-k", "crc32"], input=b"member", stdout=subprocess.PIPE, check=True)
-    path, failed = os.path.join(folder, "members.blp"), 0
-    with open(path, "wb") as file:
-        for _ in range(200):
-            file.write(one.stdout * 1000)
-    for command in (["info"], ["info", "--json"], ["verify"], ["verify", "--json"]):
-        begun = time.time()
-        peak = watched([blpk, *command, path], stdout=subprocess.DEVNULL)
-        what = f"200000 members, {' '.join(command)}"
-        failed += told(what, peak, LIMIT_KIB, time.time() - begun)
-    os.remove(path)
+def items(blpk, folder):
+    """Commands over many small items, of which each may take so many bytes; returns the number of failures."""
+    files, failed = memory_items.Files(blpk, folder, ITEMS), 0
+    for name, case, each in memory_items.CHECKED:
+        peak, _, seconds = memory_items.measured(files, name, case)
+        limit = memory_items.BASE_MIB * 1024 + ITEMS * each // 1024
+        failed += told(f"{ITEMS} {name}, {case}", int(peak * 1024), limit, seconds)
     return failed
 
 
@@ -238,7 +236,7 @@ def main():
             # A patch uses only one thread.
             patches_too = threads == all_threads[0]
             failed += changes(blpk, folder, pieces, gib, threads, long, patches_too)
-        failed += 0 if only_pipes else members(blpk, folder)
+        failed += 0 if only_pipes else items(blpk, folder)
     for threads in all_threads:
         peaks, seconds = run(blpk, pieces, int(gib * (1 << 30)), threads)
         ok = max(peaks) < LIMIT_KIB

@@ -2,7 +2,7 @@
 
 use super::damage::Damage;
 use super::form::MemberKind;
-use super::report::Recovery;
+use super::report::{Finding, Recovery};
 use super::spans::{Gap, PendingChunk};
 use super::{Checked, at, error_at};
 use crate::checked::{in_memory, len_of, slice, to_u64, to_usize};
@@ -36,10 +36,15 @@ impl ContentOutput for () {
     }
 }
 
+/// Takes what is found, in order.
+pub(crate) type Take<'a> = &'a mut dyn FnMut(Finding) -> Result<()>;
+
 /// Counts and reports everything, and hands content and records to an output.
-pub(super) struct Collector<O> {
+pub(super) struct Collector<'a, O> {
     pub output: O,
+    /// What was found since the last [`pass`](Self::pass), and all counts.
     pub recovery: Recovery,
+    take: Take<'a>,
     /// The member whose chunks are being handed over.
     pub member: u64,
     kind: MemberKind,
@@ -59,11 +64,17 @@ pub(super) struct Collector<O> {
     run: Option<Option<Range<u64>>>,
 }
 
-impl<O: ContentOutput> Collector<O> {
-    pub(super) fn new(output: O, recovery: Recovery, size: u64, most_zeros: u64) -> Self {
+impl<'a, O: ContentOutput> Collector<'a, O> {
+    pub(super) fn new(
+        output: O,
+        recovery: Recovery,
+        (size, most_zeros): (u64, u64),
+        take: Take<'a>,
+    ) -> Self {
         Self {
             output,
             recovery,
+            take,
             member: 0,
             kind: MemberKind::Content,
             most_zeros,
@@ -74,6 +85,15 @@ impl<O: ContentOutput> Collector<O> {
             empty: 0,
             run: None,
         }
+    }
+
+    /// Passes on what was found since the last call.
+    pub(super) fn pass(&mut self) -> Result<()> {
+        let Recovery { damages, lost, .. } = &mut self.recovery;
+        let mut damages = damages.drain(..).map(Finding::Damage);
+        damages.try_for_each(&mut *self.take)?;
+        let mut lost = lost.drain(..).map(Finding::Lost);
+        lost.try_for_each(&mut *self.take)
     }
 
     /// Begins with the chunks of a member.
@@ -296,16 +316,17 @@ impl<O: ContentOutput> Collector<O> {
         Ok(records.filter(|_| is_certain))
     }
 
-    /// Notes that the member has more chunks than it counts.
-    pub(super) fn uncounted(&mut self) {
+    /// Notes that the member has more chunks than it counts, or may have: then its length is still that of the counted
+    /// ones.
+    pub(super) fn uncounted(&mut self, is_certain: bool) {
         match self.kind {
             // They contain the numbers of their records.
             MemberKind::Packed { .. } => return,
-            MemberKind::Records { .. } => self.recovery.lose_records(self.at, None),
+            MemberKind::Records { .. } if is_certain => self.recovery.lose_records(self.at, None),
             _ => {}
         }
         self.recovery.uncounted = true;
-        self.recovery.content = None;
+        self.recovery.content = self.recovery.content.filter(|_| !is_certain);
     }
 
     /// Takes the end of the member whose head begins at this byte.

@@ -18,6 +18,7 @@ mod links;
 mod member;
 mod options;
 mod probe;
+mod repeated;
 mod report;
 mod salvage;
 mod scan;
@@ -27,11 +28,11 @@ mod table;
 mod trailing;
 mod window;
 
-pub(crate) use collector::ContentOutput;
+pub(crate) use collector::{ContentOutput, Take};
 pub use damage::Damage;
 pub(crate) use member::FoundMember;
 pub use options::RecoverOptions;
-pub use report::{Lost, Recovery};
+pub use report::{Finding, Lost, Recovery};
 pub(crate) use trailing::holds_chunks;
 
 use super::checked::to_u64;
@@ -50,10 +51,15 @@ const MOST_ZEROS: u64 = 1 << 16;
 /// A value, or the damage in its place.
 type Checked<T> = std::result::Result<T, FormatError>;
 
-/// All damages of a source, and the number and the bytes of its sound chunks.
-pub(crate) fn examine<S: ReadAt>(source: &S, limits: Limits, threads: usize) -> Result<Recovery> {
+/// Passes on all damages of a source, and returns the number and the bytes of its sound chunks.
+pub(crate) fn examine<S: ReadAt>(
+    source: &S,
+    limits: Limits,
+    threads: usize,
+    take: Take<'_>,
+) -> Result<Recovery> {
     let options = RecoverOptions::default().limits(limits).threads(threads);
-    Findings::of(source, &options)?.examine(source, &options)
+    Findings::of(source, &options)?.examine(source, &options, take)
 }
 
 /// The members that a scan found.
@@ -118,18 +124,19 @@ impl Findings {
         self,
         source: &S,
         options: &RecoverOptions,
+        take: Take<'_>,
     ) -> Result<Recovery> {
-        Ok(self.salvage(source, options, (), None)?.0)
+        Ok(self.salvage(source, options, ((), None), take)?.0)
     }
 
-    /// Hands on all content and reports all damage, in the order of their positions. Members without records are left out, or
-    /// those with records, if only one kind is wanted.
+    /// Hands on all content and passes on all damage, in the order of their positions. Members without records are left out,
+    /// or those with records, if only one kind is wanted.
     pub(crate) fn salvage<S: ReadAt, O: ContentOutput>(
         self,
         source: &S,
         options: &RecoverOptions,
-        output: O,
-        wants_records: Option<bool>,
+        (output, wants_records): (O, Option<bool>),
+        take: Take<'_>,
     ) -> Result<(Recovery, O)> {
         // Saturates: no amount reaches a bound above `u64::MAX`.
         let most_zeros = if options.fill {
@@ -137,7 +144,7 @@ impl Findings {
         } else {
             0
         };
-        let collector = Collector::new(output, self.begin(), self.size, most_zeros);
+        let collector = Collector::new(output, self.begin(), (self.size, most_zeros), take);
         let mut salvage = Salvage::new(source, options, collector);
         let starts = self.members.iter().map(|member| member.at);
         let ends: Vec<_> = starts.skip(1).chain([self.size]).collect();
@@ -157,8 +164,10 @@ impl Findings {
                 continue;
             }
             salvage.collector.begin(kind);
-            report_member(member, has_records, self.size, &mut salvage)?;
+            report_member(member, has_records, (end, self.size), &mut salvage)?;
+            salvage.collector.pass()?;
         }
+        salvage.collector.pass()?;
         Ok((salvage.collector.recovery, salvage.collector.output))
     }
 }
@@ -167,7 +176,7 @@ impl Findings {
 fn report_member<S: ReadAt, O: ContentOutput>(
     mut member: FoundMember,
     has_records: bool,
-    size: u64,
+    (end, size): (u64, u64),
     salvage: &mut Salvage<'_, S, O>,
 ) -> Result<()> {
     let head = member.at..member.first_at;
@@ -191,6 +200,7 @@ fn report_member<S: ReadAt, O: ContentOutput>(
     let spans = gaps::resolve(&mut member, has_records, size);
     let counted = member.count.unwrap_or(u64::MAX);
     let is_over = counted < gaps::accounted(&spans);
+    let hides_a_loss = repeated::hides_a_loss(salvage.source, &member, &spans, end)?;
     if let Some(error) = gaps::wrong_entry(&member, &spans).filter(|_| !is_told) {
         salvage
             .collector
@@ -208,8 +218,8 @@ fn report_member<S: ReadAt, O: ContentOutput>(
             FormatError::UncountedChunk { counted },
         );
     }
-    if is_over {
-        collector.uncounted();
+    if is_over || hides_a_loss {
+        collector.uncounted(is_over);
     }
     if let Some(bytes) = trailing.filter(|_| !member.tolerates_trailing()) {
         collector.part(bytes, Section::Trailer, FormatError::Trailing);

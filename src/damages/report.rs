@@ -2,6 +2,8 @@
 
 use super::damage::Damage;
 use crate::checked::len_of;
+use bloscpack_error::{Error, ErrorKind};
+use bloscpack_wire::ParseError;
 use std::ops::Range;
 
 /// A part of the content, or some records, that could not be recovered.
@@ -20,6 +22,16 @@ pub struct Lost {
     pub records: Option<Range<u64>>,
     /// Whether zeros, or empty records, take its place.
     pub filled: bool,
+}
+
+/// An entry in the report of a recovery.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Finding {
+    /// A damage of the source.
+    Damage(Damage),
+    /// A lost part of the content, or lost records.
+    Lost(Lost),
 }
 
 /// The result of [`recover`](crate::recover::recover()).
@@ -41,9 +53,14 @@ pub struct Recovery {
     pub records_lost: Option<u64>,
     /// Zeros written in place of lost bytes.
     pub filled: u64,
-    /// The lost parts of the content, in order.
+    /// Number of lost parts of the content.
+    pub lost_count: u64,
+    /// The lost parts of the content, in order; none after [`recover_with`](crate::recover::recover_with), which passes them on.
     pub lost: Vec<Lost>,
-    /// All damages of the source, in the order of their positions.
+    /// Number of damages of the source.
+    pub damage_count: u64,
+    /// All damages of the source, in the order of their positions; none after
+    /// [`recover_with`](crate::recover::recover_with), which passes them on.
     pub damages: Vec<Damage>,
     /// A member's header could not be read.
     pub header_lost: bool,
@@ -55,8 +72,8 @@ pub struct Recovery {
     pub offsets_lost: bool,
     /// The source is marked as being changed: the recovered data may be partly old and partly new.
     pub is_changing: bool,
-    /// There are more sound chunks than a member counts: a chunk may be there twice or in the place of another, and it cannot
-    /// be decided which belong to the content, or which numbers the records have.
+    /// There are more sound chunks than a member counts, or as many although one may be lost and another is there twice: it
+    /// cannot be decided which belong to the content, or which numbers the records have.
     pub uncounted: bool,
     /// There is damage in a member without checksums: it cannot be decided whether the rest of the member, which was
     /// recovered, is the original data.
@@ -67,6 +84,8 @@ pub struct Recovery {
     pub(super) content: Option<u64>,
     /// Numbers of the members without checksums, ascending.
     pub(super) bare: Vec<u64>,
+    /// The first damage.
+    pub(super) first: Option<Error>,
 }
 
 impl Recovery {
@@ -75,14 +94,33 @@ impl Recovery {
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let is_certain = !self.is_changing && !self.unchecked && !self.uncounted;
-        self.lost.is_empty() && !self.metadata_lost && is_certain
+        self.lost_count == 0 && !self.metadata_lost && is_certain
     }
 
     /// Adds a damage, and notes whether it is in a member without checksums, which would show what else is damaged.
     pub(crate) fn damage(&mut self, damage: Damage) {
-        let member = damage.error.position().map_or(0, |place| place.member);
+        let place = damage.error.position();
+        let member = place.map_or(0, |place| place.member);
         self.unchecked |= self.bare.binary_search(&member).is_ok();
+        if let (0, ErrorKind::Format(error)) = (self.damage_count, damage.error.kind()) {
+            let error = error.clone();
+            self.first = Some(match place.copied() {
+                Some(position) => ParseError { error, position }.into(),
+                None => error.into(),
+            });
+        }
+        self.damage_count += 1;
         self.damages.push(damage);
+    }
+
+    /// The error of the first damage.
+    pub(crate) fn first_error(self) -> Option<Error> {
+        self.first
+    }
+
+    fn lost(&mut self, lost: Lost) {
+        self.lost_count += 1;
+        self.lost.push(lost);
     }
 
     /// Uncompressed bytes of the source before it was damaged, if that is known; never if records are lost.
@@ -96,7 +134,7 @@ impl Recovery {
         let sum = self.records_lost.zip(records.as_ref().map(len_of));
         self.records_lost = sum.map(|(lost, count)| lost + count);
         self.content = None;
-        self.lost.push(Lost {
+        self.lost(Lost {
             at,
             len: None,
             content: None,
@@ -126,7 +164,7 @@ impl Recovery {
         let content = self.next_content(len);
         self.content = content.as_ref().map(|content| content.end);
         let zeros = len.filter(|_| fill).unwrap_or(0);
-        self.lost.push(Lost {
+        self.lost(Lost {
             at: self.written,
             len,
             content,

@@ -28,16 +28,20 @@ struct Job {
 
 /// Hands the chunks of one member after the other to a collector.
 pub(super) struct Salvage<'a, S, O> {
-    source: &'a S,
+    pub source: &'a S,
     limits: Limits,
     fetcher: Arc<Fetcher>,
     pipeline: Pipeline<Job, Result<Vec<u8>>>,
     pending: VecDeque<PendingChunk>,
-    pub collector: Collector<O>,
+    pub collector: Collector<'a, O>,
 }
 
 impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
-    pub(super) fn new(source: &'a S, options: &RecoverOptions, collector: Collector<O>) -> Self {
+    pub(super) fn new(
+        source: &'a S,
+        options: &RecoverOptions,
+        collector: Collector<'a, O>,
+    ) -> Self {
         let limits = options.limits;
         let fetcher = Arc::new(Fetcher::new(options.hashers, limits, true));
         let shared = Arc::clone(&fetcher);
@@ -68,6 +72,7 @@ impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
                 Span::Gap(gap) => self.gap(*gap)?,
                 Span::Chunk(found) => self.chunk(PendingChunk { found, number })?,
             }
+            self.collector.pass()?;
         }
         self.drain()
     }

@@ -49,7 +49,8 @@ pub(super) fn scan<S: ReadAt>(
         at = scan.step(at)?;
     }
     scan.before.push(scan.member);
-    Ok(scan.before.split_off(1))
+    scan.before.remove(0);
+    Ok(scan.before)
 }
 
 impl<S: ReadAt> Scan<'_, S> {
@@ -217,11 +218,21 @@ impl<S: ReadAt> Scan<'_, S> {
 
     /// Whether its head leads to a chunk by any other checksum, or to two in a row without one.
     fn leads_by_any(&mut self, head: &Head) -> Result<bool> {
+        let named = Some(head.header.checksum);
         for at in head.leads_to() {
-            if let Some(found) = self.probe.sound(at, None)?
-                && (found.by != Checksum::None
-                    || self.probe.sound(found.end(), Some(found.by))?.is_some())
-            {
+            let Some(found) = self.probe.sound(at, None)? else {
+                continue;
+            };
+            let end = found.end();
+            let is_other = match found.by {
+                // Only the digest of the first chunk is missing if the second one has its own.
+                Checksum::None => {
+                    self.probe.sound(end, named)?.is_none()
+                        && self.probe.sound(end, Some(Checksum::None))?.is_some()
+                }
+                _ => true,
+            };
+            if is_other {
                 return Ok(true);
             }
         }

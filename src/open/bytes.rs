@@ -108,7 +108,7 @@ impl<R: Read> Read for Recorded<R> {
 /// Damaged or truncated input has no form; the code that reads all of it reports why.
 fn look(input: impl Read, limits: &Limits) -> Result<Option<Form>> {
     let mut form = None;
-    let looked = Walk::of(input, limits).run_until(|event, parser| {
+    let looked = Walk::of_start(input, limits).run_until(|event, parser| {
         form = match event {
             Event::NeedInput => return false,
             Event::Header(header) if !header.varlen => Some(Form::Content),

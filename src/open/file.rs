@@ -4,19 +4,21 @@ use super::bytes::Bytes;
 #[cfg(feature = "exchange")]
 use super::elements::write;
 use super::error::SelectionError;
-use super::members::{Walked, codecs, filters, form, header, is_complete, is_indexed, state};
-use super::summary::{Summary, distinct};
-use super::{Container, Inner, Kind, Outline, Part, Report, Selection, records, text};
+use super::members::{
+    self, codecs, filters, form, header, is_complete, is_indexed, lines, records, state,
+};
+use super::summary::{MEMBERS, Summary, distinct};
+use super::{Container, Inner, Kind, Outline, Part, Report, Selection, text};
 use crate::Decoder;
 use crate::indexed::IndexedReader;
 use crate::records::IndexedRecordReader;
 use crate::shared_source::SharedSource;
 use crate::survey::{Member, visit};
-use crate::verify::{verify, verify_at};
+use crate::verify::{Damage, verify_at_with, verify_with};
 use crate::walk::Walk;
 use bloscpack_error::{IoSide, Result};
-use bloscpack_storage::Cursor;
-use bloscpack_wire::Form;
+use bloscpack_storage::{Cursor, ReadAt as _};
+use bloscpack_wire::{Form, Offsets};
 use serde_json::json;
 use std::io::Write;
 
@@ -44,7 +46,7 @@ impl BloscpackFile {
             return Ok(copied);
         }
         let builder = Decoder::builder()
-            .threads(self.0.options.threads)
+            .threads(self.0.options.workers())
             .limits(self.0.options.limits);
         let builder = match part {
             Part::Bytes(bounds) => builder.range(bounds.range()),
@@ -108,34 +110,46 @@ impl Container for BloscpackFile {
     }
 
     fn summary(&mut self) -> Result<Summary> {
-        let limits = self.0.options.limits;
-        let again = self.0.source().map(|source| (source.clone(), limits));
-        let len = self
-            .0
-            .source()
-            .and_then(|source| bloscpack_storage::ReadAt::size(source).ok());
-        let mut totals = Totals::new(Walked::new(again));
-        let take = |member| {
-            totals.add(member);
+        let mut members = Vec::new();
+        let mut summary = self.summary_with(&mut |member| {
+            members.push(member);
             Ok(())
-        };
-        let (_, warnings) = match self.0.source() {
+        })?;
+        summary.set_members(members);
+        Ok(summary)
+    }
+
+    fn summary_with(&mut self, take: &mut dyn FnMut(Summary) -> Result<()>) -> Result<Summary> {
+        let limits = self.0.options.limits;
+        let mut totals = Totals::new(take);
+        let take = |member| totals.add(member);
+        let (len, (_, warnings)) = match self.0.source() {
             Some(source) => {
                 let walk = Walk::of_file(Cursor::new(source.clone()), &limits).reading()?;
-                visit(walk, take)?
+                (source.size().ok(), visit(walk, take)?)
             }
-            None => visit(Walk::of(self.0.reader()?, &limits), take)?,
+            None => (None, visit(Walk::of(self.0.reader()?, &limits), take)?),
         };
         self.0.warn(&warnings);
-        totals.count_by_last_chunk(&self.0);
-        totals.summary(self.kind(), len, &warnings)
+        totals.end(&self.0)?;
+        Ok(totals.summary(self.kind(), len, &warnings))
     }
 
     fn verify(&mut self) -> Result<Report> {
-        let (limits, threads) = (self.0.options.limits, self.0.options.threads);
+        let mut damages = Vec::new();
+        let mut report = self.verify_with(&mut |damage| {
+            damages.push(damage);
+            Ok(())
+        })?;
+        report.damages = damages;
+        Ok(report)
+    }
+
+    fn verify_with(&mut self, take: &mut dyn FnMut(Damage) -> Result<()>) -> Result<Report> {
+        let (limits, threads) = (self.0.options.limits, self.0.options.workers());
         let report = match self.0.source() {
-            Some(source) => verify_at(source, limits, threads),
-            None => verify(self.0.reader()?, limits, threads),
+            Some(source) => verify_at_with(source, limits, threads, take),
+            None => verify_with(self.0.reader()?, limits, threads, take),
         };
         report.map(Report::from)
     }
@@ -144,7 +158,7 @@ impl Container for BloscpackFile {
         selection.refuse_columns()?;
         match (&selection.part, self.0.form) {
             (Part::Rows(_) | Part::Slice(_), _) => copy_rows(self, selection, to),
-            (part, Some(Form::Packed { .. })) => records::copy(&mut self.0, part, to),
+            (part, Some(Form::Packed { .. })) => super::records::copy(&mut self.0, part, to),
             (part, _) => self.copy_content(part, to),
         }
     }
@@ -191,9 +205,10 @@ fn copy_rows(_: &mut BloscpackFile, _: &Selection, _: &mut dyn Write) -> Result<
     Err(bloscpack_wire::FormatError::Unsupported { what }.into())
 }
 
-/// The totals of all members.
-struct Totals {
-    members: Walked,
+/// The totals of all members, each of which is passed on.
+struct Totals<'a> {
+    take: &'a mut dyn FnMut(Summary) -> Result<()>,
+    count: u64,
     first: Option<Member>,
     /// The records of all members, if their number is known.
     records: Option<u64>,
@@ -207,10 +222,11 @@ struct Totals {
     is_indexed: bool,
 }
 
-impl Totals {
-    fn new(members: Walked) -> Self {
+impl<'a> Totals<'a> {
+    fn new(take: &'a mut dyn FnMut(Summary) -> Result<()>) -> Self {
         Self {
-            members,
+            take,
+            count: 0,
             first: None,
             records: Some(0),
             chunks: 0,
@@ -223,13 +239,12 @@ impl Totals {
         }
     }
 
-    fn add(&mut self, member: Member) {
-        let records = self.members.records(&member);
+    fn add(&mut self, mut member: Member) -> Result<()> {
+        member.offsets = Offsets::Absent;
+        let records = records(&member);
         // These saturate: they are only shown, and hostile members may claim any number.
-        self.records = self
-            .records
-            .zip(records)
-            .map(|(sum, more)| sum.saturating_add(more));
+        let sum = self.records.zip(records);
+        self.records = sum.map(|(sum, more)| sum.saturating_add(more));
         self.chunks = self.chunks.saturating_add(member.chunks);
         self.uncompressed = self.uncompressed.saturating_add(member.uncompressed);
         self.compressed = self.compressed.saturating_add(member.compressed);
@@ -239,42 +254,50 @@ impl Totals {
         if self.broken.is_none() && !is_complete(&member) {
             self.broken = Some(state(&member));
         }
-        self.first.get_or_insert_with(|| member.clone());
-        self.members.add(member);
+        self.count += 1;
+        let Some(first) = &self.first else {
+            // If it is the only one, its records may be counted in another way.
+            self.first = Some(member);
+            return Ok(());
+        };
+        if self.count == 2 {
+            (self.take)(members::summary(first, members::records(first)))?;
+        }
+        (self.take)(members::summary(&member, records))
     }
 
-    /// Finds the number of packed records of an only member, if it is not stated elsewhere.
-    fn count_by_last_chunk(&mut self, file: &Bytes) {
-        let Some(first) = self.first.as_ref().filter(|_| self.members.count == 1) else {
-            return;
+    /// Passes on an only member, after finding the number of its packed records if it is not stated elsewhere.
+    fn end(&mut self, file: &Bytes) -> Result<()> {
+        let Some(first) = self.first.as_ref().filter(|_| self.count == 1) else {
+            return Ok(());
         };
         let is_packed = matches!(form(first), Some(Form::Packed { .. }));
-        if let (true, None, Some(source)) = (is_packed, self.members.records(first), file.source())
-        {
+        if let (true, None, Some(source)) = (is_packed, self.records, file.source()) {
             let builder = IndexedRecordReader::builder()
                 .limits(file.options.limits)
                 .allow_unterminated(true);
             let records = builder.open(source.clone()).ok();
-            self.members.by_last_chunk = records.map(|records| records.len());
-            self.records = self.members.by_last_chunk;
+            self.records = records.map(|records| records.len());
         }
+        (self.take)(members::summary(first, self.records))
     }
 
-    fn summary<T: ToString>(self, kind: Kind, len: Option<u64>, warnings: &[T]) -> Result<Summary> {
+    /// All of it, with a place for the members.
+    fn summary<T: ToString>(self, kind: Kind, len: Option<u64>, warnings: &[T]) -> Summary {
         let mut summary = match &self.first {
             Some(first) => header(first, self.records),
             None => Summary::new(kind),
         };
         summary.is_complete = self.broken.is_none();
-        if self.members.count == 1 {
-            self.members
-                .for_each(&mut |member| summary.lines = member.lines)?;
-        } else {
-            if let Some(records) = self.records {
-                summary.line("records", records);
+        match &self.first {
+            Some(first) if self.count == 1 => summary.lines = lines(first, self.records),
+            _ => {
+                if let Some(records) = self.records {
+                    summary.line("records", records);
+                }
+                summary.line("chunks", self.chunks);
+                summary.sizes(self.uncompressed, self.compressed);
             }
-            summary.line("chunks", self.chunks);
-            summary.sizes(self.uncompressed, self.compressed);
         }
         if let Some(len) = len {
             summary.line("file size", text::pretty(len));
@@ -289,10 +312,9 @@ impl Totals {
             "state": self.broken.unwrap_or("complete"),
             "indexed": self.is_indexed,
         }));
-        let members = self.members;
-        summary.add_members(members.count, move |take| members.for_each(take));
+        summary.add_parts(MEMBERS, Vec::new());
         let warnings: Vec<_> = warnings.iter().map(T::to_string).collect();
         summary.append("warnings", warnings);
-        Ok(summary)
+        summary
     }
 }

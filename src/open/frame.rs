@@ -52,7 +52,7 @@ pub(super) fn open_sparse(path: &Path, options: &OpenOptions) -> Result<Box<dyn 
 
 fn frame_options(options: &OpenOptions) -> FrameOptions {
     FrameOptions::new()
-        .threads(options.threads)
+        .threads(options.workers())
         .limits(options.limits)
 }
 

@@ -3,75 +3,16 @@
 use super::Kind;
 use super::summary::{Line, Summary, distinct};
 use super::text::{or_unknown, pretty};
-use crate::shared_source::SharedSource;
-use crate::survey::{Member, State, visit};
-use crate::walk::Walk;
-use bloscpack_error::{IoSide, Result};
-use bloscpack_storage::Cursor;
-use bloscpack_wire::{Form, FormatVersion, Limits, Offsets, Packing};
+use crate::survey::{Member, State};
+use bloscpack_wire::{Form, FormatVersion, Packing};
 use serde_json::{Value, json};
 
-/// Members that are kept in memory. Of more, only an input that is read once keeps all.
-const KEPT: u64 = 1000;
-
-/// The members of a Bloscpack file, which are read again if there are many.
-pub(super) struct Walked {
-    pub count: u64,
-    kept: Vec<Member>,
-    /// Where the members are read again, and with which limits.
-    again: Option<(SharedSource, Limits)>,
-    /// The number of records, by the last chunk of the only member.
-    pub by_last_chunk: Option<u64>,
-}
-
-impl Walked {
-    /// Members of a source, if it can be read again.
-    pub(super) fn new(again: Option<(SharedSource, Limits)>) -> Self {
-        Self {
-            count: 0,
-            kept: Vec::new(),
-            again,
-            by_last_chunk: None,
-        }
-    }
-
-    /// Counts a member, and keeps it if there are few.
-    pub(super) fn add(&mut self, mut member: Member) {
-        self.count += 1;
-        if self.again.is_none() || self.count <= KEPT {
-            member.offsets = Offsets::Absent;
-            self.kept.push(member);
-        } else {
-            self.kept = Vec::new();
-        }
-    }
-
-    /// Passes a summary of each member to `take`, in order.
-    pub(super) fn for_each(&self, take: &mut dyn FnMut(Summary)) -> Result<()> {
-        let mut take = |member: &Member| take(summary(member, self.records(member)));
-        match &self.again {
-            Some((source, limits)) if self.count > KEPT => {
-                let walk = Walk::of_file(Cursor::new(source.clone()), limits).reading()?;
-                visit(walk, |member| {
-                    take(&member);
-                    Ok(())
-                })?;
-            }
-            _ => self.kept.iter().for_each(take),
-        }
-        Ok(())
-    }
-
-    /// The number of records of a member, if it contains records and their number is known.
-    pub(super) fn records(&self, member: &Member) -> Option<u64> {
-        match form(member) {
-            Some(Form::Records { .. }) => Some(member.chunks),
-            Some(Form::Packed { count, .. }) => {
-                let alone = self.by_last_chunk.filter(|_| self.count == 1);
-                count.filter(|_| is_complete(member)).or(alone)
-            }
-            Some(Form::Content) | None => None,
-        }
+/// The number of records of a member, if it contains records and their number is known.
+pub(super) fn records(member: &Member) -> Option<u64> {
+    match form(member) {
+        Some(Form::Records { .. }) => Some(member.chunks),
+        Some(Form::Packed { count, .. }) => count.filter(|_| is_complete(member)),
+        Some(Form::Content) | None => None,
     }
 }
 
@@ -113,7 +54,7 @@ fn kind(member: &Member) -> Kind {
     }
 }
 
-fn summary(member: &Member, records: Option<u64>) -> Summary {
+pub(super) fn summary(member: &Member, records: Option<u64>) -> Summary {
     let mut summary = Summary::new(kind(member));
     summary.is_complete = is_complete(member);
     summary.add(json!({ "at": member.at }));
@@ -196,7 +137,7 @@ fn packed(member: &Member, records: Option<u64>) -> String {
 }
 
 /// The lines about a member.
-fn lines(member: &Member, records: Option<u64>) -> Vec<Line> {
+pub(super) fn lines(member: &Member, records: Option<u64>) -> Vec<Line> {
     let (header, version) = (&member.header, member.header.layout.version());
     let mut lines = Summary::new(kind(member));
     lines.line("kind", kind(member));

@@ -64,7 +64,7 @@ pub use region::Region;
 pub use report::Report;
 pub use selection::{Bounds, Part, Selection};
 pub use slice::Slice;
-pub use summary::{Line, Members, Summary};
+pub use summary::{Line, Summary};
 
 /// Parts for the command. They may change at any time.
 #[doc(hidden)]
@@ -75,6 +75,7 @@ pub mod internal {
 
 #[cfg(feature = "exchange")]
 use crate::exchange::{BoxedSource, Format};
+use crate::verify::Damage;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
 use std::fmt;
@@ -149,11 +150,32 @@ pub trait Container: Send {
     /// not [complete](Summary::is_complete).
     fn summary(&mut self) -> Result<Summary>;
 
+    /// As [`summary`](Self::summary), but passes the summary of each member of a Bloscpack file to `take` instead of keeping
+    /// it: a file of any number of members takes no memory.
+    ///
+    /// # Errors
+    /// Returns the errors of [`summary`](Self::summary), perhaps after members were passed on, and those of `take`.
+    fn summary_with(&mut self, take: &mut dyn FnMut(Summary) -> Result<()>) -> Result<Summary> {
+        let _ = take;
+        self.summary()
+    }
+
     /// Checks and decompresses every chunk.
     ///
     /// # Errors
     /// Returns errors of reading a Bloscpack file. Everything else is in the report.
     fn verify(&mut self) -> Result<Report>;
+
+    /// As [`verify`](Self::verify), but passes each damage to `take` instead of keeping it: a report of any length takes no
+    /// memory.
+    ///
+    /// # Errors
+    /// Returns the errors of [`verify`](Self::verify), and those of `take`.
+    fn verify_with(&mut self, take: &mut dyn FnMut(Damage) -> Result<()>) -> Result<Report> {
+        let mut report = self.verify()?;
+        report.damages.drain(..).try_for_each(take)?;
+        Ok(report)
+    }
 
     /// Writes the selected part as bytes, elements in C order, and returns how many bytes were written. Records are
     /// written without separators.

@@ -116,7 +116,7 @@ pub fn open_stream(
 #[cfg(feature = "datasets")]
 fn dataset(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
     let dataset = bloscpack_datasets::DatasetOptions::new()
-        .threads(options.threads)
+        .threads(options.workers())
         .limits(options.limits)
         .cache(options.cache)
         .open(path)?;

@@ -2,11 +2,10 @@
 
 use super::watch::Watch;
 use bloscpack_dtype::DType;
+use bloscpack_storage::parallel::processors;
 use bloscpack_wire::Limits;
 use std::io;
-use std::num::NonZero;
 use std::sync::Arc;
-use std::thread;
 
 /// Bytes of decompressed chunks that are kept by default.
 const CACHE: usize = 64 << 20;
@@ -24,7 +23,7 @@ const CACHE: usize = 64 << 20;
 /// ```
 #[derive(Clone)]
 pub struct OpenOptions {
-    pub(super) threads: usize,
+    threads: Option<usize>,
     pub(super) limits: Limits,
     pub(super) cache: usize,
     pub(super) dtype: Option<DType>,
@@ -45,7 +44,7 @@ impl std::fmt::Debug for OpenOptions {
 impl Default for OpenOptions {
     fn default() -> Self {
         Self {
-            threads: thread::available_parallelism().map_or(1, NonZero::get),
+            threads: None,
             limits: Limits::default(),
             cache: CACHE,
             dtype: None,
@@ -64,8 +63,13 @@ impl OpenOptions {
     /// Decompresses with this many threads. 0 counts as 1.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = threads.max(1);
+        self.threads = Some(threads.max(1));
         self
+    }
+
+    /// The number of threads.
+    pub(super) fn workers(&self) -> usize {
+        self.threads.unwrap_or_else(processors)
     }
 
     /// How much memory and work the input may demand.

@@ -99,7 +99,7 @@ fn in_order(file: &mut Bytes, part: &Part, out: &Out<'_>) -> Result<u64> {
     };
     let reader = file.reader()?;
     let mut reader = RecordReader::builder()
-        .threads(file.options.threads)
+        .threads(file.options.workers())
         .limits(file.options.limits)
         .read_from(FlushingReader { reader, out });
     let done = copy_range(wanted, &mut reader, out);

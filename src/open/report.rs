@@ -1,5 +1,7 @@
 //! [`Report`]: the result of verification.
 
+#[cfg(any(feature = "datasets", feature = "frames"))]
+use crate::checked::to_u64;
 use crate::verify::{self, Damage};
 
 /// The result of [`Container::verify`](super::Container::verify), for every kind of input.
@@ -12,7 +14,10 @@ pub struct Report {
     pub bytes: u64,
     /// Records in the sound chunks; 0 if the chunks hold no records.
     pub records: u64,
-    /// All damages, in the order of their positions; for datasets and frames at most some thousand.
+    /// Number of damages; for datasets and frames at most some thousand.
+    pub damage_count: u64,
+    /// All damages, in the order of their positions; none after [`Container::verify_with`](super::Container::verify_with), which
+    /// passes them on.
     pub damages: Vec<Damage>,
     /// Whether damages can say which bytes of the input, which content and which records they affect. Elsewhere the
     /// error names the file and the chunk.
@@ -25,7 +30,7 @@ impl Report {
     /// Whether nothing is wrong.
     #[must_use]
     pub fn is_sound(&self) -> bool {
-        self.damages.is_empty()
+        self.damage_count == 0
     }
 
     /// A report of chunks and errors alone.
@@ -34,6 +39,7 @@ impl Report {
         Self {
             chunks,
             bytes,
+            damage_count: to_u64(damages.len()),
             damages: damages.into_iter().map(Damage::of).collect(),
             ..Self::default()
         }
@@ -46,6 +52,7 @@ impl From<verify::Report> for Report {
             chunks: report.chunks,
             bytes: report.bytes,
             records: report.records,
+            damage_count: report.damage_count,
             damages: report.damages,
             is_located: true,
             warnings: report.warnings.iter().map(ToString::to_string).collect(),

@@ -1,12 +1,14 @@
 //! [`Summary`]: a report on an input, for scripts and for people.
 
 use super::Kind;
-use bloscpack_error::Result;
 use bloscpack_wire::internal::json;
-use serde_core::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde_core::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 use std::fmt;
+
+/// The field with the members of a file.
+pub(super) const MEMBERS: &str = "members";
 
 /// A report on an input, without its content: the fields of a JSON object, and lines for people.
 ///
@@ -32,63 +34,13 @@ pub struct Summary {
     pub(super) lines: Vec<Line>,
 }
 
-/// The members of a Bloscpack file.
-///
-/// However many there are, they take little memory: more than a thousand are read again for each use, if the input can be
-/// read at any position.
-///
-/// ```
-/// use bloscpack::{compress, open::{OpenOptions, open_source}};
-/// let both = [compress(b"one")?, compress(b"two, three")?].concat();
-/// let summary = open_source(both, &OpenOptions::new())?.summary()?;
-/// let members = summary.members().ok_or("one member")?;
-/// assert_eq!(members.count(), 2);
-/// let mut lens = Vec::new();
-/// members.for_each(|member| lens.extend(member.get("uncompressed_bytes").cloned()))?;
-/// assert_eq!(lens, [3, 10]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub struct Members {
-    count: u64,
-    each: Box<ForEach>,
-}
-
-/// Passes a summary of each member to its argument.
-type ForEach = dyn Fn(&mut dyn FnMut(Summary)) -> Result<()> + Send + Sync;
-
-impl Members {
-    /// How many there are.
-    #[must_use]
-    pub fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// Passes a summary of each member to `take`, in order.
-    ///
-    /// # Errors
-    /// Returns errors of the source, which may be read again, and of its structure if it has changed.
-    pub fn for_each(&self, mut take: impl FnMut(Summary)) -> Result<()> {
-        (self.each)(&mut take)
-    }
-}
-
-impl fmt::Debug for Members {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Members")
-            .field("count", &self.count)
-            .finish_non_exhaustive()
-    }
-}
-
 /// The value of a field.
 #[derive(Debug)]
 enum Field {
     Value(Value),
     /// JSON as it is in a file.
     Text(Box<RawValue>),
-    #[cfg(feature = "datasets")]
     Parts(Vec<Summary>),
-    Members(Members),
 }
 
 /// A line of a [`Summary`] for people. Texts from files are as they are: escape what a terminal would interpret.
@@ -140,13 +92,44 @@ impl Summary {
         })
     }
 
-    /// The members of a Bloscpack file that is several files after each other; `None` for everything else.
+    /// The members of a Bloscpack file, if there are several: none after
+    /// [`summary_with`](super::Container::summary_with), which passes them on.
+    ///
+    /// ```
+    /// use bloscpack::{compress, open::{OpenOptions, open_source}};
+    /// let both = [compress(b"one")?, compress(b"two, three")?].concat();
+    /// let summary = open_source(both, &OpenOptions::new())?.summary()?;
+    /// let members = summary.members();
+    /// assert_eq!(members.len(), 2);
+    /// assert_eq!(members[1].get("uncompressed_bytes"), Some(&10.into()));
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
     #[must_use]
-    pub fn members(&self) -> Option<&Members> {
-        self.fields.iter().find_map(|(_, field)| match field {
-            Field::Members(members) if members.count() > 1 => Some(members),
+    pub fn members(&self) -> &[Self] {
+        let members = self.fields.iter().find_map(|(key, field)| match field {
+            Field::Parts(members) if key == MEMBERS => Some(members.as_slice()),
             _ => None,
-        })
+        });
+        members.filter(|members| members.len() > 1).unwrap_or(&[])
+    }
+
+    /// The same report with these members, which were passed on by
+    /// [`summary_with`](super::Container::summary_with).
+    ///
+    /// ```
+    /// use bloscpack::open::{OpenOptions, open_source};
+    /// let mut file = open_source(bloscpack::compress(b"one")?, &OpenOptions::new())?;
+    /// let mut sizes = Vec::new();
+    /// let summary = file.summary_with(&mut |member| {
+    ///     sizes.extend(member.get("uncompressed_bytes").cloned());
+    ///     Ok(())
+    /// })?;
+    /// let json: serde_json::Value = serde_json::to_value(summary.with_members(sizes))?;
+    /// assert_eq!(json["members"][0], 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_members(&self, members: impl Serialize) -> impl Serialize {
+        WithMembers(self, Some(members))
     }
 
     /// Puts a field before all others.
@@ -180,20 +163,16 @@ impl Summary {
     }
 
     /// Adds summaries of parts.
-    #[cfg(feature = "datasets")]
     pub(super) fn add_parts(&mut self, key: &str, parts: Vec<Self>) {
         self.fields.push((key.to_owned(), Field::Parts(parts)));
     }
 
-    /// Adds the members, which `each` passes to its argument.
-    pub(super) fn add_members(
-        &mut self,
-        count: u64,
-        each: impl Fn(&mut dyn FnMut(Self)) -> Result<()> + Send + Sync + 'static,
-    ) {
-        let each = Box::new(each);
-        let members = Field::Members(Members { count, each });
-        self.fields.push(("members".to_owned(), members));
+    /// Puts members in their place.
+    pub(super) fn set_members(&mut self, members: Vec<Self>) {
+        let field = self.fields.iter_mut().find(|(key, _)| key == MEMBERS);
+        if let Some((_, field)) = field {
+            *field = Field::Parts(members);
+        }
     }
 
     /// Adds all fields of another summary.
@@ -230,38 +209,27 @@ impl Summary {
     }
 }
 
-impl Serialize for Summary {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.fields.len()))?;
-        for (key, field) in &self.fields {
-            map.serialize_entry(key, field)?;
+/// A summary, perhaps with other members.
+struct WithMembers<'a, T>(&'a Summary, Option<T>);
+
+impl<T: Serialize> Serialize for WithMembers<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.fields.len()))?;
+        for (key, field) in &self.0.fields {
+            match (field, &self.1) {
+                (_, Some(members)) if key == MEMBERS => map.serialize_entry(key, members)?,
+                (Field::Value(value), _) => map.serialize_entry(key, value)?,
+                (Field::Text(json), _) => map.serialize_entry(key, json)?,
+                (Field::Parts(parts), _) => map.serialize_entry(key, parts)?,
+            }
         }
         map.end()
     }
 }
 
-impl Serialize for Field {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        match self {
-            Self::Value(value) => value.serialize(serializer),
-            Self::Text(json) => json.serialize(serializer),
-            #[cfg(feature = "datasets")]
-            Self::Parts(parts) => parts.serialize(serializer),
-            Self::Members(members) => {
-                let mut list = serializer.serialize_seq(None)?;
-                let mut failed = None;
-                let walked = members.for_each(|summary| {
-                    if failed.is_none() {
-                        failed = list.serialize_element(&summary).err();
-                    }
-                });
-                match (failed, walked) {
-                    (Some(error), _) => Err(error),
-                    (None, Err(error)) => Err(serde_core::ser::Error::custom(error)),
-                    (None, Ok(())) => list.end(),
-                }
-            }
-        }
+impl Serialize for Summary {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        WithMembers(self, None::<()>).serialize(serializer)
     }
 }
 

@@ -79,6 +79,11 @@ impl RecordTally {
         }
     }
 
+    /// Whether a later chunk may show which records were in damaged ones.
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_open
+    }
+
     /// Takes back the last chunk, whose beginning is sound but which is damaged further on.
     pub(crate) fn take_back(&mut self) -> Option<Numbers> {
         let numbers = std::mem::take(&mut self.last);

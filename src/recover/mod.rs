@@ -2,9 +2,9 @@
 
 mod output;
 
-pub use super::damages::{Lost, RecoverOptions, Recovery};
+pub use super::damages::{Finding, Lost, RecoverOptions, Recovery};
 
-use super::damages::{Damage, Findings, FoundMember};
+use super::damages::{Damage, Findings, FoundMember, Take};
 use super::walk::Walk;
 use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
@@ -35,7 +35,7 @@ use std::io::{Read, Seek, Write};
 ///
 /// The source is read twice: once to find the chunks, once to decode them; twice as often if the metadata describes an array;
 /// and packed chunks once more for their heads. Memory is that of an encoder and a decoder, and 24 bytes for each chunk, 40
-/// more if it is packed; for records, also all of the largest chunk.
+/// more if it is packed, about 350 for each damage and 650 for each member; for records, also all of the largest chunk.
 ///
 /// ```
 /// use bloscpack::{Encoder, decompress, recover::{RecoverOptions, recover}};
@@ -63,11 +63,58 @@ where
     S: ReadAt + ?Sized,
     W: Read + Write + Seek,
 {
-    // Errors of the output are already marked as those of the target.
-    save(&source, target, options).reading()
+    let (mut damages, mut all_lost) = (Vec::new(), Vec::new());
+    let mut recovery = recover_with(source, target, options, |found| {
+        match found {
+            Finding::Damage(damage) => damages.push(damage),
+            Finding::Lost(lost) => all_lost.push(lost),
+        }
+        Ok(())
+    })?;
+    (recovery.damages, recovery.lost) = (damages, all_lost);
+    Ok(recovery)
 }
 
-fn save<S, W>(source: &S, target: W, options: &RecoverOptions) -> Result<Recovery>
+/// As [`recover`], but passes each damage and each loss to `take` instead of keeping them: a report of any length takes no
+/// memory.
+///
+/// ```
+/// use bloscpack::{Encoder, recover::{Finding, RecoverOptions, recover_with}};
+/// use std::io::{Cursor, Write};
+/// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
+/// encoder.write_all(&[7; 3000])?;
+/// let mut file = encoder.finish()?;
+/// file[50] ^= 1; // in the first chunk
+/// let mut lost = Vec::new();
+/// let target = Cursor::new(Vec::new());
+/// let recovery = recover_with(&file, target, &RecoverOptions::default(), |found| {
+///     if let Finding::Lost(part) = found {
+///         lost.extend(part.content);
+///     }
+///     Ok(())
+/// })?;
+/// assert_eq!((recovery.damage_count, recovery.lost_count), (1, 1));
+/// assert_eq!(lost, [0..1000]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Returns the errors of [`recover`], perhaps after damages were passed on, and those of `take`.
+pub fn recover_with<S, W>(
+    source: &S,
+    target: W,
+    options: &RecoverOptions,
+    mut take: impl FnMut(Finding) -> Result<()>,
+) -> Result<Recovery>
+where
+    S: ReadAt + ?Sized,
+    W: Read + Write + Seek,
+{
+    // Errors of the output are already marked as those of the target.
+    save(&source, target, options, &mut take).reading()
+}
+
+fn save<S, W>(source: &S, target: W, options: &RecoverOptions, take: Take<'_>) -> Result<Recovery>
 where
     S: ReadAt,
     W: Read + Write + Seek,
@@ -78,8 +125,7 @@ where
     if found.members.iter().all(is_hopeless) {
         let walked = walk(source, &options.limits)?;
         if !matches!(walked, Ok(has_chunks) if !has_chunks) {
-            let recovery = found.examine(source, options)?;
-            return Err(first_error(recovery));
+            return Err(first_error(found.examine(source, options, take)?));
         }
         // No chunks, and trailing bytes that are tolerated.
         found.members.iter_mut().for_each(FoundMember::empty);
@@ -88,10 +134,11 @@ where
     let metadata_lost = has_records && drop_odd_metadata(&mut found);
     let builder = output::builder(&found, source, options, has_records)?;
     let output = OutputFile::Waiting(Box::new((target, builder)), 0);
-    let (mut recovery, output) = found.salvage(source, options, output, Some(has_records))?;
+    let (mut recovery, output) =
+        found.salvage(source, options, (output, Some(has_records)), take)?;
     recovery.array_lost = array_lost;
     recovery.metadata_lost |= array_lost || metadata_lost;
-    if recovery.damages.is_empty()
+    if recovery.damage_count == 0
         && let Err(error) = walk(source, &options.limits)?
     {
         // It keeps a reader from reading chunks that are all sound: a table or a header contradicts them.
@@ -100,8 +147,10 @@ where
         let is_entry = matches!(error.kind(), ErrorKind::Format(FormatError::Offset { .. }));
         recovery.offsets_lost |= is_entry || section == Some(Section::Offsets);
         recovery.damage(Damage::of(error));
+        let mut damages = recovery.damages.drain(..);
+        damages.try_for_each(|damage| take(Finding::Damage(damage)))?;
     }
-    if recovery.chunks == 0 && !recovery.damages.is_empty() {
+    if recovery.chunks == 0 && recovery.damage_count > 0 {
         return Err(first_error(recovery));
     }
     output.finish()?;
@@ -109,8 +158,8 @@ where
 }
 
 fn first_error(recovery: Recovery) -> Error {
-    let first = recovery.damages.into_iter().next();
-    first.map_or_else(|| FormatError::Empty.into(), |damage| damage.error)
+    let first = recovery.first_error();
+    first.unwrap_or_else(|| FormatError::Empty.into())
 }
 
 /// Whether a source whose structure is sound has chunks; the inner error is damage.
@@ -149,10 +198,14 @@ fn drop_torn_array<S: ReadAt>(
         // An array of an unknown type has an unknown length, so nothing may be missing.
         Some(Err(_)) => None,
     };
-    let sound = Findings::of(source, options)?.examine(source, options)?;
+    let mut is_filled = true;
+    let sound = Findings::of(source, options)?.examine(source, options, &mut |found| {
+        is_filled &= !matches!(found, Finding::Lost(Lost { filled: false, .. }));
+        Ok(())
+    })?;
     let is_whole = match array {
         Some(array) => array.content_len() == sound.written,
-        None => !sound.uncounted && sound.lost.iter().all(|lost| lost.filled),
+        None => !sound.uncounted && is_filled,
     };
     let lost = found.members.iter_mut().filter(|_| !is_whole);
     lost.for_each(|member| member.metadata = None);

@@ -33,6 +33,7 @@ mod output;
 mod progress;
 mod session;
 mod size;
+mod spool;
 mod status;
 mod text;
 

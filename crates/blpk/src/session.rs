@@ -1,11 +1,9 @@
 //! The global options, ready for use.
 
 use std::fmt::Display;
-use std::num::NonZeroUsize;
-use std::thread;
 use std::time::{Duration, Instant};
 
-use bloscpack::Limits;
+use bloscpack::{Limits, storage::parallel::processors};
 
 use crate::args::{Global, MAX_THREADS, When};
 use crate::message;
@@ -36,12 +34,11 @@ pub struct Session {
 impl Session {
     /// The settings by the options, and by the system for what they leave open.
     pub fn new(global: &Global) -> Self {
-        let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
         let mut limits = Limits::default();
         for limit in &global.limits {
             limit.apply(&mut limits);
         }
-        let threads = global.nthreads.unwrap_or_else(cores).min(MAX_THREADS);
+        let threads = global.nthreads.unwrap_or_else(processors).min(MAX_THREADS);
         let session = Self {
             force: global.force,
             threads,

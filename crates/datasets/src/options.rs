@@ -1,8 +1,7 @@
 //! [`DatasetOptions`]: threads, memory and limits.
 
-use bloscpack_storage::LockTimeout;
+use bloscpack_storage::{LockTimeout, parallel::processors};
 use bloscpack_wire::Limits;
-use std::thread;
 use std::time::Duration;
 
 /// Bytes of chunks that are kept in memory by default.
@@ -43,10 +42,9 @@ pub(crate) struct Resources {
 
 impl Default for DatasetOptions {
     fn default() -> Self {
-        let threads = thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Self {
             resources: Resources {
-                threads,
+                threads: processors(),
                 cache: DEFAULT_CACHE,
                 limits: Limits::default(),
                 keeps_idle: true,

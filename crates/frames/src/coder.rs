@@ -35,7 +35,7 @@ impl ChunkCoder {
             _ => ShuffleMeta::Refuse,
         };
         Self {
-            threads: options.threads,
+            threads: options.workers(),
             buffer: options.buffer,
             limits: options.limits,
             shuffle_meta,

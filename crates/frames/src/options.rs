@@ -1,8 +1,7 @@
 //! [`FrameOptions`]: how a frame is opened.
 
-use bloscpack_storage::LockTimeout;
+use bloscpack_storage::{LockTimeout, parallel::processors};
 use bloscpack_wire::Limits;
-use std::thread;
 use std::time::Duration;
 
 /// Bytes of changed chunks that stay in memory by default.
@@ -24,7 +23,7 @@ const DEFAULT_BUFFER: usize = 64 << 20;
 /// ```
 #[derive(Debug, Clone)]
 pub struct FrameOptions {
-    pub(crate) threads: usize,
+    threads: Option<usize>,
     pub(crate) buffer: usize,
     pub(crate) limits: Limits,
     pub(crate) lock_timeout: LockTimeout,
@@ -33,7 +32,7 @@ pub struct FrameOptions {
 impl Default for FrameOptions {
     fn default() -> Self {
         Self {
-            threads: thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            threads: None,
             buffer: DEFAULT_BUFFER,
             limits: Limits::default(),
             lock_timeout: LockTimeout::default(),
@@ -51,8 +50,12 @@ impl FrameOptions {
     /// Threads that compress and decompress (default: the number of processors). 0 counts as 1.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = threads.max(1);
+        self.threads = Some(threads.max(1));
         self
+    }
+
+    pub(crate) fn workers(&self) -> usize {
+        self.threads.unwrap_or_else(processors)
     }
 
     /// Bytes of changed chunks that stay in memory before they are compressed (default 64 MiB); at least one chunk does. No

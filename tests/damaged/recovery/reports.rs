@@ -284,3 +284,69 @@ fn a_chunk_that_is_there_twice_is_uncertain() {
         assert!(model.unwrap().is_complete(), "{name}");
     }
 }
+
+/// As many sound chunks as there should be do not make a file complete: one is destroyed, and another one is there twice.
+#[test]
+fn a_destroyed_and_a_repeated_chunk_are_not_complete() {
+    let (mut cases, mut failures) = (0, Vec::new());
+    for model in counted().into_iter().chain(others()) {
+        let count = model.chunks().len();
+        for destroyed in [0, 3, 7, count - 1] {
+            for (from, behind) in [(0, 0), (3, 3), (3, 9), (8, 2), (6, 7), (5, 11)] {
+                // A chunk whose copy is destroyed has only moved.
+                if destroyed == from || destroyed.max(from).max(behind) >= count {
+                    continue;
+                }
+                let mut twice = model.clone();
+                twice.duplicate(from, behind);
+                let at = twice.chunks()[destroyed + usize::from(behind < destroyed)].clone();
+                for byte in [0, 0x55, 0xff] {
+                    let mut damaged = twice.clone();
+                    damaged.overwrite(at.start, &vec![byte; at.len()]);
+                    let file = damaged.file();
+                    let target = Cursor::new(Vec::new());
+                    let report = recover(&file, target, &RecoverOptions::default());
+                    let is_sound = verify_at(&file, Limits::default(), 1).unwrap().is_sound();
+                    if is_sound || report.is_ok_and(|report| report.is_complete()) {
+                        let name = &model.name;
+                        failures.push(format!(
+                            "{name}: {from} after {behind}, {destroyed} is {byte}"
+                        ));
+                    }
+                    cases += 1;
+                }
+            }
+        }
+    }
+    assert!(failures.is_empty() && cases > 2000, "{cases} {failures:#?}");
+}
+
+/// The chunks after one whose digest is gone are still checked by theirs.
+#[test]
+fn a_digest_that_is_gone_is_only_its_own() {
+    for model in counted().into_iter().filter(|model| model.checked) {
+        let (name, len) = (&model.name, model.file().len());
+        let mut damaged = model.clone();
+        let first = damaged.chunks()[0].clone();
+        let header = Header::decode(&model.file()).unwrap();
+        let digest = header.checksum.digest_len();
+        damaged.delete(first.end - digest..first.end);
+        assert_eq!(damaged.file().len(), len - digest, "{name}");
+        let target = Cursor::new(Vec::new());
+        let report = recover(&damaged.file(), target, &RecoverOptions::default()).unwrap();
+        let errors: Vec<_> = report
+            .damages
+            .iter()
+            .map(|damage| damage.error.to_string())
+            .collect();
+        assert!(
+            !errors.iter().any(|error| error.contains("checksum id")),
+            "{name}: {errors:?}"
+        );
+        assert_eq!(
+            report.chunks,
+            model.contents.len() as u64 - 1,
+            "{name}: {errors:?}"
+        );
+    }
+}

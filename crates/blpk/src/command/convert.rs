@@ -20,10 +20,12 @@ use crate::args;
 use crate::container::Opened;
 use crate::dataset::storage_args::StorageArgs;
 use crate::failure::Failure;
+use crate::input::Input;
 use crate::layout::ArrayLayout;
 use crate::session::Session;
+use crate::size;
 use crate::status::Status;
-use crate::text::quoted;
+use crate::text::{count, quoted};
 
 /// Convert a dataset, a frame or a file into another layout, or with other settings
 ///
@@ -99,7 +101,8 @@ impl Convert {
             Goal::Frame(kind) => self.frame(&mut opened, kind, session),
             Goal::File => self.file(&mut opened, session),
         }?;
-        session.done(format_args!("{} converted into {made}", opened.origin.name));
+        let (amount, name) = (amount(&mut opened), &opened.origin.name);
+        session.done(format_args!("{name}, {amount}, converted into {made}"));
         Ok(Status::Done)
     }
 
@@ -193,6 +196,20 @@ impl Convert {
     fn header_format(&self) -> FormatVersion {
         self.format.unwrap_or(FormatVersion::V3)
     }
+}
+
+/// How much was converted: the size of a file, or the rows of a dataset.
+fn amount(opened: &mut Opened) -> String {
+    if let Some(length) = opened.input.as_ref().and_then(Input::length) {
+        return size::pretty(length);
+    }
+    let outline = opened.container.outline().ok();
+    let rows = outline
+        .as_ref()
+        .and_then(|all| all.shape.as_ref()?.first().copied());
+    let bytes = outline.and_then(|outline| outline.bytes);
+    let size = size::pretty(bytes.unwrap_or(0));
+    format!("{}, {size}", count(rows.unwrap_or(0), "row"))
 }
 
 /// The codec that writes this format, or the default one.

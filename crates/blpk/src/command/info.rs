@@ -3,7 +3,7 @@
 mod auto;
 
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anstyle::Style;
 use bloscpack::{
@@ -20,6 +20,7 @@ use crate::input::STANDARD;
 use crate::json_text;
 use crate::output::{self, Printer};
 use crate::session::Session;
+use crate::spool::Spool;
 use crate::status::Status;
 use crate::text::{or_unknown, plain, shown};
 
@@ -57,7 +58,10 @@ impl Info {
             Some(aim) => Some((aim, auto::source(&opened)?)),
             None => None,
         };
-        let summary = opened.container.summary();
+        let mut members = Members::new(&self.path, self.json);
+        let summary = opened
+            .container
+            .summary_with(&mut |member| members.add(&member));
         opened.finish(session);
         let mut summary = summary.map_err(|error| opened.origin.failure(&error))?;
         let tuned = match content {
@@ -76,35 +80,29 @@ impl Info {
             if let Some(tuned) = &tuned {
                 summary.append("auto", auto::json(tuned));
             }
-            json_text::print(&summary)?;
+            json_text::print(&summary.with_members(&members.spool))?;
         } else {
-            self.print(&summary, tuned.as_ref())?;
+            self.print(&summary, &members, tuned.as_ref())?;
         }
         Ok(status)
     }
 
     /// Prints the report for people: one block of lines for each member, and one for the whole if there are several.
-    fn print(&self, summary: &Summary, tuned: Option<&Tuned>) -> Result<(), Failure> {
-        let (path, mut printer) = (shown(&self.path), Printer::new());
+    fn print(
+        &self,
+        all: &Summary,
+        members: &Members,
+        tuned: Option<&Tuned>,
+    ) -> Result<(), Failure> {
+        let mut printer = Printer::new();
         let mut note = "";
-        if let Some(members) = summary.members() {
-            let (mut number, mut done) = (0, Ok(()));
-            let read = members.for_each(|member| {
-                let at = member.get("at").map(ToString::to_string);
-                let at = or_unknown(at);
-                let note = format!(", member {number} at byte {at}");
-                number += 1;
-                if done.is_ok() {
-                    done = lines(&mut printer, &path, &note, &member);
-                }
-            });
-            done?;
-            read.map_err(|error| Failure::library(&path, &error))?;
+        if members.count > 1 {
+            members.spool.print(&mut printer)?;
             note = ", all members";
         }
-        lines(&mut printer, &path, note, summary)?;
+        printer.text(lines(&members.path, note, all))?;
         if let Some(tuned) = tuned {
-            printer.text(auto::text(tuned, Some(summary)))?;
+            printer.text(auto::text(tuned, Some(all)))?;
         }
         printer.finish()
     }
@@ -136,11 +134,41 @@ pub fn line(label: &str, value: impl Display) -> String {
     format!("  {label:LABEL$}  {value}\n")
 }
 
-/// Prints the lines of a summary.
-fn lines(printer: &mut Printer, path: &str, note: &str, summary: &Summary) -> Result<(), Failure> {
-    printer.line(format_args!("{BOLD}{path}{BOLD:#}{note}"))?;
+/// The reports on members.
+struct Members {
+    path: String,
+    is_json: bool,
+    count: u64,
+    spool: Spool,
+}
+
+impl Members {
+    fn new(path: &Path, is_json: bool) -> Self {
+        Self {
+            path: shown(path),
+            is_json,
+            count: 0,
+            spool: Spool::new(),
+        }
+    }
+
+    fn add(&mut self, member: &Summary) -> bloscpack::Result<()> {
+        let number = self.count;
+        self.count += 1;
+        if self.is_json {
+            return self.spool.json(member);
+        }
+        let at = or_unknown(member.get("at"));
+        let note = format!(", member {number} at byte {at}");
+        self.spool.text(lines(&self.path, &note, member))
+    }
+}
+
+/// The lines of a summary.
+fn lines(path: &str, note: &str, summary: &Summary) -> String {
+    let mut text = format!("{BOLD}{path}{BOLD:#}{note}\n");
     for one in summary.lines() {
-        printer.text(match one {
+        text += &match one {
             Line::Fact(label, value) => line(label, plain(value)),
             // Indented below its first line.
             Line::Json(label, text) => {
@@ -149,7 +177,7 @@ fn lines(printer: &mut Printer, path: &str, note: &str, summary: &Summary) -> Re
             }
             Line::More(text) => format!("    {}\n", plain(text)),
             _ => String::new(),
-        })?;
+        };
     }
-    Ok(())
+    text
 }

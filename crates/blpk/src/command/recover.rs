@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
-use bloscpack::recover::{Lost, RecoverOptions, Recovery};
+use bloscpack::recover::{Finding, Lost, RecoverOptions, Recovery, recover_with};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -12,10 +12,12 @@ use super::damage::{self, range_json};
 use crate::failure::Failure;
 use crate::frame;
 use crate::input::{Bytes, Input};
+use crate::json_text;
 use crate::message;
-use crate::output::{self, Output, SyncingFile, is_standard_output};
+use crate::output::{self, Output, Printer, SyncingFile, is_standard_output};
 use crate::progress::Progress;
 use crate::session::Session;
+use crate::spool::{Spool, WithLists};
 use crate::status::Status;
 use crate::text::{count, shown};
 
@@ -85,12 +87,13 @@ impl Recover {
             return Err(Failure::usage(title).hint("copy it into a regular file first"));
         };
         let mut output = Output::create(&self.output, &[&input], session)?;
-        let report = self.recover_into(&mut output, &input, session)?;
+        let mut found = Found::new(&self.input, self.json);
+        let report = self.recover_into(&mut output, &input, session, &mut found)?;
         let output_name = output.name().to_owned();
         output.commit()?;
         let is_changing = report.is_changing
             || matches!(file, Bytes::Snapshot(snapshot) if snapshot.is_interrupted());
-        self.print(&report, &output_name, is_changing)?;
+        self.print(&report, &found, &output_name, is_changing)?;
         Ok(match report.is_complete() {
             true => Status::Done,
             false => Status::Damaged,
@@ -102,6 +105,7 @@ impl Recover {
         output: &mut Output,
         input: &Input,
         session: &Session,
+        found: &mut Found,
     ) -> Result<Recovery, Failure> {
         let options = RecoverOptions::default()
             .fill(self.fill)
@@ -113,14 +117,14 @@ impl Recover {
         let source = input.counted(&progress);
         let failed = |error, output: &Output| output.failed_from(&input.name(), &error);
         if let Some(target) = output.seekable() {
-            let report = bloscpack::recover::recover(&source, target, &options);
+            let report = recover_with(&source, target, &options, |one| found.add(one));
             progress.finish();
             return report.map_err(|error| failed(error, output));
         }
         // The table of offsets is filled in at the end, so a pipe gets the file once it is complete.
         let file = tempfile::tempfile().map_err(|error| output.failed(&error))?;
         let target = SyncingFile::temporary(file);
-        let report = bloscpack::recover::recover(&source, &target, &options);
+        let report = recover_with(&source, &target, &options, |one| found.add(one));
         progress.finish();
         let report = report.map_err(|error| failed(error, output))?;
         let mut file = target.get_ref();
@@ -129,35 +133,38 @@ impl Recover {
         Ok(report)
     }
 
-    fn print(&self, report: &Recovery, output: &str, is_changing: bool) -> Result<(), Failure> {
+    fn print(
+        &self,
+        report: &Recovery,
+        found: &Found,
+        output: &str,
+        is_changing: bool,
+    ) -> Result<(), Failure> {
         if self.json {
-            let mut object = json(&self.input, &self.output, report);
-            object["interrupted_change"] = json!(is_changing);
-            return output::print(&format!("{object:#}\n"));
+            let object = json(&self.input, &self.output, report, is_changing);
+            let lists = vec![("lost", &found.lost), ("damages", &found.damages)];
+            return json_text::print(&WithLists(object, lists));
         }
-        let text = lines(&shown(&self.input), output, report, self.fill);
+        let last = lines(&shown(&self.input), output, report, self.fill);
         if is_standard_output(&self.output) {
-            text.lines().for_each(message::note);
+            found.each_line(has_records(report), |line| {
+                message::note(line.trim_end_matches('\n'));
+                Ok(())
+            })?;
+            last.lines().for_each(message::note);
             return Ok(());
         }
-        output::print(&text)
+        let mut printer = Printer::new();
+        found.each_line(has_records(report), |line| printer.text(line))?;
+        printer.text(last)?;
+        printer.finish()
     }
 }
 
-/// The report for people: a line for each damage and each loss, and a summary.
+/// The report for people after damages and losses.
 fn lines(name: &str, output: &str, report: &Recovery, fill: bool) -> String {
     let mut text = String::new();
     let has_records = has_records(report);
-    for damage in &report.damages {
-        let _ = writeln!(text, "{name}: {}", damage::line(damage));
-    }
-    for lost in &report.lost {
-        let lost = match has_records {
-            true => lost_records(lost),
-            false => lost_content(lost),
-        };
-        let _ = writeln!(text, "{name}: lost: {lost}");
-    }
     if report.unchecked {
         let _ = writeln!(
             text,
@@ -189,7 +196,7 @@ fn lines(name: &str, output: &str, report: &Recovery, fill: bool) -> String {
     );
     match lost {
         Some(0) if report.is_complete() => text.push_str(", nothing lost"),
-        Some(0) if report.lost.is_empty() => {}
+        Some(0) if report.lost_count == 0 => {}
         Some(lost) => {
             let _ = write!(text, ", {} lost", count(lost, noun));
         }
@@ -225,17 +232,62 @@ fn lost_content(lost: &Lost) -> String {
     }
 }
 
-/// The report for scripts.
-fn json(input: &Path, output: &Path, report: &Recovery) -> Value {
-    let lost = |lost: &Lost| {
-        json!({
-            "at": lost.at,
-            "len": lost.len,
-            "content": lost.content.as_ref().map(range_json),
-            "records": lost.records.as_ref().map(range_json),
-            "filled": lost.filled,
-        })
-    };
+/// Damages and losses, one after another.
+struct Found {
+    name: String,
+    is_json: bool,
+    damages: Spool,
+    /// As JSON or, for people, as lost content and as lost records: only the totals show which of them they are.
+    lost: Spool,
+    lost_records: Spool,
+}
+
+impl Found {
+    fn new(path: &Path, is_json: bool) -> Self {
+        Self {
+            name: shown(path),
+            is_json,
+            damages: Spool::new(),
+            lost: Spool::new(),
+            lost_records: Spool::new(),
+        }
+    }
+
+    fn add(&mut self, found: Finding) -> bloscpack::Result<()> {
+        let name = &self.name;
+        match found {
+            Finding::Damage(damage) if self.is_json => self.damages.json(&damage::json(&damage)),
+            Finding::Damage(damage) => {
+                let line = damage::line(&damage);
+                self.damages.text(format_args!("{name}: {line}\n"))
+            }
+            Finding::Lost(lost) if self.is_json => self.lost.json(&lost_json(&lost)),
+            Finding::Lost(lost) => {
+                let (content, records) = (lost_content(&lost), lost_records(&lost));
+                self.lost.text(format_args!("{name}: lost: {content}\n"))?;
+                let records = format_args!("{name}: lost: {records}\n");
+                self.lost_records.text(records)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Passes on a line for each damage and each loss.
+    fn each_line(
+        &self,
+        has_records: bool,
+        mut take: impl FnMut(&str) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.damages.each(&mut take)?;
+        match has_records {
+            true => self.lost_records.each(take),
+            false => self.lost.each(take),
+        }
+    }
+}
+
+/// The report for scripts, with lists of losses and damages.
+fn json(input: &Path, output: &Path, report: &Recovery, is_changing: bool) -> Value {
     json!({
         "path": input.to_string_lossy(),
         "output": output.to_string_lossy(),
@@ -248,13 +300,25 @@ fn json(input: &Path, output: &Path, report: &Recovery) -> Value {
         "records_lost": report.records_lost,
         "filled": report.filled,
         "content_bytes": report.content_len(),
-        "lost": report.lost.iter().map(lost).collect::<Value>(),
-        "damages": report.damages.iter().map(damage::json).collect::<Value>(),
+        "lost": [],
+        "damages": [],
         "header_lost": report.header_lost,
         "metadata_lost": report.metadata_lost,
         "array_lost": report.array_lost,
         "offsets_lost": report.offsets_lost,
         "unchecked": report.unchecked,
         "error": Value::Null,
+        "interrupted_change": is_changing,
+    })
+}
+
+/// One loss, for scripts.
+fn lost_json(lost: &Lost) -> Value {
+    json!({
+        "at": lost.at,
+        "len": lost.len,
+        "content": lost.content.as_ref().map(range_json),
+        "records": lost.records.as_ref().map(range_json),
+        "filled": lost.filled,
     })
 }

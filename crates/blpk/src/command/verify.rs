@@ -4,9 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
-use bloscpack::{Category, Error, frame::FrameError, open::Report, verify::Damage};
+use bloscpack::{
+    Category, Error,
+    frame::FrameError,
+    open::{Container, Kind, Report},
+};
 use clap::Args;
-use serde_core::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::json;
 
 use super::damage;
 use crate::container::Opened;
@@ -16,6 +20,7 @@ use crate::input::{self, STANDARD, is_directory};
 use crate::json_text;
 use crate::output;
 use crate::session::Session;
+use crate::spool::{Spool, WithLists};
 use crate::status::Status;
 use crate::text::{count, quoted, shown};
 
@@ -38,11 +43,11 @@ pub struct Verify {
     paths: Vec<PathBuf>,
 }
 
-/// The result for one input.
+/// The result for one input, with its damages.
 struct Outcome {
     path: PathBuf,
     status: Status,
-    report: Result<Report, Failure>,
+    report: Result<(Report, Spool), Failure>,
 }
 
 impl Verify {
@@ -60,64 +65,99 @@ impl Verify {
         for path in &self.paths {
             let report = match is_directory(path) {
                 Ok(true) => {
-                    directory(path, session, &mut take)?;
+                    self.directory(path, session, &mut take)?;
                     continue;
                 }
-                Ok(false) => file(path, session),
-                Err(failure) => Err(failure),
+                Ok(false) => self.file(path, session),
+                Err(failure) => Outcome::failed(path, failure),
             };
-            take(Outcome::new(path.clone(), report))?;
+            take(report)?;
         }
         if self.json {
+            let files: Vec<_> = files.iter().map(Outcome::json).collect();
             json_text::print(&BTreeMap::from([("files", files)]))?;
         }
         Ok(worst)
     }
-}
 
-fn file(path: &Path, session: &Session) -> Result<Report, Failure> {
-    let mut opened = Opened::open_with(path, session, |options| options.cache(0))?;
-    let report = opened.container.verify();
-    report.map_err(|error| Failure::library(&opened.origin.name, &error))
-}
-
-/// Checks what is in a directory, or all datasets below it.
-fn directory(
-    path: &Path,
-    session: &Session,
-    take: &mut impl FnMut(Outcome) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let mut examine = |path: &Path, opened: bloscpack::Result<Opened>| {
-        let report = match opened {
-            Ok(mut opened) => {
-                let report = opened.container.verify();
-                opened.warn(session);
-                report.map_err(|error| opened.origin.failure(&error))
-            }
-            Err(error) => Err(failed_to_open(path, &error)),
-        };
-        take(Outcome::new(path.to_owned(), report))
-    };
-    let none = match Opened::directory(path, session) {
-        Err(error) if error.category() == Category::Unsupported && error.path().is_none() => error,
-        opened => return examine(path, opened),
-    };
-    let mut is_empty = true;
-    match datasets(path, session) {
-        Ok(found) => {
-            for (path, opened) in found {
-                is_empty = false;
-                examine(&path, opened)?;
-            }
+    fn file(&self, path: &Path, session: &Session) -> Outcome {
+        match Opened::open_with(path, session, |options| options.cache(0)) {
+            Ok(mut opened) => self.check(path, &mut *opened.container, |error| {
+                Failure::library(&opened.origin.name, error)
+            }),
+            Err(failure) => Outcome::failed(path, failure),
         }
-        Err(failure) => return take(Outcome::new(path.to_owned(), Err(failure))),
     }
-    if is_empty {
-        let failure = Failure::library(quoted(path), &none);
-        let failure = failure.hint("there is no dataset below it, either");
-        return take(Outcome::new(path.to_owned(), Err(failure)));
+
+    /// Checks what is in a directory, or all datasets below it.
+    fn directory(
+        &self,
+        path: &Path,
+        session: &Session,
+        take: &mut impl FnMut(Outcome) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut examine = |path: &Path, opened: bloscpack::Result<Opened>| {
+            take(match opened {
+                Ok(mut opened) => {
+                    let origin = &opened.origin;
+                    let failed = |error: &Error| origin.failure(error);
+                    let outcome = self.check(path, &mut *opened.container, failed);
+                    opened.warn(session);
+                    outcome
+                }
+                Err(error) => Outcome::failed(path, failed_to_open(path, &error)),
+            })
+        };
+        let none = match Opened::directory(path, session) {
+            Err(error) if error.category() == Category::Unsupported && error.path().is_none() => {
+                error
+            }
+            opened => return examine(path, opened),
+        };
+        let mut is_empty = true;
+        match datasets(path, session) {
+            Ok(found) => {
+                for (path, opened) in found {
+                    is_empty = false;
+                    examine(&path, opened)?;
+                }
+            }
+            Err(failure) => return take(Outcome::failed(path, failure)),
+        }
+        if is_empty {
+            let failure = Failure::library(quoted(path), &none);
+            let failure = failure.hint("there is no dataset below it, either");
+            return take(Outcome::failed(path, failure));
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn check(
+        &self,
+        path: &Path,
+        container: &mut dyn Container,
+        failed: impl FnOnce(&Error) -> Failure,
+    ) -> Outcome {
+        let (mut status, mut spool) = (Status::Done, Spool::new());
+        let name = shown(path);
+        let is_located = matches!(container.kind(), Kind::Bloscpack | Kind::Records);
+        let report = container.verify_with(&mut |damage| {
+            status = status.max(damage.error.category().into());
+            match (self.json, is_located) {
+                (false, _) => spool.text(format_args!("{name}: {}\n", damage::line(&damage))),
+                (true, true) => spool.json(&damage::json(&damage)),
+                (true, false) => spool.json(&damage::error_json(&damage.error)),
+            }
+        });
+        match report {
+            Ok(report) => Outcome {
+                path: path.to_owned(),
+                status,
+                report: Ok((report, spool)),
+            },
+            Err(error) => Outcome::failed(path, failed(&error)),
+        }
+    }
 }
 
 fn failed_to_open(path: &Path, error: &Error) -> Failure {
@@ -132,25 +172,34 @@ fn failed_to_open(path: &Path, error: &Error) -> Failure {
 }
 
 impl Outcome {
-    fn new(path: PathBuf, report: Result<Report, Failure>) -> Self {
-        let status = match &report {
-            Ok(report) => {
-                let errors = report.damages.iter().map(|damage| &damage.error);
-                let statuses = errors.map(|error| error.category().into());
-                statuses.max().unwrap_or(Status::Done)
-            }
-            Err(failure) => failure.status(),
-        };
+    fn json(&self) -> WithLists<'_> {
+        let report = self.report.as_ref().ok();
+        let lists = report.map(|(_, damages)| ("damages", damages));
+        let report = report.map(|(report, _)| report);
+        let object = json!({
+            "path": self.path.to_string_lossy(),
+            "status": self.status.code(),
+            "ok": self.status == Status::Done,
+            "chunks": report.map(|report| report.chunks),
+            "bytes": report.map(|report| report.bytes),
+            "records": report.map(|report| report.records),
+            "damages": [],
+            "warnings": report.map_or(&[][..], |report| &report.warnings),
+            "error": self.report.as_ref().err().and_then(Failure::title),
+        });
+        WithLists(object, lists.into_iter().collect())
+    }
+
+    fn failed(path: &Path, failure: Failure) -> Self {
         Self {
-            path,
-            status,
-            report,
+            path: path.to_owned(),
+            status: failure.status(),
+            report: Err(failure),
         }
     }
 
     fn print(&self, session: &Session) -> Result<(), Failure> {
-        let name = shown(&self.path);
-        let report = match &self.report {
+        let (report, damages) = match &self.report {
             Ok(report) => report,
             Err(failure) => {
                 failure.report();
@@ -159,10 +208,9 @@ impl Outcome {
         };
         session.warnings(&input::name(&self.path), &report.warnings);
         let mut text = output::Printer::new();
-        for damage in &report.damages {
-            text.line(format_args!("{name}: {}", damage::line(damage)))?;
-        }
+        damages.print(&mut text)?;
         if report.is_sound() {
+            let name = shown(&self.path);
             text.line(format_args!("{name}: {GOOD}ok{GOOD:#}, {}", amount(report)))?;
         }
         text.finish()
@@ -176,39 +224,4 @@ fn amount(report: &Report) -> String {
         records => count(records, "record"),
     };
     format!("{}, {amount}", count(report.chunks, "chunk"))
-}
-
-impl Serialize for Outcome {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let report = self.report.as_ref().ok();
-        let warnings = report.map_or(&[][..], |report| &report.warnings);
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("path", &self.path.to_string_lossy())?;
-        map.serialize_entry("status", &self.status.code())?;
-        map.serialize_entry("ok", &(self.status == Status::Done))?;
-        map.serialize_entry("chunks", &report.map(|report| report.chunks))?;
-        map.serialize_entry("bytes", &report.map(|report| report.bytes))?;
-        map.serialize_entry("records", &report.map(|report| report.records))?;
-        map.serialize_entry("damages", &Damages(report))?;
-        map.serialize_entry("warnings", warnings)?;
-        let error = self.report.as_ref().err().and_then(Failure::title);
-        map.serialize_entry("error", &error)?;
-        map.end()
-    }
-}
-
-/// The damages of a report, one after another.
-struct Damages<'a>(Option<&'a Report>);
-
-impl Serialize for Damages<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let damages = self.0.into_iter().flat_map(|report| {
-            let json = match report.is_located {
-                true => damage::json,
-                false => |damage: &Damage| damage::error_json(&damage.error),
-            };
-            report.damages.iter().map(json)
-        });
-        serializer.collect_seq(damages)
-    }
 }

@@ -37,5 +37,20 @@ pub use pipeline::{BATCH, Pipeline};
 pub use pool::Pool;
 pub use scoped::{for_each, map_in_order};
 
+use std::num::NonZero;
+use std::sync::OnceLock;
+use std::thread;
+
+/// The number of processors that this program may use, at least 1. The system is asked once, since the answer takes several
+/// files.
+///
+/// ```
+/// assert!(bloscpack_storage::parallel::processors() > 0);
+/// ```
+pub fn processors() -> usize {
+    static FOUND: OnceLock<usize> = OnceLock::new();
+    *FOUND.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
+}
+
 #[cfg(test)]
 mod tests;

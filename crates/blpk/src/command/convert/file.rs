@@ -17,12 +17,13 @@ use crate::failure::Failure;
 use crate::input::Input;
 use crate::output::Output;
 use crate::session::Session;
+use crate::size;
 use crate::status::Status;
 use crate::text::count;
 use bloscpack::wire::internal::to_u64;
 
 impl Convert {
-    /// Makes a Bloscpack file, and returns its name.
+    /// Makes a Bloscpack file, and returns its name and its size.
     pub(super) fn file(&self, opened: &mut Opened, session: &Session) -> Result<String, Failure> {
         if opened.container.kind() == Kind::Frame {
             return Err(self.no_file_from_frame());
@@ -59,8 +60,8 @@ impl Convert {
         session.warnings(name, decoder.warnings());
         done.map_err(|error| opened.origin.failed_to_read(&error, &output))?;
         let name = output.name().to_owned();
-        output.commit()?;
-        Ok(name)
+        let length = output.commit()?;
+        Ok(format!("{name}, {},", size::pretty(length)))
     }
 
     /// An encoder with the settings of the file, unless others are given.
@@ -131,8 +132,8 @@ impl Convert {
         });
         done.map_err(|error| opened.origin.failed_to_read(&error, &output))?;
         let name = output.name().to_owned();
-        output.commit()?;
-        Ok(name)
+        let length = output.commit()?;
+        Ok(format!("{name}, {},", size::pretty(length)))
     }
 
     /// An encoder for the elements of an array.

@@ -1,0 +1,269 @@
+//! [`verify`] and [`verify_at`]: every chunk checked and decoded, every damage reported.
+
+mod stop;
+mod verifier;
+
+pub use super::damages::Damage;
+
+use super::damages::{Finding, Recovery, examine, holds_chunks};
+use super::engine::Warning;
+use bloscpack_error::{IoSide, Result};
+use bloscpack_storage::{Cursor, ReadAt};
+use bloscpack_wire::{FormatError, Limits, ParseError};
+use std::io::Read;
+use std::ops::Range;
+use stop::Stop;
+use verifier::Verifier;
+
+/// Damages that wait for the numbers of their records, or that are kept until it is known how the source is to be read.
+const KEPT: usize = 1000;
+
+/// The result of [`verify`].
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Report {
+    /// Number of members.
+    pub members: u64,
+    /// Number of chunks, damaged ones included.
+    pub chunks: u64,
+    /// Uncompressed bytes of the sound chunks.
+    pub bytes: u64,
+    /// Records in the sound chunks; 0 if the chunks hold no records.
+    pub records: u64,
+    /// Number of damages.
+    pub damage_count: u64,
+    /// All damages, in the order of their positions; none if the input is sound, and none after [`verify_with`] and
+    /// [`verify_at_with`], which pass them on.
+    pub damages: Vec<Damage>,
+    /// Things that are unusual but not wrong.
+    pub warnings: Vec<Warning>,
+}
+
+impl Report {
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.damage_count == 0
+    }
+
+    /// A report with all damages that a verification passes on.
+    fn with_all(verify: impl FnOnce(Take<'_>) -> Result<Self>) -> Result<Self> {
+        let mut damages = Vec::new();
+        let mut report = verify(&mut |damage| {
+            damages.push(damage);
+            Ok(())
+        })?;
+        report.damages = damages;
+        Ok(report)
+    }
+}
+
+/// Takes each damage.
+type Take<'a> = &'a mut dyn FnMut(Damage) -> Result<()>;
+
+/// Reads all of an input, checks and decodes every chunk, and continues after a damaged one.
+///
+/// Damage to the structure (a header, a table, the length of a chunk) is the last that can be found, since from there on it
+/// is not known where chunks begin; [`verify_at`] continues after it.
+///
+/// ```
+/// use bloscpack::{Limits, verify::verify};
+/// let mut file = bloscpack::compress(&[1; 5000])?;
+/// assert!(verify(file.as_slice(), Limits::default(), 1)?.is_sound());
+/// *file.last_mut().unwrap() ^= 1;
+/// let report = verify(file.as_slice(), Limits::default(), 1)?;
+/// assert_eq!(report.damages.len(), 1);
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns any error of the reader, and that of a worker that panicked. Damage to the input is in the report.
+pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Report> {
+    Report::with_all(|take| verify_with(reader, limits, threads, take))
+}
+
+/// As [`verify`], but passes each damage to `take` instead of keeping it: a report of any length takes no memory.
+///
+/// In a run of more than a thousand damaged chunks of packed records, only the last thousand damages contain the numbers of
+/// the records that the run has lost.
+///
+/// ```
+/// use bloscpack::verify::verify_with;
+/// let mut file = bloscpack::compress(&[1; 5000])?;
+/// *file.last_mut().unwrap() ^= 1;
+/// let report = verify_with(file.as_slice(), Default::default(), 1, |damage| {
+///     println!("{}", damage.error);
+///     Ok(())
+/// })?;
+/// assert_eq!(report.damage_count, 1);
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns the errors of [`verify`], and those of `take`.
+pub fn verify_with<R: Read>(
+    reader: R,
+    limits: Limits,
+    threads: usize,
+    mut take: impl FnMut(Damage) -> Result<()>,
+) -> Result<Report> {
+    let mut count = 0;
+    let mut take = |damage| {
+        count += 1;
+        take(damage)
+    };
+    let (mut report, stop) = Verifier::run(reader, limits, threads, &mut take)?;
+    stop.map_or(Ok(()), take)?;
+    report.damage_count = count;
+    Ok(report)
+}
+
+/// As [`verify`], for a source that can be read at any position: after damage to the structure it continues as far as sound
+/// chunks can be found. Bytes after the last chunk are damage if there are sound chunks among them.
+///
+/// A sound source costs no more than with [`verify`]; one whose structure is damaged is read up to three times, and one with
+/// more than a thousand damages once or twice more.
+///
+/// ```
+/// use bloscpack::{Encoder, Limits, verify::verify_at};
+/// use std::io::Write;
+/// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
+/// encoder.write_all(&[1; 5000])?;
+/// let mut file = encoder.finish()?;
+/// file[34] ^= 8; // the header of the first chunk
+/// let report = verify_at(&file, Limits::default(), 1)?;
+/// assert_eq!(report.damages.len(), 1);
+/// assert_eq!(report.damages[0].error.position().map(|place| place.byte), Some(32));
+/// assert_eq!(report.bytes, 4000);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Returns the same errors as [`verify`].
+pub fn verify_at<S: ReadAt + ?Sized>(source: &S, limits: Limits, threads: usize) -> Result<Report> {
+    Report::with_all(|take| verify_at_with(source, limits, threads, take))
+}
+
+/// As [`verify_at`], but passes each damage to `take` as [`verify_with`] does.
+///
+/// ```
+/// use bloscpack::verify::verify_at_with;
+/// let file = bloscpack::compress(&[1; 5000])?;
+/// let report = verify_at_with(&file, Default::default(), 1, |_| Ok(()))?;
+/// assert!(report.is_sound());
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns the errors of [`verify`], and those of `take`.
+pub fn verify_at_with<S: ReadAt + ?Sized>(
+    source: &S,
+    limits: Limits,
+    threads: usize,
+    mut take: impl FnMut(Damage) -> Result<()>,
+) -> Result<Report> {
+    let mut count = 0;
+    let mut report = check(&source, limits, threads, &mut |damage| {
+        count += 1;
+        take(damage)
+    })?;
+    report.damage_count = count;
+    Ok(report)
+}
+
+fn check<S: ReadAt>(source: &S, limits: Limits, threads: usize, take: Take<'_>) -> Result<Report> {
+    let walk = |take: Take<'_>| Verifier::run(Cursor::new(source), limits, threads, take);
+    let scan = |take: Take<'_>| {
+        let scanned = examine(source, limits, threads, &mut |found| match found {
+            Finding::Damage(damage) => take(damage),
+            Finding::Lost(_) => Ok(()),
+        });
+        scanned.reading()
+    };
+    let mut kept = Kept::default();
+    let (mut report, stop) = walk(&mut |damage| kept.add(damage))?;
+    let last = match stop {
+        Some(stop) if source.size().reading()? > 0 => {
+            let (mut stop, mut found) = (Stop::new(stop, kept.last.clone()), Kept::default());
+            let totals = scan(&mut |damage| {
+                stop.look(&damage);
+                found.add(damage)
+            })?;
+            // If nothing is found, it is likely not a damaged file but one of another kind.
+            if totals.chunks > 0 {
+                report.count(&totals, stop.damaged);
+                found.pass(&mut |damage| stop.pass(damage, take), scan)?;
+                stop.put(take)?;
+                return Ok(report);
+            }
+            stop.damage
+        }
+        Some(stop) => Some(stop),
+        None => report.hidden(source, &limits).reading()?,
+    };
+    kept.pass(take, walk)?;
+    last.map_or(Ok(()), take)?;
+    Ok(report)
+}
+
+impl Report {
+    /// Bytes after the last chunk, as damage, if there are sound chunks among them.
+    fn hidden<S: ReadAt>(&mut self, source: &S, limits: &Limits) -> Result<Option<Damage>> {
+        let trailing = self.warnings.iter().enumerate();
+        let mut trailing = trailing.filter_map(|(index, warning)| match warning {
+            Warning::Trailing(trailing) => Some((index, trailing.position)),
+            _ => None,
+        });
+        let Some((index, position)) = trailing.next() else {
+            return Ok(None);
+        };
+        if !holds_chunks(source, position.byte, limits)? {
+            return Ok(None);
+        }
+        self.warnings.remove(index);
+        let error = FormatError::HiddenChunks;
+        let damage = Damage::of(ParseError { error, position }.into());
+        Ok(Some(damage.in_bytes(position.byte..source.size()?)))
+    }
+
+    /// Counts what a scan found where the structure is damaged, with so many damaged chunks.
+    fn count(&mut self, found: &Recovery, damaged: u64) {
+        self.chunks = found.chunks + damaged;
+        self.bytes = found.bytes;
+        self.records = found.records;
+        self.members = self.members.max(found.members);
+    }
+}
+
+/// The first damages, and the place of the last.
+#[derive(Default)]
+struct Kept {
+    damages: Vec<Damage>,
+    is_over: bool,
+    last: Option<Range<u64>>,
+}
+
+impl Kept {
+    fn add(&mut self, damage: Damage) -> Result<()> {
+        self.last = Some(place(&damage));
+        self.is_over |= self.damages.len() == KEPT;
+        match self.is_over {
+            true => self.damages = Vec::new(),
+            false => self.damages.push(damage),
+        }
+        Ok(())
+    }
+
+    /// Passes all damages on, which `again` finds again if there were too many.
+    fn pass<T>(self, take: Take<'_>, again: impl FnOnce(Take<'_>) -> Result<T>) -> Result<()> {
+        match self.is_over {
+            true => again(take).map(drop),
+            false => self.damages.into_iter().try_for_each(take),
+        }
+    }
+}
+
+/// The bytes of a damage; empty at the beginning if they are unknown.
+fn place(damage: &Damage) -> Range<u64> {
+    damage.bytes.clone().unwrap_or(0..0)
+}

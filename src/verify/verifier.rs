@@ -1,0 +1,147 @@
+//! [`Verifier`]: reads an input in order, counts what is sound, and passes damages on.
+
+use super::{KEPT, Report, Take};
+use crate::checked::to_u64;
+use crate::damages::Damage;
+use crate::engine::{ChunkInfo, Engine, Piece, Settings, Wanted};
+use crate::records::{Numbers, RecordTally};
+use bloscpack_error::Result;
+use bloscpack_wire::{FormatError, Limits, ParseError};
+use std::collections::VecDeque;
+use std::io::Read;
+use std::ops::Range;
+
+/// Counts what an engine delivers, and passes damages on.
+pub(super) struct Verifier<'a> {
+    report: Report,
+    tally: RecordTally,
+    /// Damages whose records are not known yet.
+    open: VecDeque<Damage>,
+    take: Take<'a>,
+}
+
+impl<'a> Verifier<'a> {
+    /// Reads all of an input. Returns the damage to the structure that ended it separately.
+    pub(super) fn run<R: Read>(
+        reader: R,
+        limits: Limits,
+        threads: usize,
+        take: Take<'a>,
+    ) -> Result<(Report, Option<Damage>)> {
+        let settings = Settings {
+            limits,
+            threads,
+            wanted: Wanted::Chunks,
+            ..Settings::default()
+        };
+        let mut engine = Engine::new(reader, settings);
+        let mut verifier = Self {
+            report: Report::default(),
+            tally: RecordTally::default(),
+            open: VecDeque::new(),
+            take,
+        };
+        let stop = loop {
+            match engine.next() {
+                Ok(Some(piece)) => {
+                    let buffer = verifier.add(piece)?;
+                    engine.recycle(buffer);
+                }
+                Ok(None) => {
+                    verifier.end_member()?;
+                    break None;
+                }
+                Err(error) if error.is_format() => {
+                    verifier.settle(None)?;
+                    break Some(Damage::of(error));
+                }
+                Err(error) => return Err(error),
+            }
+        };
+        let mut report = verifier.report;
+        report.members = engine.members();
+        report.records = verifier.tally.records;
+        report.warnings = std::mem::take(&mut engine.warnings);
+        Ok((report, stop))
+    }
+
+    /// Counts a piece, and returns its buffer.
+    fn add(&mut self, piece: Piece) -> Result<Vec<u8>> {
+        if self.tally.is_new(&piece.info) {
+            self.end_member()?;
+        }
+        match self.count(&piece)? {
+            Ok(()) => self.report.bytes += to_u64(piece.len),
+            Err(error) => self.damaged(piece.info, error)?,
+        }
+        Ok(piece.buffer)
+    }
+
+    /// Counts the records of the chunk that a piece begins. The inner error is damage.
+    fn count(&mut self, piece: &Piece) -> Result<std::result::Result<(), FormatError>> {
+        if piece.info.is_first_piece {
+            self.report.chunks += 1;
+        }
+        if let (true, Ok(())) = (piece.info.is_first_piece, &piece.result) {
+            match self.tally.sound(&piece.info, piece.bytes()?) {
+                Ok(lost) => self.settle(lost)?,
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+        Ok(piece.result.clone())
+    }
+
+    fn damaged(&mut self, info: ChunkInfo, error: FormatError) -> Result<()> {
+        let records = if info.is_first_piece {
+            self.tally.damaged(&info)
+        } else {
+            self.tally.take_back()
+        };
+        let bytes = bytes_of(&info, &error);
+        let position = info.position;
+        let damage = Damage {
+            error: ParseError { error, position }.into(),
+            bytes: Some(bytes),
+            content: Some(info.content),
+            records,
+        };
+        if !self.tally.is_open() {
+            return (self.take)(damage);
+        }
+        self.open.push_back(damage);
+        match self.open.len() > KEPT {
+            true => self.open.pop_front().map_or(Ok(()), &mut *self.take),
+            false => Ok(()),
+        }
+    }
+
+    /// Passes on the damages that waited for the numbers of their records.
+    fn settle(&mut self, records: Option<Numbers>) -> Result<()> {
+        for mut damage in self.open.drain(..) {
+            damage.records.clone_from(&records);
+            (self.take)(damage)?;
+        }
+        Ok(())
+    }
+
+    fn end_member(&mut self) -> Result<()> {
+        match self.tally.end() {
+            Ok(records) => self.settle(records),
+            Err(error) => {
+                self.settle(None)?;
+                (self.take)(Damage::of(error.into()))
+            }
+        }
+    }
+}
+
+/// The bytes of a damaged chunk, and of its digest if that may be the damaged part.
+fn bytes_of(info: &ChunkInfo, error: &FormatError) -> Range<u64> {
+    let digest_len = match error {
+        FormatError::Digest(mismatch) => mismatch.checksum.digest_len(),
+        _ => 0,
+    };
+    let from = info.position.byte;
+    // The chunk was read from there, so that it ends within the input.
+    from..from + u64::from(info.header.ctbytes) + to_u64(digest_len)
+}
