@@ -57,6 +57,7 @@ pub struct EncoderBuilder {
     /// The settings that were given, which stay where the rest is chosen.
     tuner: Tuner,
     chunk_size: u32,
+    interactive: bool,
     checksum: Option<Checksum>,
     hashers: Hashers,
     layout: FormatVersion,
@@ -76,6 +77,7 @@ impl Default for EncoderBuilder {
             auto: None,
             tuner: Tuner::default(),
             chunk_size: DEFAULT_CHUNK_SIZE,
+            interactive: false,
             checksum: None,
             hashers: Hashers::default(),
             layout: FormatVersion::V3,
@@ -152,6 +154,32 @@ impl EncoderBuilder {
     #[must_use]
     pub fn chunk_size(mut self, bytes: u32) -> Self {
         self.chunk_size = bytes;
+        self
+    }
+
+    /// Whether [`flush`](Write::flush) ends the chunk that is being filled, so that everything written before it reaches the
+    /// target; false by default.
+    ///
+    /// The header says from the start that chunks may have any length up to [`chunk_size`](Self::chunk_size). Such a stream
+    /// is of V3, has an end mark, and is written by [`write_to`](Self::write_to) alone. Each flush that ends a chunk costs
+    /// the header and the digest of a chunk, 20 bytes with crc32, and the compressor sees less at once. All readers here
+    /// take it; Bloscpack 0.16 unpacks nothing from any stream of unknown length.
+    ///
+    /// ```
+    /// use bloscpack::{Decoder, Encoder};
+    /// use std::io::{Read, Write};
+    /// let mut encoder = Encoder::builder().interactive(true).write_to(Vec::new())?;
+    /// encoder.write_all(b"ping")?;
+    /// encoder.flush()?;
+    ///
+    /// let mut received = [0; 4];
+    /// Decoder::new(encoder.get_ref().as_slice()).read_exact(&mut received)?;
+    /// assert_eq!(&received, b"ping");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn interactive(mut self, interactive: bool) -> Self {
+        self.interactive = interactive;
         self
     }
 

@@ -58,8 +58,11 @@ pub(crate) struct RecordOptions {
 /// The data of the chunks.
 #[derive(Clone)]
 enum Payload {
-    /// One content, cut into chunks of this size.
-    Content { chunk_size: u32 },
+    /// One content, cut into chunks of this size; with `is_interactive`, of at most this size.
+    Content {
+        chunk_size: u32,
+        is_interactive: bool,
+    },
     /// Records, and the user's own metadata.
     Records(RecordOptions, Option<Metadata>),
 }
@@ -98,15 +101,26 @@ impl Plan {
                 "layout V1 begins with the number of chunks; give the size beforehand",
             ));
         }
+        let is_interactive = options.interactive;
+        if is_interactive && (options.layout != FormatVersion::V3 || size.is_some() || seeks) {
+            return Err(Error::usage(
+                "an interactive stream is of layout V3, without a size, for a target that only takes bytes",
+            ));
+        }
         let mut header = header_of(&options);
         header.offsets &= seeks;
-        header.chunk_size = Some(chunk_size).filter(|_| options.layout != FormatVersion::V1);
+        header.chunk_size =
+            Some(chunk_size).filter(|_| options.layout != FormatVersion::V1 && !is_interactive);
         let known = size.map(|bytes| Total {
             chunks: chunks_of(bytes, chunk_size),
             amount: bytes,
         });
         let metadata = options.metadata.clone();
-        let mut plan = Self::with(options, header, known, Payload::Content { chunk_size })?;
+        let payload = Payload::Content {
+            chunk_size,
+            is_interactive,
+        };
+        let mut plan = Self::with(options, header, known, payload)?;
         if let Some(metadata) = metadata {
             plan.place(&metadata)?;
         }
@@ -274,12 +288,17 @@ impl Plan {
 
     /// Cuts the content into chunks.
     pub(super) fn chunker(&self) -> Result<Chunker> {
-        let Payload::Content { chunk_size } = self.payload else {
+        let Payload::Content {
+            chunk_size,
+            is_interactive,
+        } = self.payload
+        else {
             return Err(Error::bug("records are not cut into chunks of one size"));
         };
         let (options, promised) = (self.chunk_options(), self.known.map(|total| total.amount));
         let auto = self.tuner.map(|tuner| AutoTune::new(tuner, options));
-        Ok(Chunker::new(&options, chunk_size, promised)?.choosing(auto))
+        let chunker = Chunker::new(&options, chunk_size, promised)?;
+        Ok(chunker.choosing(auto).interactive(is_interactive))
     }
 
     /// Whether the first data may change the header.
@@ -333,7 +352,7 @@ impl Plan {
             max_app_chunks: spare,
             ..self.header.clone()
         };
-        if let (Payload::Content { chunk_size }, true) =
+        if let (Payload::Content { chunk_size, .. }, true) =
             (&self.payload, header.chunk_size.is_some())
         {
             let last = last_chunk_len(total, *chunk_size)?;

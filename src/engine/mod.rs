@@ -92,12 +92,16 @@ impl<R> Engine<R> {
         };
         let pipeline = Pipeline::new(settings.threads, make_worker);
         let jobs = pipeline.capacity();
+        let state = match settings.members {
+            Some(0) => State::Ended(Ok(())),
+            _ => State::Reading,
+        };
         Self {
             input: BufferedInput::new(reader),
             bodies: None,
             parser: Parser::new(limits, hashers),
             settings,
-            state: State::Reading,
+            state,
             member: CurrentMember {
                 header: None,
                 form: Ok(Form::Content),
@@ -128,6 +132,11 @@ impl<R> Engine<R> {
 
     pub(super) fn into_inner(self) -> R {
         self.input.into_inner()
+    }
+
+    /// The reader, and the bytes that were read from it and not parsed.
+    pub(super) fn into_parts(self) -> (R, Vec<u8>) {
+        self.input.into_parts()
     }
 
     pub(super) fn members(&self) -> u64 {
@@ -219,7 +228,7 @@ impl<R: Read> Engine<R> {
                     self.end_of_range();
                 }
             }
-            Ok(Event::MemberEnd) => self.check_empty(),
+            Ok(Event::MemberEnd) => self.end_member(),
             // The same if only the end mark of a member is missing: another member follows and would silently be lost.
             Err(error) => {
                 self.gathering = None;

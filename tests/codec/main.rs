@@ -11,6 +11,7 @@ mod determinism;
 mod edit;
 mod format;
 mod indexed;
+mod interactive;
 mod mapped;
 mod pieces;
 mod positions;
