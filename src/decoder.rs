@@ -417,7 +417,7 @@ mod tests {
         let file = encoder.finish().unwrap().into_inner();
         let hashers = Hashers::default().with(Checksum::None, || Box::new(Panicking));
         for threads in [1, 2] {
-            let builder = Decoder::builder().hashers(hashers).threads(threads);
+            let builder = Decoder::builder().hashers(hashers.clone()).threads(threads);
             let mut decoder = builder.read_from(file.as_slice());
             for _ in 0..2 {
                 let error = decoder.copy_to(&mut Vec::new()).unwrap_err();

@@ -3,8 +3,9 @@
 pub use super::damages::Damage;
 
 use super::checked::to_u64;
-use super::damages::{Recovery, examine, holds_chunks};
+use super::damages::{RecoverOptions, Recovery, examine, holds_chunks};
 use super::engine::{ChunkInfo, Engine, Piece, Settings, Wanted, Warning};
+use super::read_options::ReadOptions;
 use super::records::{Numbers, RecordTally};
 use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
@@ -61,11 +62,21 @@ impl Report {
 /// # Errors
 /// Returns any error of the reader, and that of a worker that panicked. Damage to the input is in the report.
 pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Report> {
+    verify_with(reader, &ReadOptions::new().limits(limits).threads(threads))
+}
+
+/// As [`verify`], with other hashers.
+///
+/// # Errors
+/// Returns the same errors as [`verify`], and [`FormatError::Hasher`] for a hasher that fits no file.
+pub fn verify_with<R: Read>(reader: R, options: &ReadOptions) -> Result<Report> {
+    options.hashers.check()?;
     let mut engine = Engine::new(
         reader,
         Settings {
-            limits,
-            threads,
+            limits: options.limits,
+            hashers: options.hashers.clone(),
+            threads: options.threads,
             wanted: Wanted::Chunks,
             ..Settings::default()
         },
@@ -117,27 +128,40 @@ pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Repo
 /// # Errors
 /// Returns the same errors as [`verify`].
 pub fn verify_at<S: ReadAt + ?Sized>(source: &S, limits: Limits, threads: usize) -> Result<Report> {
-    let mut report = verify(Cursor::new(source), limits, threads)?;
+    verify_at_with(source, &ReadOptions::new().limits(limits).threads(threads))
+}
+
+/// As [`verify_at`], with other hashers.
+///
+/// # Errors
+/// Returns the same errors as [`verify_with`].
+pub fn verify_at_with<S: ReadAt + ?Sized>(source: &S, options: &ReadOptions) -> Result<Report> {
+    let mut report = verify_with(Cursor::new(source), options)?;
     if report.is_stopped && source.size().reading()? > 0 {
-        let found = examine(&source, limits, threads).reading()?;
+        let examined = RecoverOptions::default()
+            .limits(options.limits)
+            .hashers(options.hashers.clone())
+            .threads(options.threads);
+        let found = examine(&source, &examined).reading()?;
         // If nothing is found, it is likely not a damaged file but one of another kind.
         if found.chunks > 0 {
             report.continue_with(found);
         }
     } else {
-        report.check_trailing(&source, &limits).reading()?;
+        report.check_trailing(&source, options).reading()?;
     }
     Ok(report)
 }
 
 impl Report {
     /// Reports bytes after the last chunk as damage if there are sound chunks among them.
-    fn check_trailing<S: ReadAt>(&mut self, source: &S, limits: &Limits) -> Result<()> {
+    fn check_trailing<S: ReadAt>(&mut self, source: &S, options: &ReadOptions) -> Result<()> {
         let size = source.size()?;
+        let (limits, hashers) = (&options.limits, &options.hashers);
         for warning in std::mem::take(&mut self.warnings) {
             match warning {
                 Warning::Trailing(trailing)
-                    if holds_chunks(source, trailing.position.byte, limits)? =>
+                    if holds_chunks(source, trailing.position.byte, limits, hashers)? =>
                 {
                     let (error, position) = (FormatError::HiddenChunks, trailing.position);
                     let damage = Damage::of(ParseError { error, position }.into());

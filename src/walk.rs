@@ -23,17 +23,17 @@ pub(super) struct Walk<R> {
 
 impl<R: Read> Walk<R> {
     /// A walk that reads all of the input.
-    pub(super) fn of(reader: R, limits: &Limits) -> Self {
+    pub(super) fn of(reader: R, limits: &Limits, hashers: &Hashers) -> Self {
         Self {
             input: BufferedInput::new(reader),
             skip: None,
-            parser: Parser::new(*limits, Hashers::default()),
+            parser: Parser::new(*limits, hashers.clone()),
             skipped: 0,
         }
     }
 
     /// A walk that seeks past the bodies of chunks.
-    pub(super) fn of_file(mut file: R, limits: &Limits) -> Result<Self>
+    pub(super) fn of_file(mut file: R, limits: &Limits, hashers: &Hashers) -> Result<Self>
     where
         R: Seek,
     {
@@ -50,7 +50,7 @@ impl<R: Read> Walk<R> {
         Ok(Self {
             input: BufferedInput::with_buffer(file, BUFFER_LEN),
             skip: Some(Box::new(skip)),
-            parser: Parser::new(*limits, Hashers::default()),
+            parser: Parser::new(*limits, hashers.clone()),
             skipped: 0,
         })
     }

@@ -37,7 +37,7 @@ pub(crate) use trailing::holds_chunks;
 use super::checked::to_u64;
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::ReadAt;
-use bloscpack_wire::{Checksum, FormatError, Limits, MetadataPlace, ParseError, Position, Section};
+use bloscpack_wire::{Checksum, FormatError, MetadataPlace, ParseError, Position, Section};
 use collector::Collector;
 use form::MemberKind;
 use head::PartDamage;
@@ -51,9 +51,8 @@ const MOST_ZEROS: u64 = 1 << 16;
 type Checked<T> = std::result::Result<T, FormatError>;
 
 /// All damages of a source, and the number and the bytes of its sound chunks.
-pub(crate) fn examine<S: ReadAt>(source: &S, limits: Limits, threads: usize) -> Result<Recovery> {
-    let options = RecoverOptions::default().limits(limits).threads(threads);
-    Findings::of(source, &options)?.examine(source, &options)
+pub(crate) fn examine<S: ReadAt>(source: &S, options: &RecoverOptions) -> Result<Recovery> {
+    Findings::of(source, options)?.examine(source, options)
 }
 
 /// The members that a scan found.
@@ -68,8 +67,8 @@ impl Findings {
         if size == 0 {
             return Err(FormatError::Empty.into());
         }
-        let mut members = scan::scan(source, options.limits, options.hashers)?;
-        let mut probe = Probe::new(source, options.limits, options.hashers)?;
+        let mut members = scan::scan(source, options.limits, options.hashers.clone())?;
+        let mut probe = Probe::new(source, options.limits, options.hashers.clone())?;
         kind::find(&mut probe, &mut members)?;
         Ok(Self { members, size })
     }

@@ -39,7 +39,7 @@ pub(super) struct Salvage<'a, S, O> {
 impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
     pub(super) fn new(source: &'a S, options: &RecoverOptions, collector: Collector<O>) -> Self {
         let limits = options.limits;
-        let fetcher = Arc::new(Fetcher::new(options.hashers, limits, true));
+        let fetcher = Arc::new(Fetcher::new(options.hashers.clone(), limits, true));
         let shared = Arc::clone(&fetcher);
         let make_worker = move || {
             let fetcher = Arc::clone(&shared);

@@ -276,7 +276,7 @@ impl<'a, F: Folder> AppendSink<'a, F> {
                 self.rewrite(state, kept, what, options.max_app_chunks)?
             }
         };
-        state.renew(held, &options.limits)
+        state.renew(held, options)
     }
 
     /// Checks that the first new chunk follows the last one that is kept.

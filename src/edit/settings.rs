@@ -99,7 +99,7 @@ impl<F: Folder> Editor<F> {
         Ok(ChunkOptions {
             chunk: settings_of(&self.options, &self.reader(), header.typesize)?,
             checksum: header.checksum,
-            hashers: self.options.hashers,
+            hashers: self.options.hashers.clone(),
             threads: self.options.threads,
         })
     }

@@ -9,7 +9,7 @@ use bloscpack_storage::parallel::{Panicked, Pipeline};
 use bloscpack_wire::{Checksum, Hashers};
 
 /// The options for making chunks.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct ChunkOptions {
     pub chunk: ChunkSettings,
     pub checksum: Checksum,
@@ -80,9 +80,11 @@ impl ChunkCompressor {
             checksum,
             hashers,
             threads,
-        } = *options;
+        } = options.clone();
+        hashers.check()?;
         let make_worker = move || {
             let mut encoder = ChunkEncoder::new(chunk);
+            let hashers = hashers.clone();
             move |batch| work(&mut encoder, checksum, &hashers, batch)
         };
         Ok(Self {
@@ -226,7 +228,7 @@ fn compress(
                 header.nbytes
             )));
         }
-        let digest = hashers.digest(checksum, chunk);
+        let digest = hashers.stored_digest(checksum, chunk)?;
         batch.chunks.extend_from_slice(digest.as_bytes());
         batch.ends.push(batch.chunks.len());
         rest = tail;

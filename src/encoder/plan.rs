@@ -254,6 +254,7 @@ impl Plan {
     }
 
     fn checked(self) -> Result<Self> {
+        self.hashers.check()?;
         self.header.encode()?;
         self.check_table()?;
         Ok(self)
@@ -281,7 +282,7 @@ impl Plan {
         ChunkOptions {
             chunk: self.chunk,
             checksum: self.checksum(),
-            hashers: self.hashers,
+            hashers: self.hashers.clone(),
             threads: self.threads,
         }
     }
@@ -296,7 +297,9 @@ impl Plan {
             return Err(Error::bug("records are not cut into chunks of one size"));
         };
         let (options, promised) = (self.chunk_options(), self.known.map(|total| total.amount));
-        let auto = self.tuner.map(|tuner| AutoTune::new(tuner, options));
+        let auto = self
+            .tuner
+            .map(|tuner| AutoTune::new(tuner, options.clone()));
         let chunker = Chunker::new(&options, chunk_size, promised)?;
         Ok(chunker.choosing(auto).interactive(is_interactive))
     }

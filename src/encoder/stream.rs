@@ -94,7 +94,8 @@ impl<W: Write> StreamSink<W> {
         if plan.known.is_none() {
             let mark = ChunkHeader::END_MARK;
             self.write(&mark)?;
-            self.write(plan.hashers.digest(plan.checksum(), &mark).as_bytes())?;
+            let digest = plan.hashers.stored_digest(plan.checksum(), &mark)?;
+            self.write(digest.as_bytes())?;
         }
         self.writer.flush().writing()
     }

@@ -85,9 +85,11 @@ pub(super) struct Engine<R> {
 
 impl<R> Engine<R> {
     pub(super) fn new(reader: R, settings: Settings) -> Self {
-        let (limits, hashers) = (settings.limits, settings.hashers);
+        let (limits, hashers) = (settings.limits, settings.hashers.clone());
+        let parser = Parser::new(limits, hashers.clone());
         let make_worker = move || {
             let mut decoder = limits.decoder();
+            let hashers = hashers.clone();
             move |batch| work_all(&mut decoder, &hashers, batch)
         };
         let pipeline = Pipeline::new(settings.threads, make_worker);
@@ -99,7 +101,7 @@ impl<R> Engine<R> {
         Self {
             input: BufferedInput::new(reader),
             bodies: None,
-            parser: Parser::new(limits, hashers),
+            parser,
             settings,
             state,
             member: CurrentMember {

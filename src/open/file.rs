@@ -12,7 +12,7 @@ use crate::indexed::IndexedReader;
 use crate::records::IndexedRecordReader;
 use crate::shared_source::SharedSource;
 use crate::survey::{Member, visit};
-use crate::verify::{verify, verify_at};
+use crate::verify::{verify_at_with, verify_with};
 use crate::walk::Walk;
 use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::Cursor;
@@ -34,7 +34,9 @@ impl BloscpackFile {
     /// Reads chunks by their positions.
     fn indexed(&self, cache: usize) -> Result<IndexedReader<SharedSource>> {
         let source = self.0.source().ok_or(SelectionError::NeedsPositions)?;
-        let builder = IndexedReader::builder().limits(self.0.options.limits);
+        let builder = IndexedReader::builder()
+            .limits(self.0.options.limits)
+            .hashers(self.0.options.hashers.clone());
         builder.cache(cache).open(source.clone())
     }
 
@@ -45,7 +47,8 @@ impl BloscpackFile {
         }
         let builder = Decoder::builder()
             .threads(self.0.options.threads)
-            .limits(self.0.options.limits);
+            .limits(self.0.options.limits)
+            .hashers(self.0.options.hashers.clone());
         let builder = match part {
             Part::Bytes(bounds) => builder.range(bounds.range()),
             _ => builder,
@@ -108,23 +111,24 @@ impl Container for BloscpackFile {
     }
 
     fn summary(&mut self) -> Result<Summary> {
-        let limits = self.0.options.limits;
-        let again = self.0.source().map(|source| (source.clone(), limits));
+        let options = self.0.options.reading();
+        let (limits, hashers) = (&options.limits, &options.hashers);
+        let again = self.0.source().cloned();
         let len = self
             .0
             .source()
             .and_then(|source| bloscpack_storage::ReadAt::size(source).ok());
-        let mut totals = Totals::new(Walked::new(again));
+        let mut totals = Totals::new(Walked::new(again.map(|source| (source, options.clone()))));
         let take = |member| {
             totals.add(member);
             Ok(())
         };
         let (_, warnings) = match self.0.source() {
             Some(source) => {
-                let walk = Walk::of_file(Cursor::new(source.clone()), &limits).reading()?;
+                let walk = Walk::of_file(Cursor::new(source.clone()), limits, hashers).reading()?;
                 visit(walk, take)?
             }
-            None => visit(Walk::of(self.0.reader()?, &limits), take)?,
+            None => visit(Walk::of(self.0.reader()?, limits, hashers), take)?,
         };
         self.0.warn(&warnings);
         totals.count_by_last_chunk(&self.0);
@@ -132,10 +136,10 @@ impl Container for BloscpackFile {
     }
 
     fn verify(&mut self) -> Result<Report> {
-        let (limits, threads) = (self.0.options.limits, self.0.options.threads);
+        let options = self.0.options.reading();
         let report = match self.0.source() {
-            Some(source) => verify_at(source, limits, threads),
-            None => verify(self.0.reader()?, limits, threads),
+            Some(source) => verify_at_with(source, &options),
+            None => verify_with(self.0.reader()?, &options),
         };
         report.map(Report::from)
     }
@@ -253,6 +257,7 @@ impl Totals {
         {
             let builder = IndexedRecordReader::builder()
                 .limits(file.options.limits)
+                .hashers(file.options.hashers.clone())
                 .allow_unterminated(true);
             let records = builder.open(source.clone()).ok();
             self.members.by_last_chunk = records.map(|records| records.len());

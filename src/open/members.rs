@@ -3,12 +3,13 @@
 use super::Kind;
 use super::summary::{Line, Summary, distinct};
 use super::text::{or_unknown, pretty};
+use crate::read_options::ReadOptions;
 use crate::shared_source::SharedSource;
 use crate::survey::{Member, State, visit};
 use crate::walk::Walk;
 use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::Cursor;
-use bloscpack_wire::{Form, FormatVersion, Limits, Offsets, Packing};
+use bloscpack_wire::{Form, FormatVersion, Offsets, Packing};
 use serde_json::{Value, json};
 
 /// Members that are kept in memory. Of more, only an input that is read once keeps all.
@@ -18,15 +19,15 @@ const KEPT: u64 = 1000;
 pub(super) struct Walked {
     pub count: u64,
     kept: Vec<Member>,
-    /// Where the members are read again, and with which limits.
-    again: Option<(SharedSource, Limits)>,
+    /// Where the members are read again, and how.
+    again: Option<(SharedSource, ReadOptions)>,
     /// The number of records, by the last chunk of the only member.
     pub by_last_chunk: Option<u64>,
 }
 
 impl Walked {
     /// Members of a source, if it can be read again.
-    pub(super) fn new(again: Option<(SharedSource, Limits)>) -> Self {
+    pub(super) fn new(again: Option<(SharedSource, ReadOptions)>) -> Self {
         Self {
             count: 0,
             kept: Vec::new(),
@@ -50,8 +51,10 @@ impl Walked {
     pub(super) fn for_each(&self, take: &mut dyn FnMut(Summary)) -> Result<()> {
         let mut take = |member: &Member| take(summary(member, self.records(member)));
         match &self.again {
-            Some((source, limits)) if self.count > KEPT => {
-                let walk = Walk::of_file(Cursor::new(source.clone()), limits).reading()?;
+            Some((source, options)) if self.count > KEPT => {
+                let (limits, hashers) = (&options.limits, &options.hashers);
+                let walk = Walk::of_file(Cursor::new(source.clone()), limits, hashers);
+                let walk = walk.reading()?;
                 visit(walk, |member| {
                     take(&member);
                     Ok(())

@@ -1,8 +1,9 @@
 //! [`OpenOptions`]: how an input is opened.
 
 use super::watch::Watch;
+use crate::read_options::ReadOptions;
 use bloscpack_dtype::DType;
-use bloscpack_wire::Limits;
+use bloscpack_wire::{Hashers, Limits};
 use std::io;
 use std::num::NonZero;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ const CACHE: usize = 64 << 20;
 pub struct OpenOptions {
     pub(super) threads: usize,
     pub(super) limits: Limits,
+    pub(super) hashers: Hashers,
     pub(super) cache: usize,
     pub(super) dtype: Option<DType>,
     pub(super) watch: Watch,
@@ -36,6 +38,7 @@ impl std::fmt::Debug for OpenOptions {
         f.debug_struct("OpenOptions")
             .field("threads", &self.threads)
             .field("limits", &self.limits)
+            .field("hashers", &self.hashers)
             .field("cache", &self.cache)
             .field("dtype", &self.dtype)
             .finish_non_exhaustive()
@@ -47,6 +50,7 @@ impl Default for OpenOptions {
         Self {
             threads: thread::available_parallelism().map_or(1, NonZero::get),
             limits: Limits::default(),
+            hashers: Hashers::default(),
             cache: CACHE,
             dtype: None,
             watch: Watch::default(),
@@ -72,6 +76,13 @@ impl OpenOptions {
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// The implementations that compute the digests of Bloscpack files.
+    #[must_use]
+    pub fn hashers(mut self, hashers: Hashers) -> Self {
+        self.hashers = hashers;
         self
     }
 
@@ -116,6 +127,16 @@ impl OpenOptions {
     ) -> Self {
         self.watch = Watch(Some(Arc::new(callback)));
         self
+    }
+}
+
+impl OpenOptions {
+    /// The same for functions that take these.
+    pub(super) fn reading(&self) -> ReadOptions {
+        ReadOptions::new()
+            .limits(self.limits)
+            .hashers(self.hashers.clone())
+            .threads(self.threads)
     }
 }
 

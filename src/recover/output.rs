@@ -97,7 +97,9 @@ pub(super) fn builder<S: ReadAt>(
     let metadata = of_kind().find_map(|member| member.metadata.clone());
     let member = of_kind().find(|member| member.sound > 0);
     let settle = |builder: EncoderBuilder| {
-        let mut builder = builder.threads(options.threads).hashers(options.hashers);
+        let mut builder = builder
+            .threads(options.threads)
+            .hashers(options.hashers.clone());
         if let Some(metadata) = metadata {
             builder = builder.metadata(metadata);
         }

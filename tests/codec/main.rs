@@ -10,6 +10,7 @@ mod corpus;
 mod determinism;
 mod edit;
 mod format;
+mod hashers;
 mod indexed;
 mod interactive;
 mod mapped;

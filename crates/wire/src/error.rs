@@ -206,6 +206,14 @@ pub enum FormatError {
         /// The part that it cannot express.
         what: &'static str,
     },
+    /// A plugged hasher whose digest has another length than that of its kind.
+    #[error("the hasher for {checksum} gives digests of {found} bytes, should be {expected}", expected = checksum.digest_len())]
+    Hasher {
+        /// The kind that it is plugged in for.
+        checksum: Checksum,
+        /// Bytes of its digest.
+        found: usize,
+    },
     /// This library contradicts itself: nothing is wrong with the file.
     #[error("internal error: {what}")]
     Bug {
@@ -227,11 +235,20 @@ pub struct DigestMismatch {
 }
 
 impl FormatError {
+    /// Refuses a digest of another length than that of its kind.
+    pub(crate) fn check_hasher(checksum: Checksum, computed: Digest) -> Result<(), Self> {
+        match computed.as_bytes().len() {
+            found if found == checksum.digest_len() => Ok(()),
+            found => Err(Self::Hasher { checksum, found }),
+        }
+    }
+
     /// Compares a digest in the file with that of the data.
     ///
     /// # Errors
-    /// Returns [`FormatError::Digest`] if they differ.
+    /// Returns [`FormatError::Digest`] if they differ, and [`FormatError::Hasher`] if the computed one can be in no file.
     pub fn check_digest(checksum: Checksum, found: Digest, computed: Digest) -> Result<(), Self> {
+        Self::check_hasher(checksum, computed)?;
         if found == computed {
             return Ok(());
         }
@@ -282,7 +299,7 @@ impl FormatError {
             | Self::MetadataFormat { .. }
             | Self::Unsupported { .. } => Fault::Unsupported,
             Self::Limit { .. } => Fault::OverLimit,
-            Self::ReadOnly { .. } | Self::NoPlace { .. } => Fault::Usage,
+            Self::ReadOnly { .. } | Self::NoPlace { .. } | Self::Hasher { .. } => Fault::Usage,
             Self::Bug { .. } => Fault::Bug,
             Self::Chunk(error) => error.fault(),
             Self::MemberMagic { .. }
