@@ -5,7 +5,7 @@ use super::header::counted;
 use crate::Warning;
 use crate::checked::len_of;
 use crate::damages::holds_chunks;
-use crate::encoder::MOST_SPARE;
+use crate::encoder::{MOST_SPARE, check_table};
 use crate::engine::Wanted;
 use crate::indexed::Index;
 use crate::member_map::MemberMap;
@@ -35,6 +35,10 @@ impl FileState {
             return Err(Error::usage("the file is empty: it has no header"));
         };
         let is_stream = map.header.nchunks.is_none();
+        if is_stream && map.header.layout != FormatVersion::V1 {
+            // Every change gives it a table.
+            check_table(index.chunks(), limits)?;
+        }
         let last = index.chunks().checked_sub(1);
         let last = last.map(|last| index.extent(file, last)).transpose()?;
         let end = last

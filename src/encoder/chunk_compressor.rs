@@ -13,6 +13,8 @@ use bloscpack_wire::{Checksum, Hashers};
 pub(crate) struct ChunkOptions {
     pub chunk: ChunkSettings,
     pub checksum: Checksum,
+    /// The limit on the uncompressed bytes of a chunk.
+    pub longest: u32,
     pub hashers: Hashers,
     pub threads: usize,
 }
@@ -80,6 +82,7 @@ impl ChunkCompressor {
             checksum,
             hashers,
             threads,
+            ..
         } = options.clone();
         hashers.check()?;
         let make_worker = move || {
@@ -261,6 +264,7 @@ mod tests {
         ChunkCompressor::new(&ChunkOptions {
             chunk: ChunkSettings::default(),
             checksum: Checksum::Crc32,
+            longest: u32::MAX,
             hashers: Hashers::default(),
             threads,
         })

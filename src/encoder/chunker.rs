@@ -359,6 +359,7 @@ mod tests {
         let options = ChunkOptions {
             chunk: ChunkSettings::default(),
             checksum: Checksum::Crc32,
+            longest: u32::MAX,
             hashers: Hashers::default(),
             threads: 1,
         };

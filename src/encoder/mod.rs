@@ -13,7 +13,8 @@ mod stream;
 pub(super) use chunk_compressor::{Batch, ChunkCompressor, ChunkOptions, ChunkSink, Totals};
 pub(super) use chunker::Chunker;
 pub(super) use plan::{
-    MOST_SPARE, Plan, RecordOptions, Total, check_of_records, default_spare, last_chunk_len,
+    MOST_SPARE, Plan, RecordOptions, Total, check_of_records, check_table, default_spare,
+    last_chunk_len,
 };
 pub use seek::SeekEncoder;
 pub(super) use seek::{Mover, SeekSink, move_up};
@@ -22,7 +23,7 @@ pub(super) use stream::StreamSink;
 
 use blosc1::{Aim, ChunkSettings, Compressor, Filter, Tuner};
 use bloscpack_error::Result;
-use bloscpack_wire::{Checksum, FormatVersion, Hashers, Metadata};
+use bloscpack_wire::{Checksum, FormatVersion, Hashers, Limits, Metadata};
 use std::io::{Read, Seek, Write};
 
 /// Uncompressed bytes of a chunk by default: 1 MiB, as in the reference implementation.
@@ -60,6 +61,7 @@ pub struct EncoderBuilder {
     interactive: bool,
     checksum: Option<Checksum>,
     hashers: Hashers,
+    limits: Limits,
     layout: FormatVersion,
     offsets: bool,
     metadata: Option<Metadata>,
@@ -80,6 +82,7 @@ impl Default for EncoderBuilder {
             interactive: false,
             checksum: None,
             hashers: Hashers::default(),
+            limits: Limits::default(),
             layout: FormatVersion::V3,
             offsets: true,
             metadata: None,
@@ -194,6 +197,28 @@ impl EncoderBuilder {
     #[must_use]
     pub fn hashers(mut self, hashers: Hashers) -> Self {
         self.hashers = hashers;
+        self
+    }
+
+    /// The limits of the readers of the output, the defaults by default: a chunk size, metadata or a table of offsets that
+    /// these would refuse is an error, before anything is written where that can be known.
+    ///
+    /// ```
+    /// use bloscpack::{Category, Decoder, Encoder, Limits, Metadata};
+    /// let metadata = Metadata::from_json(format!("\"{}\"", "a".repeat(65 << 20)))?;
+    /// let builder = Encoder::builder().metadata(metadata);
+    /// let error = builder.clone().write_to(Vec::new()).unwrap_err();
+    /// assert_eq!(error.category(), Category::OverLimit);
+    ///
+    /// let limits = Limits::new().metadata(100 << 20);
+    /// let file = builder.limits(limits).write_to(Vec::new())?.finish()?;
+    /// let reader = Decoder::builder().limits(limits);
+    /// assert!(reader.read_from(file.as_slice()).read_metadata()?.is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 

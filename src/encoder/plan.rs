@@ -8,8 +8,8 @@ use crate::checked::to_u64;
 use blosc1::{ChunkSettings, MAX_NBYTES, Tuner};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{
-    Checksum, FormatVersion, Geometry, Hashers, Header, Metadata, MetadataHeader, MetadataPlace,
-    Packing, declared,
+    Checksum, FormatVersion, Geometry, Hashers, Header, Limit, Limits, Metadata, MetadataHeader,
+    MetadataPlace, Packing, declared,
     internal::{ENTRY_LEN, Seal},
 };
 
@@ -24,6 +24,16 @@ const SHAPE_ROOM: usize = r#", "shape": [18446744073709551615]"#.len();
 /// The most bytes of a table, far more than any disk has room for. With this bound, and with those of later additions, all
 /// positions stay within 63 bits.
 const MOST_TABLE: u64 = 1 << 61;
+
+/// Refuses a table of more chunks than readers accept.
+///
+/// # Errors
+/// Returns [`FormatError::WriteLimit`](bloscpack_wire::FormatError::WriteLimit).
+pub(crate) fn check_table(chunks: u64, limits: &Limits) -> Result<()> {
+    // Saturates: no limit is above the largest number.
+    let len = chunks.saturating_mul(ENTRY_LEN);
+    Ok(Limits::check_write(Limit::Offsets, len, limits.offsets)?)
+}
 
 /// Refuses metadata of the user that records cannot have.
 ///
@@ -74,6 +84,7 @@ pub(crate) struct Plan {
     /// Chooses other settings by the first data.
     tuner: Option<Tuner>,
     pub hashers: Hashers,
+    limits: Limits,
     threads: usize,
     /// The amount that was announced beforehand.
     pub known: Option<Total>,
@@ -101,6 +112,7 @@ impl Plan {
                 "layout V1 begins with the number of chunks; give the size beforehand",
             ));
         }
+        Limits::check_write(Limit::Chunk, chunk_size.into(), options.limits.chunk.into())?;
         let is_interactive = options.interactive;
         if is_interactive && (options.layout != FormatVersion::V3 || size.is_some() || seeks) {
             return Err(Error::usage(
@@ -137,6 +149,8 @@ impl Plan {
             let version = options.layout;
             return Err(Error::usage(format!("layout {version} has no records")));
         }
+        let most = records.packing.map_or(0, |packing| packing.chunk_size());
+        Limits::check_write(Limit::Chunk, most.into(), options.limits.chunk.into())?;
         // Chunks of many records cannot be counted beforehand.
         let count = records.count.filter(|_| records.packing.is_none());
         let mut header = header_of(&options);
@@ -179,6 +193,7 @@ impl Plan {
             chunk,
             tuner,
             hashers: options.hashers,
+            limits: options.limits,
             threads: options.threads,
             known,
             metadata: Vec::new(),
@@ -191,6 +206,7 @@ impl Plan {
 
     /// Puts metadata after the header.
     fn place(&mut self, metadata: &Metadata) -> Result<()> {
+        self.check_metadata(metadata)?;
         if self.header.layout == FormatVersion::V3 {
             self.header.metadata = MetadataPlace::Section;
             self.metadata = metadata.to_section(self.header.checksum, &self.hashers)?;
@@ -200,12 +216,22 @@ impl Plan {
         Ok(())
     }
 
+    fn check_metadata(&self, metadata: &Metadata) -> Result<()> {
+        let (len, allowed) = (metadata.text().len(), self.limits.metadata);
+        Limits::check_write(Limit::Metadata, to_u64(len), allowed.into())?;
+        Ok(())
+    }
+
     /// Puts the metadata of records after the header.
     fn declare(&mut self, count: Option<u64>) -> Result<()> {
         let Payload::Records(records, own) = &self.payload else {
             return Ok(());
         };
+        // The number of records must fit as well, whatever it will be.
         let count = count.or(records.count);
+        let most = count.or(Some(u64::MAX));
+        let longest = declared(own.as_ref(), &records.dtype, most, records.packing)?;
+        self.check_metadata(&longest)?;
         let metadata = declared(own.as_ref(), &records.dtype, count, records.packing)?;
         self.place(&metadata)
     }
@@ -270,11 +296,19 @@ impl Plan {
             .and_then(|entries| entries.checked_mul(ENTRY_LEN))
             .is_some_and(|len| len <= MOST_TABLE);
         if fits && self.spare.is_none_or(|spare| spare <= MOST_SPARE) {
-            return Ok(());
+            return self.check_chunks(chunks);
         }
         Err(Error::usage(format!(
             "no file has room for {chunks} chunks with {spare} spare offsets"
         )))
+    }
+
+    /// Refuses more chunks than readers accept a table of.
+    pub(super) fn check_chunks(&self, chunks: u64) -> Result<()> {
+        match self.has_offsets() {
+            true => check_table(chunks, &self.limits),
+            false => Ok(()),
+        }
     }
 
     /// The options for its chunks.
@@ -282,6 +316,7 @@ impl Plan {
         ChunkOptions {
             chunk: self.chunk,
             checksum: self.checksum(),
+            longest: self.limits.chunk,
             hashers: self.hashers.clone(),
             threads: self.threads,
         }

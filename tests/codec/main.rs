@@ -22,6 +22,7 @@ mod roundtrip;
 mod sides;
 mod tune;
 mod varlen_proposal;
+mod written;
 
 #[global_allocator]
 static ALLOCATOR: testkit::counting::Counting = testkit::counting::Counting;

@@ -186,6 +186,16 @@ pub enum FormatError {
         /// Bytes allowed.
         allowed: u64,
     },
+    /// More than readers with this limit accept, and so refused by the writer.
+    #[error("{limit} of {found} bytes could not be read again: the limit is {allowed}")]
+    WriteLimit {
+        /// The limit.
+        limit: Limit,
+        /// Bytes that were to be written.
+        found: u64,
+        /// Bytes allowed.
+        allowed: u64,
+    },
     /// A part that this build cannot read.
     #[error("{what}")]
     Unsupported {
@@ -298,7 +308,7 @@ impl FormatError {
             | Self::ChecksumId { .. }
             | Self::MetadataFormat { .. }
             | Self::Unsupported { .. } => Fault::Unsupported,
-            Self::Limit { .. } => Fault::OverLimit,
+            Self::Limit { .. } | Self::WriteLimit { .. } => Fault::OverLimit,
             Self::ReadOnly { .. } | Self::NoPlace { .. } | Self::Hasher { .. } => Fault::Usage,
             Self::Bug { .. } => Fault::Bug,
             Self::Chunk(error) => error.fault(),
@@ -322,7 +332,7 @@ impl FormatError {
     #[must_use]
     pub fn limit(&self) -> Option<Limit> {
         match self {
-            Self::Limit { limit, .. } => Some(*limit),
+            Self::Limit { limit, .. } | Self::WriteLimit { limit, .. } => Some(*limit),
             Self::Chunk(ChunkError::BlockOverLimit { .. }) => Some(Limit::Block),
             Self::Chunk(ChunkError::RatioOverLimit { .. }) => Some(Limit::Ratio),
             _ => None,

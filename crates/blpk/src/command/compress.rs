@@ -187,7 +187,8 @@ impl Compress {
             .chunk_size(self.chunk_size)
             .offsets(!self.no_offsets)
             .layout(self.format)
-            .threads(session.threads);
+            .threads(session.threads)
+            .limits(session.write_limits());
         // The default checksum depends on the version: the first had none.
         with_given!(builder,
             checksum: self.checksum,
