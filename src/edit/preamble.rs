@@ -7,7 +7,7 @@ use bloscpack_error::Result;
 use bloscpack_storage::internal::for_each_step;
 use bloscpack_storage::{Change, Folder, ReadAt};
 use bloscpack_wire::internal::Seal;
-use bloscpack_wire::{FormatVersion, Header, Limit, Limits, Metadata, MetadataPlace};
+use bloscpack_wire::{FormatError, FormatVersion, Header, Limit, Metadata, MetadataPlace};
 
 /// The metadata after a change.
 pub(super) enum NewMetadata {
@@ -28,7 +28,7 @@ impl NewMetadata {
     ) -> Result<Self> {
         let (header, hashers) = (&state.map.header, &options.hashers);
         let (len, allowed) = (metadata.text().len(), options.limits.metadata);
-        Limits::check_write(Limit::Metadata, to_u64(len), allowed.into())?;
+        FormatError::check_write(Limit::Metadata, to_u64(len), allowed.into())?;
         if header.layout == FormatVersion::V3 {
             if let Some(old) = &state.map.metadata_header
                 && let Some(section) = metadata.to_section_in_place_of(old, hashers)?

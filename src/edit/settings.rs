@@ -7,7 +7,7 @@ use blosc1::internal::guess_settings;
 use blosc1::{ChunkSettings, MAX_NBYTES};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, ReadAt};
-use bloscpack_wire::{Limit, Limits};
+use bloscpack_wire::{FormatError, Limit};
 
 /// The last chunks, one of which serves as the model for new ones.
 const MODELS: u64 = 16;
@@ -123,7 +123,7 @@ impl<F: Folder> Editor<F> {
         }
         let limit = self.options.limits.chunk;
         if let Some(size) = wanted {
-            Limits::check_write(Limit::Chunk, size.into(), limit.into())?;
+            FormatError::check_write(Limit::Chunk, size.into(), limit.into())?;
         }
         let size = wanted.unwrap_or(DEFAULT_CHUNK_SIZE.min(limit));
         Ok(size.max(there).max(1))

@@ -8,8 +8,8 @@ use crate::checked::to_u64;
 use blosc1::{ChunkSettings, MAX_NBYTES, Tuner};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{
-    Checksum, FormatVersion, Geometry, Hashers, Header, Limit, Limits, Metadata, MetadataHeader,
-    MetadataPlace, Packing, declared,
+    Checksum, FormatError, FormatVersion, Geometry, Hashers, Header, Limit, Limits, Metadata,
+    MetadataHeader, MetadataPlace, Packing, declared,
     internal::{ENTRY_LEN, Seal},
 };
 
@@ -28,11 +28,15 @@ const MOST_TABLE: u64 = 1 << 61;
 /// Refuses a table of more chunks than readers accept.
 ///
 /// # Errors
-/// Returns [`FormatError::WriteLimit`](bloscpack_wire::FormatError::WriteLimit).
+/// Returns [`FormatError::WriteLimit`].
 pub(crate) fn check_table(chunks: u64, limits: &Limits) -> Result<()> {
     // Saturates: no limit is above the largest number.
     let len = chunks.saturating_mul(ENTRY_LEN);
-    Ok(Limits::check_write(Limit::Offsets, len, limits.offsets)?)
+    Ok(FormatError::check_write(
+        Limit::Offsets,
+        len,
+        limits.offsets,
+    )?)
 }
 
 /// Refuses metadata of the user that records cannot have.
@@ -112,7 +116,7 @@ impl Plan {
                 "layout V1 begins with the number of chunks; give the size beforehand",
             ));
         }
-        Limits::check_write(Limit::Chunk, chunk_size.into(), options.limits.chunk.into())?;
+        FormatError::check_write(Limit::Chunk, chunk_size.into(), options.limits.chunk.into())?;
         let is_interactive = options.interactive;
         if is_interactive && (options.layout != FormatVersion::V3 || size.is_some() || seeks) {
             return Err(Error::usage(
@@ -150,7 +154,7 @@ impl Plan {
             return Err(Error::usage(format!("layout {version} has no records")));
         }
         let most = records.packing.map_or(0, |packing| packing.chunk_size());
-        Limits::check_write(Limit::Chunk, most.into(), options.limits.chunk.into())?;
+        FormatError::check_write(Limit::Chunk, most.into(), options.limits.chunk.into())?;
         // Chunks of many records cannot be counted beforehand.
         let count = records.count.filter(|_| records.packing.is_none());
         let mut header = header_of(&options);
@@ -218,7 +222,7 @@ impl Plan {
 
     fn check_metadata(&self, metadata: &Metadata) -> Result<()> {
         let (len, allowed) = (metadata.text().len(), self.limits.metadata);
-        Limits::check_write(Limit::Metadata, to_u64(len), allowed.into())?;
+        FormatError::check_write(Limit::Metadata, to_u64(len), allowed.into())?;
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use blosc1::MAX_NBYTES;
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::parallel::BATCH;
 use bloscpack_wire::{
-    Limit, Limits, Packing,
+    FormatError, Limit, Packing,
     internal::{Pack, most_packed},
 };
 
@@ -93,7 +93,7 @@ impl RecordChunker {
         match u32::try_from(record.len()) {
             Ok(length) if length <= most => {
                 let len = length + self.packing.map_or(0, |_| MAX_NBYTES - most_packed());
-                Limits::check_write(Limit::Chunk, len.into(), self.longest.into())?;
+                FormatError::check_write(Limit::Chunk, len.into(), self.longest.into())?;
                 Ok(length)
             }
             _ => Err(self.too_long(record.len(), most)),
@@ -113,7 +113,7 @@ impl RecordChunker {
         let count = self.pack.count().into();
         let first = self.first + self.in_chunks;
         let (len, longest) = (to_u64(self.pack.len()), self.longest.into());
-        Limits::check_write(Limit::Chunk, len, longest)?;
+        FormatError::check_write(Limit::Chunk, len, longest)?;
         let pack = std::mem::take(&mut self.pack);
         self.make_room(pack.len(), false, sink)?;
         self.add(pack.len(), count, |data| pack.encode(first, data))?;

@@ -269,6 +269,21 @@ impl FormatError {
         })))
     }
 
+    /// Refuses to write what readers with the same limits would refuse to read.
+    ///
+    /// # Errors
+    /// Returns [`FormatError::WriteLimit`] for more than `allowed`, the value of this limit.
+    pub fn check_write(limit: Limit, found: u64, allowed: u64) -> Result<(), Self> {
+        match found <= allowed {
+            true => Ok(()),
+            false => Err(Self::WriteLimit {
+                limit,
+                found,
+                allowed,
+            }),
+        }
+    }
+
     pub(crate) fn bug(what: impl Into<String>) -> Self {
         Self::Bug { what: what.into() }
     }

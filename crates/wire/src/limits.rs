@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::error::FormatError;
 use blosc1::{ChunkDecoder, MAX_NBYTES};
 
 /// Bounds on what a reader accepts from an input; more is an error that names the bound.
@@ -70,22 +69,6 @@ impl Limits {
             offsets: self.offsets.max(other.offsets),
             ratio: self.ratio.max(other.ratio),
             total: self.total.max(other.total),
-        }
-    }
-
-    /// Refuses to write what readers with these limits would refuse to read.
-    ///
-    /// # Errors
-    /// Returns [`FormatError::WriteLimit`] for more than `allowed`, the value of this limit.
-    #[doc(hidden)]
-    pub fn check_write(limit: Limit, found: u64, allowed: u64) -> Result<(), FormatError> {
-        match found <= allowed {
-            true => Ok(()),
-            false => Err(FormatError::WriteLimit {
-                limit,
-                found,
-                allowed,
-            }),
         }
     }
 
