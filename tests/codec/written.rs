@@ -45,7 +45,7 @@ enum Target {
 }
 
 fn options() -> impl Strategy<Value = Options> {
-    let limits = (60_u32..3000, 20_u32..200, 1_u64..12).prop_map(|(chunk, metadata, chunks)| {
+    let limits = (60_u32..6000, 20_u32..400, 1_u64..12).prop_map(|(chunk, metadata, chunks)| {
         let limits = Limits::new().chunk(chunk).metadata(metadata);
         limits.offsets(chunks * 8)
     });
@@ -68,7 +68,7 @@ fn options() -> impl Strategy<Value = Options> {
         1_u8..=20,
         1_u32..4000,
         1_usize..4,
-        prop::collection::vec(0_usize..4000, 0..8),
+        prop::collection::vec(prop_oneof![3 => 0_usize..60, 1 => 0_usize..4000], 0..12),
         prop::option::of(60_u32..4000),
     );
     (format, chunks).prop_map(|(format, chunks)| Options {
