@@ -71,6 +71,14 @@ impl<R> BufferedInput<R> {
     pub(super) fn into_inner(self) -> R {
         self.reader
     }
+
+    /// The reader, and the bytes that were read from it and not used.
+    pub(super) fn into_parts(mut self) -> (R, Vec<u8>) {
+        self.buffer.truncate(self.to);
+        // No more than there is: `from` is at most `to`.
+        let unused = self.buffer.split_off(self.from.min(self.buffer.len()));
+        (self.reader, unused)
+    }
 }
 
 impl<R: Read> BufferedInput<R> {

@@ -73,6 +73,30 @@ impl DecoderBuilder {
         self
     }
 
+    /// Stops after this many members, and reads nothing from the source that the last of them does not need; all members
+    /// by default. [`Decoder::into_parts`] then returns the source and what was read beyond the last member, so that
+    /// something else may follow a stream.
+    ///
+    /// ```
+    /// use bloscpack::Decoder;
+    /// use std::io::Read;
+    /// let mut input = bloscpack::compress(b"a stream")?;
+    /// input.extend_from_slice(b", and then text");
+    ///
+    /// let mut decoder = Decoder::builder().members(1).read_from(input.as_slice());
+    /// let mut content = String::new();
+    /// decoder.read_to_string(&mut content)?;
+    /// let (source, read_ahead) = decoder.into_parts();
+    /// read_ahead.as_slice().chain(source).read_to_string(&mut content)?;
+    /// assert_eq!(content, "a stream, and then text");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn members(mut self, most: u64) -> Self {
+        self.settings.members = Some(most);
+        self
+    }
+
     /// Accepts a stream without its end mark, or a file whose writer did not finish, as complete after its last whole
     /// chunk, with a [warning](Decoder::warnings). Off by default. If another member follows, it is still an error, so that
     /// the other one is not lost.
@@ -135,7 +159,8 @@ impl DecoderBuilder {
 /// Reads the uncompressed bytes of a Bloscpack file or stream, of any layout and any number of concatenated members.
 ///
 /// It delivers chunks in order, and only after their digests were checked: after an error, all that was read before it is
-/// sound. Several threads decompress if the [builder](Self::builder) asks for them. The input is read up to its end.
+/// sound. Several threads decompress if the [builder](Self::builder) asks for them. The input is read up to its end,
+/// unless a number of [members](DecoderBuilder::members) is given.
 ///
 /// ```
 /// use bloscpack::Decoder;
@@ -279,9 +304,17 @@ impl<R> Decoder<R> {
         self.engine.get_mut()
     }
 
-    /// Returns the reader, from which more may have been read than was decoded.
+    /// Returns the reader, from which more may have been read than was decoded: [`into_parts`](Self::into_parts) returns
+    /// that as well.
     pub fn into_inner(self) -> R {
         self.engine.into_inner()
+    }
+
+    /// Returns the source and the bytes that were read from it and not parsed. After the last of the
+    /// [members](DecoderBuilder::members) that were asked for, these are the bytes that follow it; before, they may begin
+    /// anywhere.
+    pub fn into_parts(self) -> (R, Vec<u8>) {
+        self.engine.into_parts()
     }
 
     /// Members begun so far.
@@ -384,7 +417,7 @@ mod tests {
         let file = encoder.finish().unwrap().into_inner();
         let hashers = Hashers::default().with(Checksum::None, || Box::new(Panicking));
         for threads in [1, 2] {
-            let builder = Decoder::builder().hashers(hashers).threads(threads);
+            let builder = Decoder::builder().hashers(hashers.clone()).threads(threads);
             let mut decoder = builder.read_from(file.as_slice());
             for _ in 0..2 {
                 let error = decoder.copy_to(&mut Vec::new()).unwrap_err();

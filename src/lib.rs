@@ -112,6 +112,7 @@ pub mod exchange;
 pub mod indexed;
 mod member_map;
 pub mod open;
+mod read_options;
 pub mod records;
 pub mod recover;
 mod shared_source;
@@ -141,6 +142,7 @@ pub use bloscpack_error::{Category, Error, ErrorKind, Result};
 pub use bloscpack_wire::{Checksum, FormatVersion, Limits, Metadata};
 pub use decoder::{Decoder, DecoderBuilder, Warning};
 pub use encoder::{DEFAULT_CHUNK_SIZE, Encoder, EncoderBuilder, SeekEncoder};
+pub use read_options::ReadOptions;
 
 use std::io::Write;
 

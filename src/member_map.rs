@@ -13,8 +13,8 @@ use bloscpack_error::Result;
 use bloscpack_storage::internal::{GAP, for_each_step};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{
-    Event, FormatError, Geometry, Header, Limits, Metadata, MetadataHeader, MetadataPlace, Offsets,
-    Position, Section, Trailing,
+    Event, FormatError, Geometry, Hashers, Header, Limits, Metadata, MetadataHeader, MetadataPlace,
+    Offsets, Position, Section, Trailing,
     internal::{ENTRY_LEN, Seal},
 };
 use std::io::ErrorKind::UnexpectedEof;
@@ -32,9 +32,13 @@ pub(crate) struct MemberMap {
 impl MemberMap {
     /// Reads header and metadata; nothing if the source ends before or within them. The other parts are read as they are
     /// asked for.
-    pub(crate) fn read<S: ReadAt>(source: &S, limits: &Limits) -> Result<Option<Self>> {
+    pub(crate) fn read<S: ReadAt>(
+        source: &S,
+        limits: &Limits,
+        hashers: &Hashers,
+    ) -> Result<Option<Self>> {
         let (mut header, mut map) = (None, None);
-        let mut walk = Walk::of_file(Cursor::new(source), limits)?;
+        let mut walk = Walk::of_file(Cursor::new(source), limits, hashers)?;
         walk.run_until(|event, parser| {
             let (metadata, metadata_header) = match event {
                 Event::Header(found) => {

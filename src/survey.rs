@@ -1,6 +1,7 @@
 //! [`Survey`]: the contents of an input, from its headers alone.
 
 use super::engine::Warning;
+use super::read_options::ReadOptions;
 use super::walk::Walk;
 use blosc1::{ChunkHeader, CompressorFormat, Filter};
 use bloscpack_error::{IoSide, Result};
@@ -145,13 +146,21 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// Reads all of the input and parses its headers. Digests are not checked.
+    /// Reads all of the input and parses its headers. Digests of chunks are not checked.
     ///
     /// # Errors
     /// Returns any error of the reader, and an error in the structure. A stream or file that its writer did not finish is not
     /// an error here, but a [`State`].
     pub fn of<R: Read>(reader: R, limits: &Limits) -> Result<Self> {
-        Self::from_walk(Walk::of(reader, limits))
+        Self::with(reader, &ReadOptions::new().limits(*limits))
+    }
+
+    /// As [`of`](Self::of), with other hashers, which check the digests of metadata and of end marks.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`of`](Self::of).
+    pub fn with<R: Read>(reader: R, options: &ReadOptions) -> Result<Self> {
+        Self::from_walk(Walk::of(reader, &options.limits, &options.hashers))
     }
 
     /// As [`of`](Self::of), but seeks past the chunks, so that it is fast on large files.
@@ -159,7 +168,16 @@ impl Survey {
     /// # Errors
     /// Returns the same errors as [`of`](Self::of), and any error of seeking.
     pub fn of_file<R: Read + Seek>(file: R, limits: &Limits) -> Result<Self> {
-        Self::from_walk(Walk::of_file(file, limits).reading()?)
+        Self::of_file_with(file, &ReadOptions::new().limits(*limits))
+    }
+
+    /// As [`of_file`](Self::of_file), with other hashers.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`of_file`](Self::of_file).
+    pub fn of_file_with<R: Read + Seek>(file: R, options: &ReadOptions) -> Result<Self> {
+        let walk = Walk::of_file(file, &options.limits, &options.hashers);
+        Self::from_walk(walk.reading()?)
     }
 
     fn from_walk<R: Read>(walk: Walk<R>) -> Result<Self> {

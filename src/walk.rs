@@ -25,17 +25,18 @@ pub(super) struct Walk<R> {
 
 impl<R: Read> Walk<R> {
     /// A walk that reads all of the input.
-    pub(super) fn of(reader: R, limits: &Limits) -> Self {
-        Self::new(BufferedInput::new(reader), None, limits)
+    pub(super) fn of(reader: R, limits: &Limits, hashers: &Hashers) -> Self {
+        Self::new(BufferedInput::new(reader), None, limits, hashers)
     }
 
     /// A walk of the first bytes: it reads no more of them than are in one page.
-    pub(super) fn of_start(reader: R, limits: &Limits) -> Self {
-        Self::new(BufferedInput::with_buffer(reader, START_LEN), None, limits)
+    pub(super) fn of_start(reader: R, limits: &Limits, hashers: &Hashers) -> Self {
+        let input = BufferedInput::with_buffer(reader, START_LEN);
+        Self::new(input, None, limits, hashers)
     }
 
     /// A walk that seeks past the bodies of chunks.
-    pub(super) fn of_file(mut file: R, limits: &Limits) -> Result<Self>
+    pub(super) fn of_file(mut file: R, limits: &Limits, hashers: &Hashers) -> Result<Self>
     where
         R: Seek,
     {
@@ -50,14 +51,19 @@ impl<R: Read> Walk<R> {
             Ok(count)
         };
         let input = BufferedInput::with_buffer(file, BUFFER_LEN);
-        Ok(Self::new(input, Some(Box::new(skip)), limits))
+        Ok(Self::new(input, Some(Box::new(skip)), limits, hashers))
     }
 
-    fn new(input: BufferedInput<R>, skip: Option<Skip<R>>, limits: &Limits) -> Self {
+    fn new(
+        input: BufferedInput<R>,
+        skip: Option<Skip<R>>,
+        limits: &Limits,
+        hashers: &Hashers,
+    ) -> Self {
         Self {
             input,
             skip,
-            parser: Parser::new(*limits, Hashers::default()),
+            parser: Parser::new(*limits, hashers.clone()),
             skipped: 0,
         }
     }

@@ -227,7 +227,7 @@ fn metadata<S: ReadAt>(probe: &Probe<'_, S>, at: u64, first: &[u8]) -> Result<Ch
     // The table is read elsewhere, and only as much of it as there is.
     let limits = probe.limits.offsets(u64::MAX);
     let found = first.len();
-    match MemberMap::read(&Part { source, at, first }, &limits) {
+    match MemberMap::read(&Part { source, at, first }, &limits, &probe.hashers) {
         Ok(head) => {
             let metadata = head.and_then(|head| head.metadata);
             Ok(metadata.ok_or(FormatError::TornHeader { found }))

@@ -38,7 +38,7 @@ pub(crate) use trailing::holds_chunks;
 use super::checked::to_u64;
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::ReadAt;
-use bloscpack_wire::{Checksum, FormatError, Limits, MetadataPlace, ParseError, Position, Section};
+use bloscpack_wire::{Checksum, FormatError, MetadataPlace, ParseError, Position, Section};
 use collector::Collector;
 use form::MemberKind;
 use head::PartDamage;
@@ -54,12 +54,10 @@ type Checked<T> = std::result::Result<T, FormatError>;
 /// Passes on all damages of a source, and returns the number and the bytes of its sound chunks.
 pub(crate) fn examine<S: ReadAt>(
     source: &S,
-    limits: Limits,
-    threads: usize,
+    options: &RecoverOptions,
     take: Take<'_>,
 ) -> Result<Recovery> {
-    let options = RecoverOptions::default().limits(limits).threads(threads);
-    Findings::of(source, &options)?.examine(source, &options, take)
+    Findings::of(source, options)?.examine(source, options, take)
 }
 
 /// The members that a scan found.
@@ -74,8 +72,8 @@ impl Findings {
         if size == 0 {
             return Err(FormatError::Empty.into());
         }
-        let mut members = scan::scan(source, options.limits, options.hashers)?;
-        let mut probe = Probe::new(source, options.limits, options.hashers)?;
+        let mut members = scan::scan(source, options.limits, options.hashers.clone())?;
+        let mut probe = Probe::new(source, options.limits, options.hashers.clone())?;
         kind::find(&mut probe, &mut members)?;
         Ok(Self { members, size })
     }

@@ -10,7 +10,7 @@ use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, HEADER_LEN, internal::has_bl
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{
-    Checksum, FormatError, Hasher, Hashers, Limit, Limits,
+    Checksum, FormatError, Hashers, Limit, Limits,
     internal::{MAGIC, MAX_DIGEST_LEN},
 };
 use std::ops::Range;
@@ -211,7 +211,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         let digest = self.window.look(digest_at, MAX_DIGEST_LEN)?.to_vec();
         let holds = |kind: &Checksum| {
             let computed = self.hashers.digest(*kind, &ChunkHeader::END_MARK);
-            digest.starts_with(computed.as_bytes())
+            digest.get(..kind.digest_len()) == Some(computed.as_bytes())
         };
         let kind = match checksum {
             Some(kind) => Some(kind).filter(holds),
@@ -247,9 +247,11 @@ impl<'a, S: ReadAt> Probe<'a, S> {
             })?;
         }
         let digest = self.window.look(end, MAX_DIGEST_LEN)?;
-        let is_right = |state: &mut dyn Hasher| digest.starts_with(state.finish().as_bytes());
         let mut latest = states.iter_mut().rev();
-        let right = latest.find_map(|(kind, state)| is_right(state.as_mut()).then_some(*kind));
+        let right = latest.find_map(|(kind, state)| {
+            let is_right = digest.get(..kind.digest_len()) == Some(state.finish().as_bytes());
+            is_right.then_some(*kind)
+        });
         if right.is_some() {
             return Ok(right);
         }

@@ -43,7 +43,7 @@ impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
         collector: Collector<'a, O>,
     ) -> Self {
         let limits = options.limits;
-        let fetcher = Arc::new(Fetcher::new(options.hashers, limits, true));
+        let fetcher = Arc::new(Fetcher::new(options.hashers.clone(), limits, true));
         let shared = Arc::clone(&fetcher);
         let make_worker = move || {
             let fetcher = Arc::clone(&shared);

@@ -16,7 +16,12 @@ use std::io::Read;
 ///
 /// # Errors
 /// Returns any error of the source.
-pub(crate) fn holds_chunks<S: ReadAt>(source: &S, from: u64, limits: &Limits) -> Result<bool> {
+pub(crate) fn holds_chunks<S: ReadAt>(
+    source: &S,
+    from: u64,
+    limits: &Limits,
+    hashers: &Hashers,
+) -> Result<bool> {
     let (at, first) = (from, &[][..]);
     let trailing = Part { source, at, first };
     let mut first = Vec::new();
@@ -24,6 +29,6 @@ pub(crate) fn holds_chunks<S: ReadAt>(source: &S, from: u64, limits: &Limits) ->
     if to_u64(first.len()) == GAP && first.iter().all(|byte| *byte == 0) {
         return Ok(false);
     }
-    let members = scan(&trailing, *limits, Hashers::default())?;
+    let members = scan(&trailing, *limits, hashers.clone())?;
     Ok(members.iter().any(|member| member.sound > 0))
 }

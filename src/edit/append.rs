@@ -6,7 +6,7 @@ use super::preamble::{self, NewMetadata};
 use super::rewrite::{NewPreamble, Rewrite};
 use super::{Editor, EditorBuilder};
 use crate::checked::{in_memory, len_of, to_u64};
-use crate::encoder::{ChunkSink, Chunker, Total, last_chunk_len};
+use crate::encoder::{ChunkSink, Chunker, Total, check_table, last_chunk_len};
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Change, Disk, Folder, JournaledFile, ReadAt};
 use bloscpack_wire::{
@@ -269,6 +269,8 @@ impl<'a, F: Folder> AppendSink<'a, F> {
         options: &EditorBuilder,
     ) -> Result<()> {
         self.check_kept(state, kept)?;
+        let chunks = header.nchunks.filter(|_| header.offsets || state.is_stream);
+        check_table(chunks.unwrap_or(0), &options.limits)?;
         let held = match in_place(&header, state, &metadata) {
             Some(header) => self.make(state, kept, header, &metadata)?,
             None => {
@@ -276,7 +278,7 @@ impl<'a, F: Folder> AppendSink<'a, F> {
                 self.rewrite(state, kept, what, options.max_app_chunks)?
             }
         };
-        state.renew(held, &options.limits)
+        state.renew(held, options)
     }
 
     /// Checks that the first new chunk follows the last one that is kept.

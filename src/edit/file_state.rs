@@ -1,18 +1,17 @@
 //! [`FileState`]: the head and the index of the file that an editor has open.
 
+use super::EditorBuilder;
 use super::header::counted;
 use crate::Warning;
 use crate::checked::len_of;
 use crate::damages::holds_chunks;
-use crate::encoder::MOST_SPARE;
+use crate::encoder::{MOST_SPARE, check_table};
 use crate::engine::Wanted;
 use crate::indexed::Index;
 use crate::member_map::MemberMap;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, JournaledFile, ReadAt};
-use bloscpack_wire::{
-    Form, FormatError, FormatVersion, Geometry, Header, Limits, Offsets, ParseError,
-};
+use bloscpack_wire::{Form, FormatError, FormatVersion, Geometry, Header, Offsets, ParseError};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -29,12 +28,17 @@ pub(super) struct FileState {
 }
 
 impl FileState {
-    pub(super) fn of<S: ReadAt>(file: &S, limits: &Limits) -> Result<Self> {
-        let index = Index::of_records(file, limits, false)?;
-        let Some(map) = MemberMap::read(file, limits)? else {
+    pub(super) fn of<S: ReadAt>(file: &S, options: &EditorBuilder) -> Result<Self> {
+        let (limits, hashers) = (&options.limits, &options.hashers);
+        let index = Index::of_records(file, limits, hashers, false)?;
+        let Some(map) = MemberMap::read(file, limits, hashers)? else {
             return Err(Error::usage("the file is empty: it has no header"));
         };
         let is_stream = map.header.nchunks.is_none();
+        if is_stream && map.header.layout != FormatVersion::V1 {
+            // Every change gives it a table.
+            check_table(index.chunks(), limits)?;
+        }
         let last = index.chunks().checked_sub(1);
         let last = last.map(|last| index.extent(file, last)).transpose()?;
         let end = last
@@ -55,9 +59,9 @@ impl FileState {
     pub(super) fn renew<F: Folder>(
         &mut self,
         held: &mut JournaledFile<F>,
-        limits: &Limits,
+        options: &EditorBuilder,
     ) -> Result<()> {
-        *self = held.at_risk(|held| Self::of(held.file(), limits))?;
+        *self = held.at_risk(|held| Self::of(held.file(), options))?;
         Ok(())
     }
 
@@ -97,10 +101,15 @@ impl FileState {
 
     /// Refuses a file with sound chunks after its last one: a change would cut them off, and they may still be worth
     /// recovering.
-    pub(super) fn check_trailing<S: ReadAt>(&self, file: &S, limits: &Limits) -> Result<()> {
+    pub(super) fn check_trailing<S: ReadAt>(
+        &self,
+        file: &S,
+        options: &EditorBuilder,
+    ) -> Result<()> {
+        let (limits, hashers) = (&options.limits, &options.hashers);
         for warning in &self.index.warnings {
             if let Warning::Trailing(trailing) = warning
-                && holds_chunks(file, trailing.position.byte, limits)?
+                && holds_chunks(file, trailing.position.byte, limits, hashers)?
             {
                 let (error, position) = (FormatError::HiddenChunks, trailing.position);
                 return Err(ParseError { error, position }.into());

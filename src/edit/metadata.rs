@@ -64,5 +64,5 @@ pub(super) fn replace<F: Folder>(
             options.max_app_chunks,
         )?,
     };
-    state.renew(held, &options.limits)
+    state.renew(held, options)
 }

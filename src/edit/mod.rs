@@ -126,7 +126,7 @@ impl<F: Folder> Editor<F> {
     pub fn reader(&self) -> IndexedReader<&F::File> {
         let options = IndexedReaderBuilder::default()
             .limits(self.options.limits)
-            .hashers(self.options.hashers);
+            .hashers(self.options.hashers.clone());
         options.with_index(self.held.file(), Arc::clone(&self.state.index))
     }
 }

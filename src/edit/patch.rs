@@ -93,7 +93,7 @@ impl<F: Folder> Editor<F> {
             return Err(past_end(content_len));
         }
         let held = patch.make(&self.state, self.options.max_app_chunks)?;
-        self.state.renew(held, &self.options.limits)?;
+        self.state.renew(held, &self.options)?;
         Ok(here - at)
     }
 }

@@ -27,8 +27,8 @@ impl NewMetadata {
         options: &EditorBuilder,
     ) -> Result<Self> {
         let (header, hashers) = (&state.map.header, &options.hashers);
-        let limit = options.limits.metadata;
-        check_limit(Limit::Metadata, to_u64(metadata.text().len()), limit)?;
+        let (len, allowed) = (metadata.text().len(), options.limits.metadata);
+        FormatError::check_write(Limit::Metadata, to_u64(len), allowed.into())?;
         if header.layout == FormatVersion::V3 {
             if let Some(old) = &state.map.metadata_header
                 && let Some(section) = metadata.to_section_in_place_of(old, hashers)?
@@ -47,20 +47,6 @@ impl NewMetadata {
         }
         Ok(Self::Moved(place, raw))
     }
-}
-
-/// Refuses to write anything that the editor itself could not read again.
-pub(super) fn check_limit(limit: Limit, found: u64, allowed: u32) -> Result<()> {
-    let allowed = allowed.into();
-    if found > allowed {
-        return Err(FormatError::Limit {
-            limit,
-            found,
-            allowed,
-        }
-        .into());
-    }
-    Ok(())
 }
 
 /// The bytes of a header, sealed if the old one was, over the bytes of the file up to its chunks.

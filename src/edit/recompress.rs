@@ -68,7 +68,7 @@ impl<'o> Recompressor<'o> {
         let builder = IndexedReaderBuilder::default();
         let builder = builder
             .limits(self.options.limits)
-            .hashers(self.options.hashers);
+            .hashers(self.options.hashers.clone());
         let reader = builder.with_index(file, Arc::clone(&state.index));
         let is_whole = to_u64(piece.len()) == len_of(&old.content);
         let (bytes, mut data) = match reader.chunk_with_bytes(old.number) {
@@ -146,7 +146,7 @@ impl<'o> Recompressor<'o> {
             // A chunk that cannot be filled up does not fit.
             let _ = pad_chunk(&mut chunk, room);
         }
-        let digest = self.options.hashers.digest(checksum, &chunk);
+        let digest = self.options.hashers.stored_digest(checksum, &chunk)?;
         chunk.extend_from_slice(digest.as_bytes());
         Ok(chunk)
     }

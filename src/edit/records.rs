@@ -113,7 +113,7 @@ impl<F: Folder> RecordEditor<F> {
     pub fn reader(&self) -> Result<IndexedRecordReader<&F::File>> {
         let options = IndexedRecordReaderBuilder::default()
             .limits(self.editor.options.limits)
-            .hashers(self.editor.options.hashers);
+            .hashers(self.editor.options.hashers.clone());
         let index = Arc::clone(&self.editor.state.index);
         options.with_index(self.editor.held.file(), index).writing()
     }

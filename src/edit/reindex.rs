@@ -26,7 +26,8 @@ impl<F: Folder> Editor<F> {
         }
         if self.state.is_indexed || self.chunks() == 0 {
             // A table that is filled may still be wrong.
-            Index::by_walk(self.held.file(), &self.options.limits, false)?;
+            let (limits, hashers) = (&self.options.limits, &self.options.hashers);
+            Index::by_walk(self.held.file(), limits, hashers, false)?;
             return Ok(false);
         }
         let extents = self.state.extents(self.held.file())?;
@@ -37,7 +38,7 @@ impl<F: Folder> Editor<F> {
         preamble::put(&mut change, &self.state, header, &NewMetadata::Same)?;
         let len = change.size()?;
         let held = change.commit(len)?;
-        self.state.renew(held, &self.options.limits)?;
+        self.state.renew(held, &self.options)?;
         Ok(true)
     }
 }

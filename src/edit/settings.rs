@@ -1,6 +1,5 @@
 //! How new chunks are made: like the existing ones, except for the options that are given.
 
-use super::preamble::check_limit;
 use super::{Editor, EditorBuilder};
 use crate::encoder::{ChunkOptions, DEFAULT_CHUNK_SIZE};
 use crate::indexed::IndexedReader;
@@ -8,7 +7,7 @@ use blosc1::internal::guess_settings;
 use blosc1::{ChunkSettings, MAX_NBYTES};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, ReadAt};
-use bloscpack_wire::Limit;
+use bloscpack_wire::{FormatError, Limit};
 
 /// The last chunks, one of which serves as the model for new ones.
 const MODELS: u64 = 16;
@@ -99,7 +98,8 @@ impl<F: Folder> Editor<F> {
         Ok(ChunkOptions {
             chunk: settings_of(&self.options, &self.reader(), header.typesize)?,
             checksum: header.checksum,
-            hashers: self.options.hashers,
+            longest: self.options.limits.chunk,
+            hashers: self.options.hashers.clone(),
             threads: self.options.threads,
         })
     }
@@ -123,7 +123,7 @@ impl<F: Folder> Editor<F> {
         }
         let limit = self.options.limits.chunk;
         if let Some(size) = wanted {
-            check_limit(Limit::Chunk, size.into(), limit)?;
+            FormatError::check_write(Limit::Chunk, size.into(), limit.into())?;
         }
         let size = wanted.unwrap_or(DEFAULT_CHUNK_SIZE.min(limit));
         Ok(size.max(there).max(1))

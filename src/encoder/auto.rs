@@ -51,7 +51,7 @@ impl AutoTune {
         sink.tuned(&chunk)?;
         ChunkCompressor::new(&ChunkOptions {
             chunk,
-            ..self.options
+            ..self.options.clone()
         })
     }
 }

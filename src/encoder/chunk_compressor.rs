@@ -9,10 +9,12 @@ use bloscpack_storage::parallel::{Panicked, Pipeline};
 use bloscpack_wire::{Checksum, Hashers};
 
 /// The options for making chunks.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct ChunkOptions {
     pub chunk: ChunkSettings,
     pub checksum: Checksum,
+    /// The limit on the uncompressed bytes of a chunk.
+    pub longest: u32,
     pub hashers: Hashers,
     pub threads: usize,
 }
@@ -80,9 +82,12 @@ impl ChunkCompressor {
             checksum,
             hashers,
             threads,
-        } = *options;
+            ..
+        } = options.clone();
+        hashers.check()?;
         let make_worker = move || {
             let mut encoder = ChunkEncoder::new(chunk);
+            let hashers = hashers.clone();
             move |batch| work(&mut encoder, checksum, &hashers, batch)
         };
         Ok(Self {
@@ -226,7 +231,7 @@ fn compress(
                 header.nbytes
             )));
         }
-        let digest = hashers.digest(checksum, chunk);
+        let digest = hashers.stored_digest(checksum, chunk)?;
         batch.chunks.extend_from_slice(digest.as_bytes());
         batch.ends.push(batch.chunks.len());
         rest = tail;
@@ -259,6 +264,7 @@ mod tests {
         ChunkCompressor::new(&ChunkOptions {
             chunk: ChunkSettings::default(),
             checksum: Checksum::Crc32,
+            longest: u32::MAX,
             hashers: Hashers::default(),
             threads,
         })

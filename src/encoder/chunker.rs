@@ -23,6 +23,10 @@ pub(crate) struct Chunker {
     /// The number of bytes that was announced beforehand. It determines which chunk is the last.
     promised: Option<u64>,
     total_in: u64,
+    /// A flush ends a chunk early.
+    is_interactive: bool,
+    /// Everything up to the last chunk that a flush has ended.
+    flushed: Totals,
     /// A chunk shorter than the others has been sent on its way: it is the last.
     is_closed: bool,
     tuning: Tuning,
@@ -55,6 +59,8 @@ impl Chunker {
             filling: Batch::default(),
             promised,
             total_in: 0,
+            is_interactive: false,
+            flushed: Totals::default(),
             is_closed: false,
             tuning: Tuning::Given,
         })
@@ -63,6 +69,12 @@ impl Chunker {
     /// The same with settings that the first data decides.
     pub(super) fn choosing(mut self, auto: Option<AutoTune>) -> Self {
         self.tuning = auto.map_or(Tuning::Given, Tuning::Pending);
+        self
+    }
+
+    /// The same with chunks that a flush ends early.
+    pub(super) fn interactive(mut self, is_interactive: bool) -> Self {
+        self.is_interactive = is_interactive;
         self
     }
 
@@ -248,7 +260,7 @@ impl Chunker {
         self.filling.lens.extend(full);
         if rest > 0 || len == 0 {
             self.filling.lens.push(rest);
-            self.is_closed = true;
+            self.is_closed = !self.is_interactive;
         }
         self.settle(AutoTune::by_data, sink)?;
         self.compressor.submit(&mut self.filling, sink)
@@ -280,11 +292,25 @@ impl Chunker {
         result
     }
 
-    /// Hands on all chunks that are full.
+    /// Hands on all chunks that are full, and if it is interactive also the one that is being filled.
     pub(crate) fn flush(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         self.compressor.check()?;
-        self.hand_on(sink)?;
+        let there = self.filling.data.len();
+        if self.is_interactive && there > 0 {
+            self.submit(there, sink)?;
+            self.flushed = self.expected();
+        } else {
+            self.hand_on(sink)?;
+        }
         self.compressor.drain(sink)
+    }
+
+    /// All that was taken in, in chunks.
+    fn expected(&self) -> Totals {
+        let bytes = self.total_in;
+        let since = (bytes - self.flushed.bytes).div_ceil(to_u64(self.chunk_size));
+        let chunks = self.flushed.chunks + since;
+        Totals { chunks, bytes }
     }
 
     /// Hands on all that is left; `may_be_empty` allows a member without any chunk.
@@ -303,11 +329,10 @@ impl Chunker {
         if self.filling.data.len() > 0 || has_none {
             self.submit(self.filling.data.len(), sink)?;
         }
-        let chunks = given.div_ceil(to_u64(self.chunk_size));
-        let expected = Totals {
-            chunks: if has_none { 1 } else { chunks },
-            bytes: given,
-        };
+        let mut expected = self.expected();
+        if has_none {
+            expected.chunks = 1;
+        }
         self.compressor.finish(expected, sink)
     }
 }
@@ -334,6 +359,7 @@ mod tests {
         let options = ChunkOptions {
             chunk: ChunkSettings::default(),
             checksum: Checksum::Crc32,
+            longest: u32::MAX,
             hashers: Hashers::default(),
             threads: 1,
         };

@@ -13,7 +13,8 @@ mod stream;
 pub(super) use chunk_compressor::{Batch, ChunkCompressor, ChunkOptions, ChunkSink, Totals};
 pub(super) use chunker::Chunker;
 pub(super) use plan::{
-    MOST_SPARE, Plan, RecordOptions, Total, check_of_records, default_spare, last_chunk_len,
+    MOST_SPARE, Plan, RecordOptions, Total, check_of_records, check_table, default_spare,
+    last_chunk_len,
 };
 pub use seek::SeekEncoder;
 pub(super) use seek::{Mover, SeekSink, move_up};
@@ -22,7 +23,7 @@ pub(super) use stream::StreamSink;
 
 use blosc1::{Aim, ChunkSettings, Compressor, Filter, Tuner};
 use bloscpack_error::Result;
-use bloscpack_wire::{Checksum, FormatVersion, Hashers, Metadata};
+use bloscpack_wire::{Checksum, FormatVersion, Hashers, Limits, Metadata};
 use std::io::{Read, Seek, Write};
 
 /// Uncompressed bytes of a chunk by default: 1 MiB, as in the reference implementation.
@@ -57,8 +58,10 @@ pub struct EncoderBuilder {
     /// The settings that were given, which stay where the rest is chosen.
     tuner: Tuner,
     chunk_size: u32,
+    interactive: bool,
     checksum: Option<Checksum>,
     hashers: Hashers,
+    limits: Limits,
     layout: FormatVersion,
     offsets: bool,
     metadata: Option<Metadata>,
@@ -76,8 +79,10 @@ impl Default for EncoderBuilder {
             auto: None,
             tuner: Tuner::default(),
             chunk_size: DEFAULT_CHUNK_SIZE,
+            interactive: false,
             checksum: None,
             hashers: Hashers::default(),
+            limits: Limits::default(),
             layout: FormatVersion::V3,
             offsets: true,
             metadata: None,
@@ -155,6 +160,32 @@ impl EncoderBuilder {
         self
     }
 
+    /// Whether [`flush`](Write::flush) ends the chunk that is being filled, so that everything written before it reaches the
+    /// target; false by default.
+    ///
+    /// The header says from the start that chunks may have any length up to [`chunk_size`](Self::chunk_size). Such a stream
+    /// is of V3, has an end mark, and is written by [`write_to`](Self::write_to) alone. Each flush that ends a chunk costs
+    /// the header and the digest of a chunk, 20 bytes with crc32, and the compressor sees less at once. All readers here
+    /// take it; Bloscpack 0.16 unpacks nothing from any stream of unknown length.
+    ///
+    /// ```
+    /// use bloscpack::{Decoder, Encoder};
+    /// use std::io::{Read, Write};
+    /// let mut encoder = Encoder::builder().interactive(true).write_to(Vec::new())?;
+    /// encoder.write_all(b"ping")?;
+    /// encoder.flush()?;
+    ///
+    /// let mut received = [0; 4];
+    /// Decoder::new(encoder.get_ref().as_slice()).read_exact(&mut received)?;
+    /// assert_eq!(&received, b"ping");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn interactive(mut self, interactive: bool) -> Self {
+        self.interactive = interactive;
+        self
+    }
+
     /// The checksum after every chunk; crc32 by default, and none in V1, which has no field for it.
     #[must_use]
     pub fn checksum(mut self, checksum: Checksum) -> Self {
@@ -166,6 +197,28 @@ impl EncoderBuilder {
     #[must_use]
     pub fn hashers(mut self, hashers: Hashers) -> Self {
         self.hashers = hashers;
+        self
+    }
+
+    /// The limits of the readers of the output, the defaults by default: a chunk size, metadata or a table of offsets that
+    /// these would refuse is an error, before anything is written where that can be known.
+    ///
+    /// ```
+    /// use bloscpack::{Category, Decoder, Encoder, Limits, Metadata};
+    /// let metadata = Metadata::from_json(format!("\"{}\"", "a".repeat(65 << 20)))?;
+    /// let builder = Encoder::builder().metadata(metadata);
+    /// let error = builder.clone().write_to(Vec::new()).unwrap_err();
+    /// assert_eq!(error.category(), Category::OverLimit);
+    ///
+    /// let limits = Limits::new().metadata(100 << 20);
+    /// let file = builder.limits(limits).write_to(Vec::new())?.finish()?;
+    /// let reader = Decoder::builder().limits(limits);
+    /// assert!(reader.read_from(file.as_slice()).read_metadata()?.is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
         self
     }
 

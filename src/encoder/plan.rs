@@ -8,8 +8,8 @@ use crate::checked::to_u64;
 use blosc1::{ChunkSettings, MAX_NBYTES, Tuner};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{
-    Checksum, FormatVersion, Geometry, Hashers, Header, Metadata, MetadataHeader, MetadataPlace,
-    Packing, declared,
+    Checksum, FormatError, FormatVersion, Geometry, Hashers, Header, Limit, Limits, Metadata,
+    MetadataHeader, MetadataPlace, Packing, declared,
     internal::{ENTRY_LEN, Seal},
 };
 
@@ -24,6 +24,20 @@ const SHAPE_ROOM: usize = r#", "shape": [18446744073709551615]"#.len();
 /// The most bytes of a table, far more than any disk has room for. With this bound, and with those of later additions, all
 /// positions stay within 63 bits.
 const MOST_TABLE: u64 = 1 << 61;
+
+/// Refuses a table of more chunks than readers accept.
+///
+/// # Errors
+/// Returns [`FormatError::WriteLimit`].
+pub(crate) fn check_table(chunks: u64, limits: &Limits) -> Result<()> {
+    // Saturates: no limit is above the largest number.
+    let len = chunks.saturating_mul(ENTRY_LEN);
+    Ok(FormatError::check_write(
+        Limit::Offsets,
+        len,
+        limits.offsets,
+    )?)
+}
 
 /// Refuses metadata of the user that records cannot have.
 ///
@@ -58,8 +72,11 @@ pub(crate) struct RecordOptions {
 /// The data of the chunks.
 #[derive(Clone)]
 enum Payload {
-    /// One content, cut into chunks of this size.
-    Content { chunk_size: u32 },
+    /// One content, cut into chunks of this size; with `is_interactive`, of at most this size.
+    Content {
+        chunk_size: u32,
+        is_interactive: bool,
+    },
     /// Records, and the user's own metadata.
     Records(RecordOptions, Option<Metadata>),
 }
@@ -71,6 +88,7 @@ pub(crate) struct Plan {
     /// Chooses other settings by the first data.
     tuner: Option<Tuner>,
     pub hashers: Hashers,
+    limits: Limits,
     threads: usize,
     /// The amount that was announced beforehand.
     pub known: Option<Total>,
@@ -98,15 +116,27 @@ impl Plan {
                 "layout V1 begins with the number of chunks; give the size beforehand",
             ));
         }
+        FormatError::check_write(Limit::Chunk, chunk_size.into(), options.limits.chunk.into())?;
+        let is_interactive = options.interactive;
+        if is_interactive && (options.layout != FormatVersion::V3 || size.is_some() || seeks) {
+            return Err(Error::usage(
+                "an interactive stream is of layout V3, without a size, for a target that only takes bytes",
+            ));
+        }
         let mut header = header_of(&options);
         header.offsets &= seeks;
-        header.chunk_size = Some(chunk_size).filter(|_| options.layout != FormatVersion::V1);
+        header.chunk_size =
+            Some(chunk_size).filter(|_| options.layout != FormatVersion::V1 && !is_interactive);
         let known = size.map(|bytes| Total {
             chunks: chunks_of(bytes, chunk_size),
             amount: bytes,
         });
         let metadata = options.metadata.clone();
-        let mut plan = Self::with(options, header, known, Payload::Content { chunk_size })?;
+        let payload = Payload::Content {
+            chunk_size,
+            is_interactive,
+        };
+        let mut plan = Self::with(options, header, known, payload)?;
         if let Some(metadata) = metadata {
             plan.place(&metadata)?;
         }
@@ -123,6 +153,8 @@ impl Plan {
             let version = options.layout;
             return Err(Error::usage(format!("layout {version} has no records")));
         }
+        let most = records.packing.map_or(0, |packing| packing.chunk_size());
+        FormatError::check_write(Limit::Chunk, most.into(), options.limits.chunk.into())?;
         // Chunks of many records cannot be counted beforehand.
         let count = records.count.filter(|_| records.packing.is_none());
         let mut header = header_of(&options);
@@ -165,6 +197,7 @@ impl Plan {
             chunk,
             tuner,
             hashers: options.hashers,
+            limits: options.limits,
             threads: options.threads,
             known,
             metadata: Vec::new(),
@@ -177,6 +210,7 @@ impl Plan {
 
     /// Puts metadata after the header.
     fn place(&mut self, metadata: &Metadata) -> Result<()> {
+        self.check_metadata(metadata)?;
         if self.header.layout == FormatVersion::V3 {
             self.header.metadata = MetadataPlace::Section;
             self.metadata = metadata.to_section(self.header.checksum, &self.hashers)?;
@@ -186,12 +220,22 @@ impl Plan {
         Ok(())
     }
 
+    fn check_metadata(&self, metadata: &Metadata) -> Result<()> {
+        let (len, allowed) = (metadata.text().len(), self.limits.metadata);
+        FormatError::check_write(Limit::Metadata, to_u64(len), allowed.into())?;
+        Ok(())
+    }
+
     /// Puts the metadata of records after the header.
     fn declare(&mut self, count: Option<u64>) -> Result<()> {
         let Payload::Records(records, own) = &self.payload else {
             return Ok(());
         };
+        // The number of records must fit as well, whatever it will be.
         let count = count.or(records.count);
+        let most = count.or(Some(u64::MAX));
+        let longest = declared(own.as_ref(), &records.dtype, most, records.packing)?;
+        self.check_metadata(&longest)?;
         let metadata = declared(own.as_ref(), &records.dtype, count, records.packing)?;
         self.place(&metadata)
     }
@@ -240,6 +284,7 @@ impl Plan {
     }
 
     fn checked(self) -> Result<Self> {
+        self.hashers.check()?;
         self.header.encode()?;
         self.check_table()?;
         Ok(self)
@@ -255,11 +300,19 @@ impl Plan {
             .and_then(|entries| entries.checked_mul(ENTRY_LEN))
             .is_some_and(|len| len <= MOST_TABLE);
         if fits && self.spare.is_none_or(|spare| spare <= MOST_SPARE) {
-            return Ok(());
+            return self.check_chunks(chunks);
         }
         Err(Error::usage(format!(
             "no file has room for {chunks} chunks with {spare} spare offsets"
         )))
+    }
+
+    /// Refuses more chunks than readers accept a table of.
+    pub(super) fn check_chunks(&self, chunks: u64) -> Result<()> {
+        match self.has_offsets() {
+            true => check_table(chunks, &self.limits),
+            false => Ok(()),
+        }
     }
 
     /// The options for its chunks.
@@ -267,19 +320,27 @@ impl Plan {
         ChunkOptions {
             chunk: self.chunk,
             checksum: self.checksum(),
-            hashers: self.hashers,
+            longest: self.limits.chunk,
+            hashers: self.hashers.clone(),
             threads: self.threads,
         }
     }
 
     /// Cuts the content into chunks.
     pub(super) fn chunker(&self) -> Result<Chunker> {
-        let Payload::Content { chunk_size } = self.payload else {
+        let Payload::Content {
+            chunk_size,
+            is_interactive,
+        } = self.payload
+        else {
             return Err(Error::bug("records are not cut into chunks of one size"));
         };
         let (options, promised) = (self.chunk_options(), self.known.map(|total| total.amount));
-        let auto = self.tuner.map(|tuner| AutoTune::new(tuner, options));
-        Ok(Chunker::new(&options, chunk_size, promised)?.choosing(auto))
+        let auto = self
+            .tuner
+            .map(|tuner| AutoTune::new(tuner, options.clone()));
+        let chunker = Chunker::new(&options, chunk_size, promised)?;
+        Ok(chunker.choosing(auto).interactive(is_interactive))
     }
 
     /// Whether the first data may change the header.
@@ -333,7 +394,7 @@ impl Plan {
             max_app_chunks: spare,
             ..self.header.clone()
         };
-        if let (Payload::Content { chunk_size }, true) =
+        if let (Payload::Content { chunk_size, .. }, true) =
             (&self.payload, header.chunk_size.is_some())
         {
             let last = last_chunk_len(total, *chunk_size)?;

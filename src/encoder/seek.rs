@@ -255,6 +255,7 @@ impl<W: Write + Seek> SeekSink<W> {
             start = self.len + to_u64(*end);
             self.chunks += 1;
         }
+        self.plan.check_chunks(self.chunks)?;
         if self.held.is_none() {
             self.make_room()?;
         }

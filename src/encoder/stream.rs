@@ -20,6 +20,9 @@ use std::sync::Arc;
 /// stream has no table of offsets. If its length is known beforehand, the header is complete; otherwise its counts are -1,
 /// and an end mark after the last chunk distinguishes a complete stream from one that was cut.
 ///
+/// [`flush`](Write::flush) delivers full chunks only, unless the encoder is
+/// [interactive](EncoderBuilder::interactive).
+///
 /// Only [`finish`](Self::finish) completes the stream: a dropped encoder leaves one that every reader refuses as cut
 /// short.
 ///
@@ -91,7 +94,8 @@ impl<W: Write> StreamSink<W> {
         if plan.known.is_none() {
             let mark = ChunkHeader::END_MARK;
             self.write(&mark)?;
-            self.write(plan.hashers.digest(plan.checksum(), &mark).as_bytes())?;
+            let digest = plan.hashers.stored_digest(plan.checksum(), &mark)?;
+            self.write(digest.as_bytes())?;
         }
         self.writer.flush().writing()
     }
@@ -257,7 +261,8 @@ impl<W: Write> Write for Encoder<W> {
     }
 
     /// Writes all full chunks and flushes the writer. A chunk that is not full stays here, since only the last one may be
-    /// shorter.
+    /// shorter: what was written last does not reach the other end of a socket before [`finish`](Self::finish). An
+    /// [interactive](EncoderBuilder::interactive) encoder ends the chunk and delivers everything.
     fn flush(&mut self) -> io::Result<()> {
         self.chunker.flush(&mut self.sink)?;
         self.sink.writer.flush()

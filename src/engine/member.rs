@@ -88,8 +88,16 @@ impl<R: Read> Engine<R> {
         }
     }
 
+    /// Stops after the last member that is wanted.
+    pub(super) fn end_member(&mut self) {
+        if self.settings.members == Some(self.parser.members()) {
+            self.state = State::Ended(Ok(()));
+        }
+        self.check_empty();
+    }
+
     /// Refuses a member that counts records and has no chunk: a caller that counts the records in chunks never sees it.
-    pub(super) fn check_empty(&mut self) {
+    fn check_empty(&mut self) {
         let counted = self.member.form.as_ref().ok().and_then(Form::count);
         if let (Wanted::Records | Wanted::Chunks, Some(count @ 1..), 0) =
             (self.settings.wanted, counted, self.member.chunks)

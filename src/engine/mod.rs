@@ -85,19 +85,25 @@ pub(super) struct Engine<R> {
 
 impl<R> Engine<R> {
     pub(super) fn new(reader: R, settings: Settings) -> Self {
-        let (limits, hashers) = (settings.limits, settings.hashers);
+        let (limits, hashers) = (settings.limits, settings.hashers.clone());
+        let parser = Parser::new(limits, hashers.clone());
         let make_worker = move || {
             let mut decoder = limits.decoder();
+            let hashers = hashers.clone();
             move |batch| work_all(&mut decoder, &hashers, batch)
         };
         let pipeline = Pipeline::new(settings.threads, make_worker);
         let jobs = pipeline.capacity();
+        let state = match settings.members {
+            Some(0) => State::Ended(Ok(())),
+            _ => State::Reading,
+        };
         Self {
             input: BufferedInput::new(reader),
             bodies: None,
-            parser: Parser::new(limits, hashers),
+            parser,
             settings,
-            state: State::Reading,
+            state,
             member: CurrentMember {
                 header: None,
                 form: Ok(Form::Content),
@@ -128,6 +134,11 @@ impl<R> Engine<R> {
 
     pub(super) fn into_inner(self) -> R {
         self.input.into_inner()
+    }
+
+    /// The reader, and the bytes that were read from it and not parsed.
+    pub(super) fn into_parts(self) -> (R, Vec<u8>) {
+        self.input.into_parts()
     }
 
     pub(super) fn members(&self) -> u64 {
@@ -219,7 +230,7 @@ impl<R: Read> Engine<R> {
                     self.end_of_range();
                 }
             }
-            Ok(Event::MemberEnd) => self.check_empty(),
+            Ok(Event::MemberEnd) => self.end_member(),
             // The same if only the end mark of a member is missing: another member follows and would silently be lost.
             Err(error) => {
                 self.gathering = None;

@@ -36,6 +36,8 @@ pub(crate) struct Settings {
     /// The part of the uncompressed bytes of all members that is wanted.
     pub range: Option<Range<u64>>,
     pub allow_unterminated: bool,
+    /// The number of members after which nothing more is read.
+    pub members: Option<u64>,
     pub wanted: Wanted,
 }
 
@@ -47,6 +49,7 @@ impl Default for Settings {
             hashers: Hashers::default(),
             range: None,
             allow_unterminated: false,
+            members: None,
             wanted: Wanted::Content,
         }
     }

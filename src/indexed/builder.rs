@@ -90,7 +90,13 @@ impl IndexedReaderBuilder {
     /// Returns any error of the source, an error in the structure of the input, and
     /// [`Unsupported`](bloscpack_error::Category::Unsupported) for packed records.
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedReader<S>> {
-        let index = Index::of(&source, &self.limits, self.allow_unterminated).reading()?;
+        let index = Index::of(
+            &source,
+            &self.limits,
+            &self.hashers,
+            self.allow_unterminated,
+        )
+        .reading()?;
         index.check_content()?;
         self.check_total(index.content_len())?;
         Ok(self.with_index(source, index.into()))

@@ -13,8 +13,8 @@ use blosc1::ChunkHeader;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{
-    Checksum, Event, Form, FormatError, FormatVersion, Header, Limit, Limits, Metadata, Parser,
-    Position, Section, internal::ENTRY_LEN,
+    Checksum, Event, Form, FormatError, FormatVersion, Hashers, Header, Limit, Limits, Metadata,
+    Parser, Position, Section, internal::ENTRY_LEN,
 };
 use std::ops::Range;
 
@@ -84,11 +84,12 @@ impl Index {
     pub(crate) fn of<S: ReadAt>(
         source: &S,
         limits: &Limits,
+        hashers: &Hashers,
         allow_unterminated: bool,
     ) -> Result<Self> {
-        match Self::by_table(source, limits, false)? {
+        match Self::by_table(source, limits, hashers, false)? {
             Some(index) => Ok(index),
-            None => Self::by_walk(source, limits, allow_unterminated),
+            None => Self::by_walk(source, limits, hashers, allow_unterminated),
         }
     }
 
@@ -96,17 +97,23 @@ impl Index {
     pub(crate) fn of_records<S: ReadAt>(
         source: &S,
         limits: &Limits,
+        hashers: &Hashers,
         allow_unterminated: bool,
     ) -> Result<Self> {
-        match Self::by_table(source, limits, true)? {
+        match Self::by_table(source, limits, hashers, true)? {
             Some(index) => Ok(index),
-            None => Self::by_walk(source, limits, allow_unterminated),
+            None => Self::by_walk(source, limits, hashers, allow_unterminated),
         }
     }
 
     /// The index of a single complete member whose table is sufficient.
-    fn by_table<S: ReadAt>(source: &S, limits: &Limits, records: bool) -> Result<Option<Self>> {
-        let Some(map) = MemberMap::read(source, limits)? else {
+    fn by_table<S: ReadAt>(
+        source: &S,
+        limits: &Limits,
+        hashers: &Hashers,
+        records: bool,
+    ) -> Result<Option<Self>> {
+        let Some(map) = MemberMap::read(source, limits, hashers)? else {
             return Ok(None);
         };
         let header = &map.header;
@@ -163,10 +170,11 @@ impl Index {
     pub(crate) fn by_walk<S: ReadAt>(
         source: &S,
         limits: &Limits,
+        hashers: &Hashers,
         allow_unterminated: bool,
     ) -> Result<Self> {
         let mut found = WalkState::default();
-        let mut walk = Walk::of_file(Cursor::new(source), limits)?;
+        let mut walk = Walk::of_file(Cursor::new(source), limits, hashers)?;
         let outcome = walk.run(|event, parser| found.take(event, parser))?;
         if found.is_too_long {
             let (limit, found, allowed) = (Limit::Total, u64::MAX, limits.total);

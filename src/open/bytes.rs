@@ -6,7 +6,7 @@ use crate::shared_source::SharedSource;
 use crate::walk::Walk;
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::Cursor;
-use bloscpack_wire::{Event, Form, Limits, MetadataPlace};
+use bloscpack_wire::{Event, Form, MetadataPlace};
 use std::io::{self, Read};
 
 /// The bytes of a Bloscpack file.
@@ -30,7 +30,7 @@ impl Bytes {
         options: &OpenOptions,
         warnings: Vec<String>,
     ) -> Result<Self> {
-        let form = look(Cursor::new(&source), &options.limits)?;
+        let form = look(Cursor::new(&source), options)?;
         Self::new(Input::Positions(source), form, options, warnings)
     }
 
@@ -42,7 +42,7 @@ impl Bytes {
             reader,
             read: Vec::new(),
         };
-        let form = look(&mut begin, &options.limits)?;
+        let form = look(&mut begin, options)?;
         let reader = io::Cursor::new(begin.read).chain(begin.reader);
         let input = Input::Stream(Some(Box::new(reader)));
         Self::new(input, form, options, Vec::new())
@@ -106,9 +106,10 @@ impl<R: Read> Read for Recorded<R> {
 /// Reads up to the metadata, which says what the chunks contain.
 ///
 /// Damaged or truncated input has no form; the code that reads all of it reports why.
-fn look(input: impl Read, limits: &Limits) -> Result<Option<Form>> {
+fn look(input: impl Read, options: &OpenOptions) -> Result<Option<Form>> {
     let mut form = None;
-    let looked = Walk::of_start(input, limits).run_until(|event, parser| {
+    let mut walk = Walk::of_start(input, &options.limits, &options.hashers);
+    let looked = walk.run_until(|event, parser| {
         form = match event {
             Event::NeedInput => return false,
             Event::Header(header) if !header.varlen => Some(Form::Content),

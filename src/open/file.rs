@@ -36,7 +36,9 @@ impl BloscpackFile {
     /// Reads chunks by their positions.
     fn indexed(&self, cache: usize) -> Result<IndexedReader<SharedSource>> {
         let source = self.0.source().ok_or(SelectionError::NeedsPositions)?;
-        let builder = IndexedReader::builder().limits(self.0.options.limits);
+        let builder = IndexedReader::builder()
+            .limits(self.0.options.limits)
+            .hashers(self.0.options.hashers.clone());
         builder.cache(cache).open(source.clone())
     }
 
@@ -47,7 +49,8 @@ impl BloscpackFile {
         }
         let builder = Decoder::builder()
             .threads(self.0.options.workers())
-            .limits(self.0.options.limits);
+            .limits(self.0.options.limits)
+            .hashers(self.0.options.hashers.clone());
         let builder = match part {
             Part::Bytes(bounds) => builder.range(bounds.range()),
             _ => builder,
@@ -120,15 +123,19 @@ impl Container for BloscpackFile {
     }
 
     fn summary_with(&mut self, take: &mut dyn FnMut(Summary) -> Result<()>) -> Result<Summary> {
-        let limits = self.0.options.limits;
+        let options = self.0.options.reading();
+        let (limits, hashers) = (&options.limits, &options.hashers);
         let mut totals = Totals::new(take);
         let take = |member| totals.add(member);
         let (len, (_, warnings)) = match self.0.source() {
             Some(source) => {
-                let walk = Walk::of_file(Cursor::new(source.clone()), &limits).reading()?;
+                let walk = Walk::of_file(Cursor::new(source.clone()), limits, hashers).reading()?;
                 (source.size().ok(), visit(walk, take)?)
             }
-            None => (None, visit(Walk::of(self.0.reader()?, &limits), take)?),
+            None => (
+                None,
+                visit(Walk::of(self.0.reader()?, limits, hashers), take)?,
+            ),
         };
         self.0.warn(&warnings);
         totals.end(&self.0)?;
@@ -146,10 +153,10 @@ impl Container for BloscpackFile {
     }
 
     fn verify_with(&mut self, take: &mut dyn FnMut(Damage) -> Result<()>) -> Result<Report> {
-        let (limits, threads) = (self.0.options.limits, self.0.options.workers());
+        let options = self.0.options.reading();
         let report = match self.0.source() {
-            Some(source) => verify_at_with(source, limits, threads, take),
-            None => verify_with(self.0.reader()?, limits, threads, take),
+            Some(source) => verify_at_with(source, &options, take),
+            None => verify_with(self.0.reader()?, &options, take),
         };
         report.map(Report::from)
     }
@@ -275,6 +282,7 @@ impl<'a> Totals<'a> {
         if let (true, None, Some(source)) = (is_packed, self.records, file.source()) {
             let builder = IndexedRecordReader::builder()
                 .limits(file.options.limits)
+                .hashers(file.options.hashers.clone())
                 .allow_unterminated(true);
             let records = builder.open(source.clone()).ok();
             self.records = records.map(|records| records.len());

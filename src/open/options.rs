@@ -1,9 +1,10 @@
 //! [`OpenOptions`]: how an input is opened.
 
 use super::watch::Watch;
+use crate::read_options::ReadOptions;
 use bloscpack_dtype::DType;
 use bloscpack_storage::parallel::processors;
-use bloscpack_wire::Limits;
+use bloscpack_wire::{Hashers, Limits};
 use std::io;
 use std::sync::Arc;
 
@@ -25,6 +26,7 @@ const CACHE: usize = 64 << 20;
 pub struct OpenOptions {
     threads: Option<usize>,
     pub(super) limits: Limits,
+    pub(super) hashers: Hashers,
     pub(super) cache: usize,
     pub(super) dtype: Option<DType>,
     pub(super) watch: Watch,
@@ -35,6 +37,7 @@ impl std::fmt::Debug for OpenOptions {
         f.debug_struct("OpenOptions")
             .field("threads", &self.threads)
             .field("limits", &self.limits)
+            .field("hashers", &self.hashers)
             .field("cache", &self.cache)
             .field("dtype", &self.dtype)
             .finish_non_exhaustive()
@@ -46,6 +49,7 @@ impl Default for OpenOptions {
         Self {
             threads: None,
             limits: Limits::default(),
+            hashers: Hashers::default(),
             cache: CACHE,
             dtype: None,
             watch: Watch::default(),
@@ -76,6 +80,13 @@ impl OpenOptions {
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
+        self
+    }
+
+    /// The implementations that compute the digests of Bloscpack files.
+    #[must_use]
+    pub fn hashers(mut self, hashers: Hashers) -> Self {
+        self.hashers = hashers;
         self
     }
 
@@ -120,6 +131,16 @@ impl OpenOptions {
     ) -> Self {
         self.watch = Watch(Some(Arc::new(callback)));
         self
+    }
+}
+
+impl OpenOptions {
+    /// The same for functions that take these.
+    pub(super) fn reading(&self) -> ReadOptions {
+        ReadOptions::new()
+            .limits(self.limits)
+            .hashers(self.hashers.clone())
+            .threads(self.workers())
     }
 }
 

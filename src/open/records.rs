@@ -78,7 +78,9 @@ impl<R: Read> Read for FlushingReader<'_, '_, R> {
 /// Writes the records of a chunk.
 fn by_chunk(file: &mut Bytes, chunk: u64, out: &Out<'_>) -> Result<u64> {
     let source = file.source().ok_or(SelectionError::NeedsPositions)?;
-    let builder = IndexedRecordReader::builder().limits(file.options.limits);
+    let builder = IndexedRecordReader::builder()
+        .limits(file.options.limits)
+        .hashers(file.options.hashers.clone());
     let reader = builder.open(source.clone())?;
     file.warn(reader.warnings());
     let chunks = reader.chunks();
@@ -101,6 +103,7 @@ fn in_order(file: &mut Bytes, part: &Part, out: &Out<'_>) -> Result<u64> {
     let mut reader = RecordReader::builder()
         .threads(file.options.workers())
         .limits(file.options.limits)
+        .hashers(file.options.hashers.clone())
         .read_from(FlushingReader { reader, out });
     let done = copy_range(wanted, &mut reader, out);
     file.warn(reader.warnings());

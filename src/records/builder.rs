@@ -4,7 +4,7 @@ use super::writer::{RecordWriter, SeekRecordWriter};
 use crate::encoder::{Encoder, EncoderBuilder, Plan, RecordOptions, move_up};
 use blosc1::{Compressor, Filter};
 use bloscpack_error::{Error, Result};
-use bloscpack_wire::{Checksum, FormatVersion, Hashers, Metadata, Packing};
+use bloscpack_wire::{Checksum, FormatVersion, Hashers, Limits, Metadata, Packing};
 use std::io::{self, Read, Seek, Write};
 
 /// The `dtype` of records that are any bytes.
@@ -115,6 +115,13 @@ impl RecordWriterBuilder {
     #[must_use]
     pub fn checksum(mut self, checksum: Checksum) -> Self {
         self.options = self.options.checksum(checksum);
+        self
+    }
+
+    /// The limits of the readers of the output, as [`EncoderBuilder::limits`]: a longer record than they allow is an error.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.options = self.options.limits(limits);
         self
     }
 

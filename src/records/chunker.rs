@@ -6,7 +6,7 @@ use blosc1::MAX_NBYTES;
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::parallel::BATCH;
 use bloscpack_wire::{
-    Packing,
+    FormatError, Limit, Packing,
     internal::{Pack, most_packed},
 };
 
@@ -17,6 +17,8 @@ const BATCH_CHUNKS: usize = 4096;
 pub(crate) struct RecordChunker {
     compressor: ChunkCompressor,
     packing: Option<Packing>,
+    /// The limit on the uncompressed bytes of a chunk.
+    longest: u32,
     /// Records of a chunk that may get more of them.
     pack: Pack,
     /// Chunks that wait for others.
@@ -43,6 +45,7 @@ impl RecordChunker {
         Ok(Self {
             compressor: ChunkCompressor::new(options)?,
             packing,
+            longest: options.longest,
             pack: Pack::default(),
             batch: Batch::default(),
             made: Totals::default(),
@@ -88,7 +91,11 @@ impl RecordChunker {
     fn length_of(&self, record: &[u8]) -> Result<u32> {
         let most = self.packing.map_or(MAX_NBYTES, |_| most_packed());
         match u32::try_from(record.len()) {
-            Ok(length) if length <= most => Ok(length),
+            Ok(length) if length <= most => {
+                let len = length + self.packing.map_or(0, |_| MAX_NBYTES - most_packed());
+                FormatError::check_write(Limit::Chunk, len.into(), self.longest.into())?;
+                Ok(length)
+            }
             _ => Err(self.too_long(record.len(), most)),
         }
     }
@@ -105,6 +112,8 @@ impl RecordChunker {
     fn close(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         let count = self.pack.count().into();
         let first = self.first + self.in_chunks;
+        let (len, longest) = (to_u64(self.pack.len()), self.longest.into());
+        FormatError::check_write(Limit::Chunk, len, longest)?;
         let pack = std::mem::take(&mut self.pack);
         self.make_room(pack.len(), false, sink)?;
         self.add(pack.len(), count, |data| pack.encode(first, data))?;
@@ -200,6 +209,7 @@ mod tests {
         let options = ChunkOptions {
             chunk: ChunkSettings::default(),
             checksum: Checksum::Crc32,
+            longest: u32::MAX,
             hashers: Hashers::default(),
             threads: 1,
         };

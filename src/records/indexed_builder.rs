@@ -81,7 +81,13 @@ impl IndexedRecordReaderBuilder {
     /// records if the metadata does not contain their number; [`Unsupported`](bloscpack_error::Category::Unsupported) for
     /// chunks that do not hold records, records packed in an unknown way, and concatenations with packed members.
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedRecordReader<S>> {
-        let index = Index::of_records(&source, &self.limits, self.allow_unterminated).reading()?;
+        let index = Index::of_records(
+            &source,
+            &self.limits,
+            &self.hashers,
+            self.allow_unterminated,
+        )
+        .reading()?;
         self.with_index(source, index.into()).reading()
     }
 

@@ -63,6 +63,28 @@ impl RecordReaderBuilder {
         self
     }
 
+    /// Stops after this many members, and reads nothing from the source that the last of them does not need; all members
+    /// by default. [`RecordReader::into_parts`] then returns the source and what was read beyond the last member, so that
+    /// something else may follow a stream.
+    ///
+    /// ```
+    /// use bloscpack::records::{RecordReader, RecordWriter};
+    /// let mut writer = RecordWriter::new(Vec::new())?;
+    /// writer.push("a record")?;
+    /// let mut input = writer.finish()?;
+    /// input.extend_from_slice(b"something else");
+    ///
+    /// let mut reader = RecordReader::builder().members(1).read_from(input.as_slice());
+    /// assert_eq!(reader.by_ref().count(), 1);
+    /// assert_eq!(reader.into_parts().1, b"something else");
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
+    #[must_use]
+    pub fn members(mut self, most: u64) -> Self {
+        self.settings.members = Some(most);
+        self
+    }
+
     /// Accepts input that its writer did not finish, as
     /// [`DecoderBuilder::allow_unterminated`](crate::DecoderBuilder::allow_unterminated).
     #[must_use]
@@ -384,6 +406,13 @@ impl<R: Read> RecordReader<R> {
     /// Returns the input. Bytes that were read ahead of the records are lost.
     pub fn into_inner(self) -> R {
         self.engine.into_inner()
+    }
+
+    /// Returns the source and the bytes that were read from it and not parsed. After the last of the
+    /// [members](RecordReaderBuilder::members) that were asked for, these are the bytes that follow it; before, they may begin
+    /// anywhere.
+    pub fn into_parts(self) -> (R, Vec<u8>) {
+        self.engine.into_parts()
     }
 }
 

@@ -8,7 +8,7 @@ use super::damages::{Damage, Findings, FoundMember, Take};
 use super::walk::Walk;
 use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
-use bloscpack_wire::{Event, FormatError, Limits, NumpyArray, Section};
+use bloscpack_wire::{Event, FormatError, NumpyArray, Section};
 use output::OutputFile;
 use std::io::{Read, Seek, Write};
 
@@ -123,7 +123,7 @@ where
     let has_records = found.has_records()?;
     let is_hopeless = |member: &FoundMember| member.sound == 0 && !member.is_sound_and_empty();
     if found.members.iter().all(is_hopeless) {
-        let walked = walk(source, &options.limits)?;
+        let walked = walk(source, options)?;
         if !matches!(walked, Ok(has_chunks) if !has_chunks) {
             return Err(first_error(found.examine(source, options, take)?));
         }
@@ -139,7 +139,7 @@ where
     recovery.array_lost = array_lost;
     recovery.metadata_lost |= array_lost || metadata_lost;
     if recovery.damage_count == 0
-        && let Err(error) = walk(source, &options.limits)?
+        && let Err(error) = walk(source, options)?
     {
         // It keeps a reader from reading chunks that are all sound: a table or a header contradicts them.
         let section = error.position().map(|position| position.section);
@@ -163,9 +163,13 @@ fn first_error(recovery: Recovery) -> Error {
 }
 
 /// Whether a source whose structure is sound has chunks; the inner error is damage.
-fn walk<S: ReadAt>(source: &S, limits: &Limits) -> Result<std::result::Result<bool, Error>> {
+fn walk<S: ReadAt>(
+    source: &S,
+    options: &RecoverOptions,
+) -> Result<std::result::Result<bool, Error>> {
     let mut has_chunks = false;
-    let outcome = Walk::of_file(Cursor::new(source), limits)?.run(|event, _| {
+    let mut outcome = Walk::of_file(Cursor::new(source), &options.limits, &options.hashers)?;
+    let outcome = outcome.run(|event, _| {
         has_chunks |= matches!(event, Event::Chunk(..));
     });
     match outcome {

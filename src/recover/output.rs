@@ -7,7 +7,7 @@ use crate::records::{RecordWriter, RecordWriterBuilder, SeekRecordWriter};
 use blosc1::internal::guess_settings;
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::ReadAt;
-use bloscpack_wire::{FormatVersion, Packing};
+use bloscpack_wire::{FormatVersion, Limits, Packing};
 use std::io::{Read, Seek, Write};
 
 /// Chunks of a member of which one is looked at to find out how they were made.
@@ -97,7 +97,10 @@ pub(super) fn builder<S: ReadAt>(
     let metadata = of_kind().find_map(|member| member.metadata.clone());
     let member = of_kind().find(|member| member.sound > 0);
     let settle = |builder: EncoderBuilder| {
-        let mut builder = builder.threads(options.threads).hashers(options.hashers);
+        let mut builder = builder
+            .threads(options.threads)
+            .hashers(options.hashers.clone())
+            .limits(options.limits.max(Limits::default()));
         if let Some(metadata) = metadata {
             builder = builder.metadata(metadata);
         }

@@ -5,8 +5,9 @@ mod verifier;
 
 pub use super::damages::Damage;
 
-use super::damages::{Finding, Recovery, examine, holds_chunks};
+use super::damages::{Finding, RecoverOptions, Recovery, examine, holds_chunks};
 use super::engine::Warning;
+use super::read_options::ReadOptions;
 use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{FormatError, Limits, ParseError};
@@ -79,7 +80,8 @@ type Take<'a> = &'a mut dyn FnMut(Damage) -> Result<()>;
 /// # Errors
 /// Returns any error of the reader, and that of a worker that panicked. Damage to the input is in the report.
 pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Report> {
-    Report::with_all(|take| verify_with(reader, limits, threads, take))
+    let options = ReadOptions::new().limits(limits).threads(threads);
+    Report::with_all(|take| verify_with(reader, &options, take))
 }
 
 /// As [`verify`], but passes each damage to `take` instead of keeping it: a report of any length takes no memory.
@@ -91,7 +93,7 @@ pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Repo
 /// use bloscpack::verify::verify_with;
 /// let mut file = bloscpack::compress(&[1; 5000])?;
 /// *file.last_mut().unwrap() ^= 1;
-/// let report = verify_with(file.as_slice(), Default::default(), 1, |damage| {
+/// let report = verify_with(file.as_slice(), &Default::default(), |damage| {
 ///     println!("{}", damage.error);
 ///     Ok(())
 /// })?;
@@ -100,11 +102,10 @@ pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Repo
 /// ```
 ///
 /// # Errors
-/// Returns the errors of [`verify`], and those of `take`.
+/// Returns the errors of [`verify`], those of `take`, and [`FormatError::Hasher`] for a hasher that fits no file.
 pub fn verify_with<R: Read>(
     reader: R,
-    limits: Limits,
-    threads: usize,
+    options: &ReadOptions,
     mut take: impl FnMut(Damage) -> Result<()>,
 ) -> Result<Report> {
     let mut count = 0;
@@ -112,7 +113,7 @@ pub fn verify_with<R: Read>(
         count += 1;
         take(damage)
     };
-    let (mut report, stop) = Verifier::run(reader, limits, threads, &mut take)?;
+    let (mut report, stop) = Verifier::run(reader, options, &mut take)?;
     stop.map_or(Ok(()), take)?;
     report.damage_count = count;
     Ok(report)
@@ -141,7 +142,8 @@ pub fn verify_with<R: Read>(
 /// # Errors
 /// Returns the same errors as [`verify`].
 pub fn verify_at<S: ReadAt + ?Sized>(source: &S, limits: Limits, threads: usize) -> Result<Report> {
-    Report::with_all(|take| verify_at_with(source, limits, threads, take))
+    let options = ReadOptions::new().limits(limits).threads(threads);
+    Report::with_all(|take| verify_at_with(source, &options, take))
 }
 
 /// As [`verify_at`], but passes each damage to `take` as [`verify_with`] does.
@@ -149,21 +151,20 @@ pub fn verify_at<S: ReadAt + ?Sized>(source: &S, limits: Limits, threads: usize)
 /// ```
 /// use bloscpack::verify::verify_at_with;
 /// let file = bloscpack::compress(&[1; 5000])?;
-/// let report = verify_at_with(&file, Default::default(), 1, |_| Ok(()))?;
+/// let report = verify_at_with(&file, &Default::default(), |_| Ok(()))?;
 /// assert!(report.is_sound());
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
 ///
 /// # Errors
-/// Returns the errors of [`verify`], and those of `take`.
+/// Returns the errors of [`verify`], those of `take`, and [`FormatError::Hasher`] for a hasher that fits no file.
 pub fn verify_at_with<S: ReadAt + ?Sized>(
     source: &S,
-    limits: Limits,
-    threads: usize,
+    options: &ReadOptions,
     mut take: impl FnMut(Damage) -> Result<()>,
 ) -> Result<Report> {
     let mut count = 0;
-    let mut report = check(&source, limits, threads, &mut |damage| {
+    let mut report = check(&source, options, &mut |damage| {
         count += 1;
         take(damage)
     })?;
@@ -171,10 +172,14 @@ pub fn verify_at_with<S: ReadAt + ?Sized>(
     Ok(report)
 }
 
-fn check<S: ReadAt>(source: &S, limits: Limits, threads: usize, take: Take<'_>) -> Result<Report> {
-    let walk = |take: Take<'_>| Verifier::run(Cursor::new(source), limits, threads, take);
+fn check<S: ReadAt>(source: &S, options: &ReadOptions, take: Take<'_>) -> Result<Report> {
+    let walk = |take: Take<'_>| Verifier::run(Cursor::new(source), options, take);
+    let examined = RecoverOptions::default()
+        .limits(options.limits)
+        .hashers(options.hashers.clone())
+        .threads(options.threads);
     let scan = |take: Take<'_>| {
-        let scanned = examine(source, limits, threads, &mut |found| match found {
+        let scanned = examine(source, &examined, &mut |found| match found {
             Finding::Damage(damage) => take(damage),
             Finding::Lost(_) => Ok(()),
         });
@@ -199,7 +204,7 @@ fn check<S: ReadAt>(source: &S, limits: Limits, threads: usize, take: Take<'_>) 
             stop.damage
         }
         Some(stop) => Some(stop),
-        None => report.hidden(source, &limits).reading()?,
+        None => report.hidden(source, options).reading()?,
     };
     kept.pass(take, walk)?;
     last.map_or(Ok(()), take)?;
@@ -208,7 +213,7 @@ fn check<S: ReadAt>(source: &S, limits: Limits, threads: usize, take: Take<'_>) 
 
 impl Report {
     /// Bytes after the last chunk, as damage, if there are sound chunks among them.
-    fn hidden<S: ReadAt>(&mut self, source: &S, limits: &Limits) -> Result<Option<Damage>> {
+    fn hidden<S: ReadAt>(&mut self, source: &S, options: &ReadOptions) -> Result<Option<Damage>> {
         let trailing = self.warnings.iter().enumerate();
         let mut trailing = trailing.filter_map(|(index, warning)| match warning {
             Warning::Trailing(trailing) => Some((index, trailing.position)),
@@ -217,7 +222,7 @@ impl Report {
         let Some((index, position)) = trailing.next() else {
             return Ok(None);
         };
-        if !holds_chunks(source, position.byte, limits)? {
+        if !holds_chunks(source, position.byte, &options.limits, &options.hashers)? {
             return Ok(None);
         }
         self.warnings.remove(index);

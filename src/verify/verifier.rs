@@ -4,9 +4,10 @@ use super::{KEPT, Report, Take};
 use crate::checked::to_u64;
 use crate::damages::Damage;
 use crate::engine::{ChunkInfo, Engine, Piece, Settings, Wanted};
+use crate::read_options::ReadOptions;
 use crate::records::{Numbers, RecordTally};
 use bloscpack_error::Result;
-use bloscpack_wire::{FormatError, Limits, ParseError};
+use bloscpack_wire::{FormatError, ParseError};
 use std::collections::VecDeque;
 use std::io::Read;
 use std::ops::Range;
@@ -24,13 +25,14 @@ impl<'a> Verifier<'a> {
     /// Reads all of an input. Returns the damage to the structure that ended it separately.
     pub(super) fn run<R: Read>(
         reader: R,
-        limits: Limits,
-        threads: usize,
+        options: &ReadOptions,
         take: Take<'a>,
     ) -> Result<(Report, Option<Damage>)> {
+        options.hashers.check()?;
         let settings = Settings {
-            limits,
-            threads,
+            limits: options.limits,
+            hashers: options.hashers.clone(),
+            threads: options.threads,
             wanted: Wanted::Chunks,
             ..Settings::default()
         };

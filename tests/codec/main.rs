@@ -10,7 +10,9 @@ mod corpus;
 mod determinism;
 mod edit;
 mod format;
+mod hashers;
 mod indexed;
+mod interactive;
 mod mapped;
 mod pieces;
 mod positions;
@@ -20,6 +22,7 @@ mod roundtrip;
 mod sides;
 mod tune;
 mod varlen_proposal;
+mod written;
 
 #[global_allocator]
 static ALLOCATOR: testkit::counting::Counting = testkit::counting::Counting;

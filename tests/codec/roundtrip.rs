@@ -751,7 +751,10 @@ fn a_chunk_lost_in_a_panic_is_not_passed_over() {
     };
     for threads in [1, 3] {
         let options = || Encoder::builder().chunk_size(10).level(0).threads(threads);
-        let mut encoder = options().hashers(planted).write_to(Vec::new()).unwrap();
+        let mut encoder = options()
+            .hashers(planted.clone())
+            .write_to(Vec::new())
+            .unwrap();
         encoder.write_all(&[9; 10]).unwrap();
         assert!(is_panic(encoder.flush().unwrap_err()));
         assert!(encoder.write_all(&[1; 10]).is_err());
@@ -763,7 +766,7 @@ fn a_chunk_lost_in_a_panic_is_not_passed_over() {
             encoder.write_all(&[byte; 10]).unwrap();
         }
         let stream = encoder.finish().unwrap();
-        let builder = Decoder::builder().threads(threads).hashers(planted);
+        let builder = Decoder::builder().threads(threads).hashers(planted.clone());
         let (mut decoder, mut data) = (builder.read_from(stream.as_slice()), Vec::new());
         for _ in 0..2 {
             assert!(is_panic(decoder.read_to_end(&mut data).unwrap_err()));

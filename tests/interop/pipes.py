@@ -13,7 +13,7 @@ from common import (CHECKSUMS, CODECS, LONGEST_RUN, METADATA, Failure, Look, equ
                     expect, numbers, reference_unpack)
 from written import opened
 
-CASES = 75
+CASES = 78
 CHUNK = 1000
 LENGTHS = (0, 1, 999, 1000, 1001, 2000, 30_500)
 # Defined in docs/format.md: a pure copy of nothing with typesize 0.
@@ -126,6 +126,8 @@ def streams(blpk, place):
     for length in LENGTHS:
         yield "ended-%d" % length, ended, blpk, place, length
         yield "cut-%d" % length, cut, blpk, length
+    for every in ("700", "2K", "1s"):
+        yield "flushed-%s" % every, flushed, blpk, place, every
 
 
 def ended(blpk, place, length):
@@ -150,6 +152,18 @@ def cut(blpk, length):
     allowed = blpk.status(0, "d", "--allow-unterminated", stdin=stream)
     equal(allowed.stdout, data, "content, unterminated allowed")
     expect(allowed.stderr, "no warning")
+
+
+def flushed(blpk, place, every):
+    """Uneven chunks: the reference unpacks nothing, as from any stream without a count, and says nothing."""
+    data = numbers(5000)
+    stream = blpk.ok("c", "--flush-every", every, stdin=data)
+    equal(struct.unpack_from("<iiq", stream, 8), (-1, -1, -1), "sizes and number of chunks")
+    equal(blpk.ok("d", stdin=stream), data, "content")
+    equal(reference_unpack(place.file("stream.blp", stream))[0], b"", "content for the reference")
+    even = place.folder() / "even.blp"
+    blpk.ok("c", "-", even, stdin=blpk.ok("d", stdin=stream))
+    equal(reference_unpack(even)[0], data, "content of a file made of it")
 
 
 def concatenated(blpk, place):

@@ -158,9 +158,14 @@ fn hint(error: &Error) -> Option<String> {
         Limit::Total => "total=SIZE",
     });
     if let Some(limit) = limit {
-        return Some(format!(
-            "if you trust the input, raise the limit: --limit {limit}"
-        ));
+        let is_written = matches!(
+            error.kind(),
+            ErrorKind::Format(FormatError::WriteLimit { .. })
+        );
+        return Some(match is_written {
+            true => format!("raise the limit here and wherever it is read: --limit {limit}"),
+            false => format!("if you trust the input, raise the limit: --limit {limit}"),
+        });
     }
     if let Some(error) = error.detail::<SelectionError>() {
         return of_selection(error);

@@ -53,6 +53,11 @@ impl Session {
         session
     }
 
+    /// Limits on what is written: those of the readers, which `--limit` can raise but not lower.
+    pub fn write_limits(&self) -> Limits {
+        self.limits.max(Limits::default())
+    }
+
     /// Prints a line about the work, if asked to.
     pub fn verbose(&self, text: impl Display) {
         if self.verbose {

@@ -169,6 +169,9 @@ impl Error {
     /// Advice on what to do next, where there is any.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
+        if let ErrorKind::Format(FormatError::WriteLimit { limit, .. }) = self.kind() {
+            return Some(write_limit_hint(*limit));
+        }
         if let Some(limit) = self.limit() {
             return Some(limit_hint(limit));
         }
@@ -194,6 +197,19 @@ fn limit_hint(limit: Limit) -> &'static str {
         Limit::Offsets => "raise the limit `offsets` if you trust the input",
         Limit::Ratio => "raise the limit `ratio` if you trust the input",
         Limit::Total => "raise the limit `total` if you want that much",
+    }
+}
+
+fn write_limit_hint(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Chunk => "raise the limit `chunk` of the writer and of every reader",
+        Limit::Block => "raise the limit `block` of the writer and of every reader",
+        Limit::Metadata => "raise the limit `metadata` of the writer and of every reader",
+        Limit::Offsets => {
+            "use larger chunks, or raise the limit `offsets` of the writer and of every reader"
+        }
+        Limit::Ratio => "raise the limit `ratio` of the writer and of every reader",
+        Limit::Total => "raise the limit `total` of the writer and of every reader",
     }
 }
 

@@ -19,7 +19,7 @@ use bloscpack_wire::{Limit, Limits, Position, Section};
 use std::ops::Range;
 
 /// Bytes of an entry of the index.
-const ENTRY_LEN: u64 = 8;
+pub(crate) const ENTRY_LEN: u64 = 8;
 
 /// The maximum number of entries that may refer to one chunk where the index consists of such entries only. No program writes
 /// such an index, and with a few bytes it would make any number of chunks that each cost as much as the one does.

@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(clippy::cast_possible_truncation, reason = "lengths here are small")]
 
-use bloscpack::Result;
 use bloscpack::blosc::{Blosc2Encoder, Blosc2Settings, ChunkDecoder, SpecialValue, special_chunk};
 use bloscpack::frame::wire::{ChunkPlace, Trailer, encode_index};
 use bloscpack::frame::{Frame, FrameHeader, FrameKind, FrameOptions, NdArray};
 use bloscpack::storage::{Key, Memory, Store};
+use bloscpack::{Limits, Result};
 
 pub fn options() -> FrameOptions {
     FrameOptions::new().threads(1)
@@ -154,7 +154,9 @@ pub fn bomb(place: Option<ChunkPlace>) -> Parts {
     let array = NdArray::builder(&[100 << 20], 4)
         .chunk_shape(&[100 << 20])
         .block_shape(&[100 << 20]);
-    let mut array = array.options(options()).in_memory().unwrap();
+    // More than readers accept by default.
+    let limits = Limits::new().block(400 << 20);
+    let mut array = array.options(options().limits(limits)).in_memory().unwrap();
     let parts = Parts::of(&array.to_bytes().unwrap());
     let chunk = special_chunk(SpecialValue::Zeros, 400 << 20, 4, 400 << 20).unwrap();
     let mut parts = parts.with_places(&[place.unwrap_or(ChunkPlace::At(0))]);

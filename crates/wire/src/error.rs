@@ -186,6 +186,16 @@ pub enum FormatError {
         /// Bytes allowed.
         allowed: u64,
     },
+    /// More than readers with this limit accept, and so refused by the writer.
+    #[error("{limit} of {found} bytes could not be read again: the limit is {allowed}")]
+    WriteLimit {
+        /// The limit.
+        limit: Limit,
+        /// Bytes that were to be written.
+        found: u64,
+        /// Bytes allowed.
+        allowed: u64,
+    },
     /// A part that this build cannot read.
     #[error("{what}")]
     Unsupported {
@@ -205,6 +215,14 @@ pub enum FormatError {
         version: FormatVersion,
         /// The part that it cannot express.
         what: &'static str,
+    },
+    /// A plugged hasher whose digest has another length than that of its kind.
+    #[error("the hasher for {checksum} gives digests of {found} bytes, should be {expected}", expected = checksum.digest_len())]
+    Hasher {
+        /// The kind that it is plugged in for.
+        checksum: Checksum,
+        /// Bytes of its digest.
+        found: usize,
     },
     /// This library contradicts itself: nothing is wrong with the file.
     #[error("internal error: {what}")]
@@ -227,11 +245,20 @@ pub struct DigestMismatch {
 }
 
 impl FormatError {
+    /// Refuses a digest of another length than that of its kind.
+    pub(crate) fn check_hasher(checksum: Checksum, computed: Digest) -> Result<(), Self> {
+        match computed.as_bytes().len() {
+            found if found == checksum.digest_len() => Ok(()),
+            found => Err(Self::Hasher { checksum, found }),
+        }
+    }
+
     /// Compares a digest in the file with that of the data.
     ///
     /// # Errors
-    /// Returns [`FormatError::Digest`] if they differ.
+    /// Returns [`FormatError::Digest`] if they differ, and [`FormatError::Hasher`] if the computed one can be in no file.
     pub fn check_digest(checksum: Checksum, found: Digest, computed: Digest) -> Result<(), Self> {
+        Self::check_hasher(checksum, computed)?;
         if found == computed {
             return Ok(());
         }
@@ -240,6 +267,21 @@ impl FormatError {
             found,
             computed,
         })))
+    }
+
+    /// Refuses to write what readers with the same limits would refuse to read.
+    ///
+    /// # Errors
+    /// Returns [`FormatError::WriteLimit`] for more than `allowed`, the value of this limit.
+    pub fn check_write(limit: Limit, found: u64, allowed: u64) -> Result<(), Self> {
+        match found <= allowed {
+            true => Ok(()),
+            false => Err(Self::WriteLimit {
+                limit,
+                found,
+                allowed,
+            }),
+        }
     }
 
     pub(crate) fn bug(what: impl Into<String>) -> Self {
@@ -281,8 +323,8 @@ impl FormatError {
             | Self::ChecksumId { .. }
             | Self::MetadataFormat { .. }
             | Self::Unsupported { .. } => Fault::Unsupported,
-            Self::Limit { .. } => Fault::OverLimit,
-            Self::ReadOnly { .. } | Self::NoPlace { .. } => Fault::Usage,
+            Self::Limit { .. } | Self::WriteLimit { .. } => Fault::OverLimit,
+            Self::ReadOnly { .. } | Self::NoPlace { .. } | Self::Hasher { .. } => Fault::Usage,
             Self::Bug { .. } => Fault::Bug,
             Self::Chunk(error) => error.fault(),
             Self::MemberMagic { .. }
@@ -305,7 +347,7 @@ impl FormatError {
     #[must_use]
     pub fn limit(&self) -> Option<Limit> {
         match self {
-            Self::Limit { limit, .. } => Some(*limit),
+            Self::Limit { limit, .. } | Self::WriteLimit { limit, .. } => Some(*limit),
             Self::Chunk(ChunkError::BlockOverLimit { .. }) => Some(Limit::Block),
             Self::Chunk(ChunkError::RatioOverLimit { .. }) => Some(Limit::Ratio),
             _ => None,

@@ -1,17 +1,17 @@
 //! Hashers: the state that turns bytes into a digest, and the table by which they are chosen.
 
 use super::checksum::{Checksum, Digest};
+use super::error::FormatError;
 use md5::Md5;
 use sha1::Sha1;
 use sha2::digest::Digest as _;
 use sha2::{Sha224, Sha256, Sha384, Sha512};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// The state of one checksum.
 ///
-/// Implement it to plug an implementation of your own (a hardware engine, a counting double)
-/// into an encoder or decoder by [`Hashers::with`]; it must compute the digest that the format
-/// defines for its kind.
+/// Implement it to plug an implementation of your own (a hardware engine, a digest with a key)
+/// into everything that writes or reads, by [`Hashers::with`].
 pub trait Hasher: Send {
     /// Takes in more bytes. The digest does not depend on how they are cut.
     fn update(&mut self, bytes: &[u8]);
@@ -21,9 +21,14 @@ pub trait Hasher: Send {
 }
 
 /// Makes a hasher in its initial state.
-pub type MakeHasher = fn() -> Box<dyn Hasher>;
+type MakeHasher = dyn Fn() -> Box<dyn Hasher> + Send + Sync;
 
 /// The implementation of each checksum.
+///
+/// The format has numbers for the nine kinds of [`Checksum`] and for no other, and a file cannot say that a digest is a
+/// private one. A hasher that computes another digest than its kind, as one with a key, makes files that only readers with
+/// the same hasher take: for all others, each digest is a mismatch, which looks like damage. The digest must be as long
+/// as that of its kind, or writing fails before the first byte.
 ///
 /// ```
 /// use bloscpack_wire::{Checksum, Hashers};
@@ -32,27 +37,70 @@ pub type MakeHasher = fn() -> Box<dyn Hasher>;
 /// assert_eq!(hashers.digest(Checksum::Adler32, b"").to_string(), "00000001");
 /// assert_eq!(hashers.digest(Checksum::None, b"123456789").as_bytes(), b"");
 /// ```
-#[derive(Clone, Copy)]
+#[derive(Clone, Default)]
 pub struct Hashers {
-    make: [MakeHasher; Checksum::ALL.len()],
+    plugged: Vec<(Checksum, Arc<MakeHasher>)>,
 }
 
 impl Hashers {
     /// The same table with another implementation for one kind.
+    ///
+    /// ```
+    /// use bloscpack_wire::{Checksum, Digest, Hasher, Hashers};
+    ///
+    /// /// A toy: the sum of a key and all bytes.
+    /// struct Keyed(u32, u32);
+    ///
+    /// impl Hasher for Keyed {
+    ///     fn update(&mut self, bytes: &[u8]) {
+    ///         self.1 = bytes.iter().fold(self.1, |sum, byte| sum.wrapping_add((*byte).into()));
+    ///     }
+    ///
+    ///     fn finish(&mut self) -> Digest {
+    ///         Digest::from_u32(std::mem::replace(&mut self.1, self.0))
+    ///     }
+    /// }
+    ///
+    /// let key = 1000;
+    /// let hashers = Hashers::default().with(Checksum::Crc32, move || Box::new(Keyed(key, key)));
+    /// assert_eq!(hashers.digest(Checksum::Crc32, &[1, 2]), Digest::from_u32(1003));
+    /// assert!(hashers.check().is_ok());
+    /// ```
     #[must_use]
-    pub fn with(mut self, kind: Checksum, make: MakeHasher) -> Self {
-        if let Some(slot) = self.make.get_mut(usize::from(kind.id())) {
-            *slot = make;
-        }
+    pub fn with(
+        mut self,
+        kind: Checksum,
+        make: impl Fn() -> Box<dyn Hasher> + Send + Sync + 'static,
+    ) -> Self {
+        self.plugged.retain(|(other, _)| *other != kind);
+        self.plugged.push((kind, Arc::new(make)));
         self
     }
 
     /// A hasher for this kind.
     #[must_use]
     pub fn hasher(&self, kind: Checksum) -> Box<dyn Hasher> {
-        self.make
-            .get(usize::from(kind.id()))
-            .map_or_else(nothing, |make| make())
+        let plugged = self.plugged.iter().find(|(other, _)| *other == kind);
+        plugged.map_or_else(|| own(kind), |(_, make)| make())
+    }
+
+    /// Whether the digest of each plugged hasher is as long as that of its kind.
+    ///
+    /// # Errors
+    /// Returns [`FormatError::Hasher`] for the first one whose digest is not.
+    pub fn check(&self) -> Result<(), FormatError> {
+        let mut kinds = self.plugged.iter().map(|(kind, _)| *kind);
+        kinds.try_for_each(|kind| self.stored_digest(kind, &[]).map(|_| ()))
+    }
+
+    /// As [`digest`](Self::digest), for a digest that is to be written.
+    ///
+    /// # Errors
+    /// Returns [`FormatError::Hasher`] if its length is not that of its kind.
+    pub fn stored_digest(&self, kind: Checksum, bytes: &[u8]) -> Result<Digest, FormatError> {
+        let digest = self.digest(kind, bytes);
+        FormatError::check_hasher(kind, digest)?;
+        Ok(digest)
     }
 
     /// The digest of one piece of bytes.
@@ -64,27 +112,25 @@ impl Hashers {
     }
 }
 
-impl Default for Hashers {
-    fn default() -> Self {
-        Self {
-            make: [
-                nothing,
-                || Box::new(simd_adler32::Adler32::new()),
-                || Box::new(CRC32.clone()),
-                || Box::new(Md5::new()),
-                || Box::new(Sha1::new()),
-                || Box::new(Sha224::new()),
-                || Box::new(Sha256::new()),
-                || Box::new(Sha384::new()),
-                || Box::new(Sha512::new()),
-            ],
-        }
+/// The implementation of this kind here.
+fn own(kind: Checksum) -> Box<dyn Hasher> {
+    match kind {
+        Checksum::None => Box::new(Nothing),
+        Checksum::Adler32 => Box::new(simd_adler32::Adler32::new()),
+        Checksum::Crc32 => Box::new(CRC32.clone()),
+        Checksum::Md5 => Box::new(Md5::new()),
+        Checksum::Sha1 => Box::new(Sha1::new()),
+        Checksum::Sha224 => Box::new(Sha224::new()),
+        Checksum::Sha256 => Box::new(Sha256::new()),
+        Checksum::Sha384 => Box::new(Sha384::new()),
+        Checksum::Sha512 => Box::new(Sha512::new()),
     }
 }
 
 impl std::fmt::Debug for Hashers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Hashers")
+        let kinds = self.plugged.iter().map(|(kind, _)| kind);
+        f.debug_list().entries(kinds).finish()
     }
 }
 
@@ -93,10 +139,6 @@ static CRC32: LazyLock<crc32fast::Hasher> = LazyLock::new(crc32fast::Hasher::new
 
 /// The hasher of [`Checksum::None`].
 struct Nothing;
-
-fn nothing() -> Box<dyn Hasher> {
-    Box::new(Nothing)
-}
 
 impl Hasher for Nothing {
     fn update(&mut self, _: &[u8]) {}

@@ -6,6 +6,10 @@ use blosc1::{ChunkDecoder, MAX_NBYTES};
 
 /// Bounds on what a reader accepts from an input; more is an error that names the bound.
 ///
+/// Writers have them, too, and refuse what a reader with the same limits would refuse: to write more than the defaults
+/// allow, raise a limit for the writer and for every reader. Of these, writers check `chunk`, `metadata` and `offsets`; the
+/// others bound nothing that is written with the defaults.
+///
 /// Memory is allocated as bytes arrive, never because a header claims a length; these limits bound the rest.
 ///
 /// ```
@@ -46,6 +50,25 @@ impl Limits {
             offsets: 256 << 20,
             ratio: u32::MAX,
             total: u64::MAX,
+        }
+    }
+
+    /// The larger of both, limit by limit.
+    ///
+    /// ```
+    /// use bloscpack_wire::Limits;
+    /// let both = Limits::new().chunk(1).metadata(100 << 20).max(Limits::new());
+    /// assert_eq!(both, Limits::new().metadata(100 << 20));
+    /// ```
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        Self {
+            chunk: self.chunk.max(other.chunk),
+            block: self.block.max(other.block),
+            metadata: self.metadata.max(other.metadata),
+            offsets: self.offsets.max(other.offsets),
+            ratio: self.ratio.max(other.ratio),
+            total: self.total.max(other.total),
         }
     }
 

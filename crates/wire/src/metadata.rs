@@ -343,7 +343,7 @@ impl Metadata {
         let mut section = header.encode().to_vec();
         section.extend_from_slice(stored);
         section.resize(METADATA_HEADER_LEN + to_usize(header.max_meta_size), 0);
-        section.extend_from_slice(hashers.digest(checksum, stored).as_bytes());
+        section.extend_from_slice(hashers.stored_digest(checksum, stored)?.as_bytes());
         Ok(Some(section))
     }
 }

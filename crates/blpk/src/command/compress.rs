@@ -1,5 +1,6 @@
 //! `blpk compress`: plain bytes into a Bloscpack file or stream.
 
+mod flush;
 mod length;
 
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use crate::output::Output;
 use crate::session::Session;
 use crate::size;
 use crate::status::Status;
+use flush::FlushEvery;
 
 const BLOSCPACK: &str = "Bloscpack settings";
 
@@ -68,6 +70,12 @@ pub struct Compress {
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = size::parse, help_heading = BLOSCPACK)]
     size: Option<u64>,
 
+    /// Send data on after at most this time (200ms, 2s) or at most this many bytes (64K), in a chunk that need not be full;
+    /// the output is a stream, which Bloscpack cannot read
+    #[arg(long, value_name = "TIME|BYTES", allow_negative_numbers = true, value_parser = flush::parse, conflicts_with = "size",
+          help_heading = BLOSCPACK)]
+    flush_every: Option<FlushEvery>,
+
     /// File to compress, or - for standard input
     #[arg(value_name = "IN", default_value = STANDARD)]
     input: PathBuf,
@@ -96,7 +104,10 @@ impl Compress {
             return Err(Failure::usage(title).hint("give --size, or name an output file"));
         }
         let builder = || self.builder(metadata.clone(), tuned.as_ref(), session);
-        let (plain, chosen) = length::compress(&builder, self.size, &input, &mut output, session)?;
+        let (plain, chosen) = match self.flush_every {
+            Some(every) => flush::compress(builder(), every, &input, &mut output, session)?,
+            None => length::compress(&builder, self.size, &input, &mut output, session)?,
+        };
         if let Some(chosen) = tuned.or(chosen) {
             session.verbose(chosen);
         }
@@ -111,8 +122,11 @@ impl Compress {
         Ok(Status::Done)
     }
 
-    /// Refuses settings that version 1 does not have.
+    /// Refuses settings that the version does not have.
     fn check_format(&self) -> Result<(), Failure> {
+        if self.flush_every.is_some() && self.format != FormatVersion::V3 {
+            return Err(Failure::usage("--flush-every needs --format 3"));
+        }
         let checksum = self.checksum.is_some_and(|kind| kind != Checksum::None);
         let (what, option) = match (self.format, checksum, &self.metadata) {
             (FormatVersion::V1, true, _) => ("checksums", "-k"),
@@ -173,7 +187,8 @@ impl Compress {
             .chunk_size(self.chunk_size)
             .offsets(!self.no_offsets)
             .layout(self.format)
-            .threads(session.threads);
+            .threads(session.threads)
+            .limits(session.write_limits());
         // The default checksum depends on the version: the first had none.
         with_given!(builder,
             checksum: self.checksum,

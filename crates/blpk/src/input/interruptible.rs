@@ -2,8 +2,9 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread;
+use std::time::Instant;
 
 use super::Input;
 use super::reader::retry;
@@ -55,17 +56,27 @@ impl<'a> InterruptibleReader<'a> {
         };
         Ok(Self { source, progress })
     }
+
+    /// As [`read`](Read::read), but returns nothing if no byte arrives before the deadline.
+    pub fn read_until(
+        &mut self,
+        buffer: &mut [u8],
+        deadline: Option<Instant>,
+    ) -> io::Result<Option<usize>> {
+        interrupt::check()?;
+        let count = match &mut self.source {
+            Source::File(file) => retry(|| file.read(buffer)).map(Some),
+            Source::Pipe(pump) => pump.read_until(buffer, deadline),
+        }?;
+        self.progress.advance(to_u64(count.unwrap_or(0)));
+        Ok(count)
+    }
 }
 
 impl Read for InterruptibleReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        interrupt::check()?;
-        let count = match &mut self.source {
-            Source::File(file) => retry(|| file.read(buffer)),
-            Source::Pipe(pump) => pump.read(buffer),
-        }?;
-        self.progress.advance(to_u64(count));
-        Ok(count)
+        let count = self.read_until(buffer, None)?;
+        count.ok_or_else(|| io::ErrorKind::TimedOut.into())
     }
 }
 
@@ -86,18 +97,36 @@ impl Pump {
         })
     }
 
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    fn read_until(
+        &mut self,
+        buffer: &mut [u8],
+        deadline: Option<Instant>,
+    ) -> io::Result<Option<usize>> {
         loop {
             let count = self.piece.read(buffer)?;
             if count > 0 || self.ended || buffer.is_empty() {
-                return Ok(count);
+                return Ok(Some(count));
             }
-            match self.pieces.recv() {
+            match self.next(deadline) {
                 Ok(Piece::Read(piece)) => self.piece = io::Cursor::new(piece?),
                 Ok(Piece::Wake) => interrupt::check()?,
-                Err(_) => return Err(io::Error::other("the reading thread has ended")),
+                Err(RecvTimeoutError::Timeout) => return Ok(None),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(io::Error::other("the reading thread has ended"));
+                }
             }
             self.ended = self.piece.get_ref().is_empty();
+        }
+    }
+
+    fn next(&self, deadline: Option<Instant>) -> Result<Piece, RecvTimeoutError> {
+        match deadline {
+            // Saturates: a deadline that has passed is no time to wait.
+            Some(deadline) => {
+                let wait = deadline.saturating_duration_since(Instant::now());
+                self.pieces.recv_timeout(wait)
+            }
+            None => Ok(self.pieces.recv()?),
         }
     }
 }

@@ -12,6 +12,8 @@ use testkit::datasets as corpora;
 mod datasets;
 mod datasets_changed;
 mod datasets_exchanged;
+#[cfg(unix)]
+mod flush;
 use testkit::frames as frame_corpora;
 mod frames;
 mod help;

@@ -1,23 +1,26 @@
 //! [`FrameBuilder`]: the settings of a new frame.
 
 use super::Frame;
-use super::metalayers::vlmetalayer_chunk;
+use super::metalayers::{check_layer, vlmetalayer_chunk};
 use crate::FrameOptions;
 use crate::coder::{codec_id, settings};
 use crate::error::FrameError;
 use crate::int::to_u64;
 use crate::meta::FrameMeta;
 use crate::part::FramePart;
-use crate::storage::{FileStorage, METADATA_FILE, Origin, SparseStorage};
+use crate::storage::{FileStorage, METADATA_FILE, Origin, SparseStorage, check_chunk_len};
 use crate::wire::header::FrameHeader;
 use crate::wire::kind::FrameKind;
 use crate::wire::metalayers::Metalayers;
 use crate::wire::{ChunkPlace, Trailer, chunk_file_name};
-use blosc1::{Blosc2Encoder, ChunkError, ChunkSettings, Compressor, FilterPipeline, MAX_NBYTES};
+use blosc1::{
+    Blosc2Encoder, ChunkError, ChunkHeader, ChunkSettings, Compressor, FilterPipeline, MAX_NBYTES,
+};
 use bloscpack_error::Result;
 use bloscpack_storage::{
     Access, Disk, DiskStore, Folder, JournaledFile, JournaledStore, Key, Memory, Store, WriteAt,
 };
+use bloscpack_wire::Limit;
 use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
@@ -313,6 +316,7 @@ impl FrameBuilder {
         // Settings with which no chunk can be made are refused before there is a file.
         Blosc2Encoder::new(settings(&meta.header)?)?;
         meta.check_len(&self.options.limits)?;
+        self.check_limits()?;
         let (places, section_len) = self.initial.places(kind).ok_or_else(too_long)?;
         let content_len = self.initial.count().checked_mul(self.chunk_size.into());
         let header = FrameHeader {
@@ -362,6 +366,23 @@ impl FrameBuilder {
             codec_meta: 0,
             use_dict: false,
             metalayers: self.metalayers.clone(),
+        })
+    }
+
+    /// Refuses what readers with the same limits would refuse.
+    fn check_limits(&self) -> Result<()> {
+        let limits = &self.options.limits;
+        check_chunk_len(FramePart::Chunks, self.chunk_size.into(), limits)?;
+        let block = self.blocksize.unwrap_or(0).min(self.chunk_size);
+        let (part, allowed) = (FramePart::Chunks, limits.block.into());
+        FrameError::check_limit(part, Limit::Block, block.into(), allowed)?;
+        self.vlmetalayers.iter().try_for_each(|(name, chunk)| {
+            let header = chunk.first_chunk().map(ChunkHeader::parse).transpose()?;
+            check_layer(
+                name,
+                header.map_or(0, |header| header.nbytes.into()),
+                limits,
+            )
         })
     }
 

@@ -5,12 +5,14 @@ use crate::coder::ChunkCoder;
 use crate::error::FrameError;
 use crate::int::{to_u64, to_usize};
 use crate::memory::zeroed;
+use crate::meta::ENTRY_LEN;
 use crate::part::FramePart;
 use crate::storage::{FrameStorage, check_header};
 use crate::wire::ChunkPlace;
 use crate::wire::header::FrameHeader;
 use blosc1::ChunkHeader;
 use bloscpack_error::{Error, Result};
+use bloscpack_wire::Limit;
 
 impl Frame {
     /// Appends a chunk with this data: [`chunk_size`](Self::chunk_size) bytes. A shorter one has to be the last.
@@ -160,6 +162,9 @@ impl Frame {
         let chunks = self.chunks();
         let slot = usize::try_from(number).ok().filter(|_| number <= chunks);
         let slot = slot.ok_or(FrameError::NoChunk { number, chunks })?;
+        // Less than the address space, as all places are in memory.
+        let (index, allowed) = ((chunks + 1) * ENTRY_LEN, self.coder.limits.offsets);
+        FrameError::check_limit(FramePart::Index, Limit::Offsets, index, allowed)?;
         let content_len = self.content_len().checked_add(len);
         let content_len = content_len.filter(|len| i64::try_from(*len).is_ok());
         self.meta.header.content_len = content_len

@@ -2,6 +2,7 @@
 
 use super::Frame;
 use crate::error::FrameError;
+use crate::int::to_u64;
 use crate::memory::zeroed;
 use crate::part::FramePart;
 use crate::wire::kind::ArrayKind;
@@ -11,7 +12,7 @@ use blosc1::{
     HEADER_LEN,
 };
 use bloscpack_error::{Error, Result};
-use bloscpack_wire::Limit;
+use bloscpack_wire::{Limit, Limits};
 
 impl Frame {
     /// Sets a metalayer in the header. If it is new, or has another length than before, the next flush writes the whole file
@@ -73,8 +74,7 @@ impl Frame {
             })
         })?;
         let header = ChunkHeader::parse(first).map_err(damaged)?;
-        let (found, allowed) = (header.nbytes.into(), self.coder.limits.metadata.into());
-        FrameError::check_limit(part(), Limit::Metadata, found, allowed)?;
+        check_layer(name, header.nbytes.into(), &self.coder.limits)?;
         let mut data = zeroed(part(), header.nbytes.into())?;
         self.coder
             .decode(|decoder| decoder.decode(chunk, &mut data))
@@ -86,10 +86,11 @@ impl Frame {
     ///
     /// # Errors
     /// Returns [`FrameError::CannotStore`] for a name of 0 or more than 31 bytes, and for more than 8192 metalayers or 65,529
-    /// bytes of names (with six more for each); [`FrameError::OverLimit`] if the trailer would exceed the limit `metadata`; and
+    /// bytes of names (with six more for each); [`FrameError::OverLimit`] if the layer or the trailer would exceed the limit `metadata`; and
     /// [`FrameError::ReadOnly`] if the frame was opened for reading only.
     pub fn set_vlmetalayer(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.begin()?;
+        check_layer(name, to_u64(bytes.len()), &self.coder.limits)?;
         let chunk = vlmetalayer_chunk(bytes)?;
         let layers = &mut self.meta.trailer.vlmetalayers;
         let before = layers.get(name).map(<[u8]>::to_vec);
@@ -126,6 +127,18 @@ fn restore(layers: &mut Metalayers, name: &str, before: Option<Vec<u8>>) -> Resu
         }
     }
     Ok(())
+}
+
+/// Refuses a metalayer of more uncompressed bytes than the limits allow.
+pub(super) fn check_layer(name: &str, found: u64, limits: &Limits) -> Result<()> {
+    let part = FramePart::Metalayer(name.to_owned());
+    let allowed = limits.metadata.into();
+    Ok(FrameError::check_limit(
+        part,
+        Limit::Metadata,
+        found,
+        allowed,
+    )?)
 }
 
 /// The chunk as which a metalayer of varying length is stored.

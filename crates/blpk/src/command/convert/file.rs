@@ -97,6 +97,7 @@ impl Convert {
             .compressor(codec)
             .level(self.storage.codec.level.unwrap_or(codec.default_level()))
             .threads(session.threads)
+            .limits(session.write_limits())
             .size(lens.sum());
         let checksum = match (format, self.storage.checksum) {
             (FormatVersion::V1, _) => None,
@@ -152,6 +153,7 @@ impl Convert {
             .level(self.storage.codec.level.unwrap_or(codec.default_level()))
             .typesize(array.typesize())
             .threads(session.threads)
+            .limits(session.write_limits())
             .size(array.nbytes())
             .metadata(metadata);
         Ok(with_given!(builder,

@@ -183,6 +183,7 @@ impl Pack {
         let builder = RecordWriter::builder()
             .checksum(self.checksum)
             .layout(self.format)
+            .limits(session.write_limits())
             .threads(session.threads);
         let builder = match (self.small, self.quick, self.packed) {
             (true, ..) => builder.small(),

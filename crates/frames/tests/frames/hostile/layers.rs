@@ -114,3 +114,39 @@ fn layers_are_held_to_the_limit_when_they_are_set() {
     let error = long.in_memory().unwrap_err();
     assert_eq!(error.category(), Category::OverLimit, "{error}");
 }
+
+/// A layer that is short only while it is compressed, one chunk too many, chunks and blocks that are too long.
+#[test]
+fn what_is_written_is_held_to_all_limits_of_reading() {
+    fn over<T: std::fmt::Debug>(result: bloscpack_error::Result<T>) {
+        let error = result.unwrap_err();
+        assert_eq!(error.category(), Category::OverLimit, "{error}");
+        assert!(error.hint().is_some());
+    }
+    let limits = Limits::new().metadata(10_000).offsets(24).chunk(100);
+    let strict = options().limits(limits.block(50));
+    let builder = |chunk| Frame::builder(1, chunk).options(strict.clone());
+    let mut frame = builder(10).in_memory().unwrap();
+    frame.set_vlmetalayer("a", &[0; 10_000]).unwrap();
+    over(frame.set_vlmetalayer("b", &[0; 10_001]));
+    for _ in 0..3 {
+        frame.append(&[7; 10]).unwrap();
+    }
+    over(frame.append(&[7; 10]));
+    frame.flush().unwrap();
+    let frame = strict.read(frame.to_bytes().unwrap()).unwrap();
+    assert_eq!(frame.vlmetalayer("a").unwrap().unwrap(), [0; 10_000]);
+    assert_eq!((frame.chunks(), frame.content_len()), (3, 30));
+
+    let long = builder(10).vlmetalayer("a", &[0; 10_001]).unwrap();
+    over(long.in_memory());
+    over(builder(101).in_memory());
+    over(builder(100).blocksize(51).in_memory());
+    builder(100).blocksize(50).in_memory().unwrap();
+    // The default limits are those of any reader.
+    over(
+        Frame::builder(1, 300 << 20)
+            .blocksize(257 << 20)
+            .in_memory(),
+    );
+}
