@@ -148,7 +148,9 @@ fn interruption_while_waiting_for_readers() {
     let file = folder.compressed(&["-z", "64K"], &noise(2_000_000));
     folder.write("a.blp", &file);
     folder.write("more", noise(100));
-    let reader = bloscpack::storage::Snapshot::open(folder.path("a.blp")).unwrap();
+    // As readers of earlier versions do.
+    let reader = std::fs::File::open(folder.path("a.blp")).unwrap();
+    reader.lock_shared().unwrap();
     let mut command = Command::new(BLPK);
     command
         .args(["append", "a.blp", "more"])
