@@ -88,11 +88,10 @@ fn read_on(kind: Kind, path: &Path, is_over: impl Fn() -> bool) -> Duration {
 
 /// Commits for some time, and returns how often, and the time of the slowest.
 fn write_on(kind: Kind, path: &Path, time: Duration) -> (u64, Duration) {
-    let (begun, mut number, mut slowest) = (Instant::now(), 0, Duration::ZERO);
-    let mut commit: Box<dyn FnMut(&[u8])> = match kind {
+    match kind {
         Kind::Content => {
             let mut editor = Editor::open(path).unwrap();
-            Box::new(move |piece| {
+            repeat(time, |piece| {
                 let mut appender = editor.append().unwrap();
                 appender.write_all(piece).unwrap();
                 appender.finish().unwrap();
@@ -100,13 +99,17 @@ fn write_on(kind: Kind, path: &Path, time: Duration) -> (u64, Duration) {
         }
         Kind::Records => {
             let mut editor = RecordEditor::open(path).unwrap();
-            Box::new(move |piece| {
+            repeat(time, |piece| {
                 let mut appender = editor.append().unwrap();
                 appender.push(piece).unwrap();
                 appender.finish().unwrap();
             })
         }
-    };
+    }
+}
+
+fn repeat(time: Duration, mut commit: impl FnMut(&[u8])) -> (u64, Duration) {
+    let (begun, mut number, mut slowest) = (Instant::now(), 0, Duration::ZERO);
     while begun.elapsed() < time {
         number += 1;
         let before = Instant::now();

@@ -106,7 +106,7 @@ impl Input {
         {
             let again = file.try_clone();
             let again = again.map_err(|error| Failure::io(quoted(path), &error))?;
-            input.bytes = Arc::new(Bytes::lock(again, path, session)?);
+            input.bytes = Arc::new(Bytes::of(again, path, session)?);
             // An interrupted change may have given the file another length.
             if let Bytes::Snapshot(snapshot) = &*input.bytes {
                 extent.length = snapshot.size().unwrap_or(extent.length);

@@ -21,25 +21,25 @@ use crate::text::quoted;
 pub enum Bytes {
     /// A pipe, a device, or a regular file that others may change.
     Plain(File),
-    /// A regular file as its last change left it, locked against the next one.
-    Snapshot(Snapshot),
+    /// A regular file as its last change left it.
+    Snapshot(Box<Snapshot>),
 }
 
 impl Bytes {
-    /// Locks the file at `path` against changes, and reads it through its journal if a change was interrupted. A file
-    /// that cannot be locked is read as it is.
-    pub fn lock(plain: File, path: &Path, session: &Session) -> Result<Self, Failure> {
+    /// Takes a snapshot of the file at `path`, through its journal if a change was interrupted. A file of which there can be
+    /// none is read as it is.
+    pub fn of(plain: File, path: &Path, session: &Session) -> Result<Self, Failure> {
         match Snapshot::open(path).map_err(Error::from) {
             Ok(snapshot) => {
                 if snapshot.is_interrupted() {
                     let name = quoted(path);
                     session.warning(format_args!("{name}: {INTERRUPTED}; {FROM_JOURNAL}"));
                 }
-                Ok(Self::Snapshot(snapshot))
+                Ok(Self::Snapshot(Box::new(snapshot)))
             }
             Err(error) if is_busy(&error) || is_marked(path) => Err(failure(path, &error)),
             Err(error) => {
-                session.debug(format_args!("{}: not locked: {error}", quoted(path)));
+                session.debug(format_args!("{}: no snapshot: {error}", quoted(path)));
                 Ok(Self::Plain(plain))
             }
         }

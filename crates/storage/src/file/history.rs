@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! head     "blpkhist" | version u32 | epoch u64 | crc32                                     24
-//! record   length u64 | kind u32 | pieces u32 | identity 16 | stamp 16 | file's length u64   56
+//! record   length u64 | crc32 of that | kind u32 | pieces u32                               20
+//!          identity 16 | stamp 16 | length of the file u64                                  40
 //!          each piece: at u64 | len u64                                             16 a piece
 //!          crc32 of the record so far                                                        4
 //!          the bytes of the pieces, one after another
@@ -24,7 +25,7 @@ const MAGIC: [u8; 8] = *b"blpkhist";
 const VERSION: u32 = 1;
 pub(super) const HEAD_LEN: u64 = 24;
 /// Length of a record without pieces.
-const RECORD_LEN: u64 = 60;
+const RECORD_LEN: u64 = 64;
 const PIECE_LEN: u64 = 16;
 /// Bytes copied at once.
 const COPY_LEN: usize = 1 << 20;
@@ -159,6 +160,8 @@ impl<F: ReadAt> History<F> {
         }
         let mut fields = Fields::new(&self.file, (self.at, size), Hasher::new());
         let len = fields.u64()?;
+        // Otherwise a damaged record could seem not to be complete yet.
+        fields.check_crc()?;
         if left < len {
             return Ok(None);
         }
@@ -238,6 +241,7 @@ impl<F: WriteAt> History<F> {
         }
         let mut head = Vec::new();
         put_u64(&mut head, len);
+        put_crc(&mut head);
         put_u32(&mut head, kind as u32);
         put_u32(&mut head, count);
         head.extend_from_slice(&status.identity.to_le_bytes());

@@ -1,7 +1,7 @@
 //! Readers and writers of one file at the same time.
 
 use bloscpack_storage::{
-    Disk, Folder, JournaledFile, LockTimeout, Memory, ReadAt, Result, Snapshot,
+    Access, Disk, Folder, JournaledFile, LockTimeout, Memory, ReadAt, Result, Snapshot, WriteAt,
 };
 use std::ffi::OsStr;
 use std::ops::Range;
@@ -127,4 +127,95 @@ fn on_disk() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join(NAME), content(0)).unwrap();
     together(&Disk::new(folder.path()), 6, Duration::from_secs(3));
+}
+
+fn open(folder: &Memory) -> JournaledFile<Memory> {
+    let timeout = LockTimeout::new(Duration::ZERO);
+    JournaledFile::open(folder.clone(), NAME.as_ref(), &timeout).unwrap()
+}
+
+fn put(file: &mut JournaledFile<Memory>, at: u64, bytes: &[u8]) {
+    let len = file.file().size().unwrap().max(at + to_u64(bytes));
+    let mut change = file.change(None).unwrap();
+    change.put(at, bytes).unwrap();
+    change.commit(len).unwrap();
+}
+
+fn read(snapshot: &impl ReadAt) -> std::io::Result<Vec<u8>> {
+    let mut all = vec![0; usize::try_from(snapshot.size()?).unwrap()];
+    snapshot.read_exact_at(0, &mut all)?;
+    Ok(all)
+}
+
+#[test]
+fn a_snapshot_outlives_writers_and_a_replacement() {
+    let folder = Memory::from([(NAME, b"the old content".to_vec())]);
+    let first = Snapshot::open_in(&folder, OsStr::new(NAME)).unwrap();
+    put(&mut open(&folder), 4, b"new");
+    let second = Snapshot::open_in(&folder, OsStr::new(NAME)).unwrap();
+    let mut writer = open(&folder);
+    put(&mut writer, 0, b"THE");
+    let replacement = writer.change(None).unwrap().into_replacement().unwrap();
+    replacement.write(0, b"another file").unwrap();
+    replacement.commit().unwrap();
+    let third = Snapshot::open_in(&folder, OsStr::new(NAME)).unwrap();
+    put(&mut writer, 0, b"ANOTHER");
+    drop(writer);
+    put(&mut open(&folder), 8, b"FILE, longer");
+    assert_eq!(read(&first).unwrap(), b"the old content");
+    assert_eq!(read(&second).unwrap(), b"the new content");
+    assert_eq!(read(&third).unwrap(), b"another file");
+    drop((first, second, third));
+    drop(open(&folder));
+    assert_eq!(folder.list().unwrap(), [NAME]);
+    assert_eq!(folder.bytes(NAME).unwrap(), b"ANOTHER FILE, longer");
+}
+
+#[test]
+fn a_history_does_not_grow_for_readers_that_go_on() {
+    const MIB: usize = 1 << 20;
+    let folder = Memory::from([(NAME, vec![0; MIB])]);
+    let mut writer = open(&folder);
+    let mut snapshot = Snapshot::open_in(&folder, OsStr::new(NAME)).unwrap();
+    for number in 1..40_u8 {
+        put(&mut writer, 0, &vec![number; MIB]);
+        assert!(
+            read(&snapshot)
+                .unwrap()
+                .iter()
+                .all(|byte| *byte == number - 1)
+        );
+        assert!(snapshot.refresh().unwrap());
+        assert!(!snapshot.refresh().unwrap());
+        assert!(read(&snapshot).unwrap().iter().all(|byte| *byte == number));
+        let history = folder.bytes(format!("{NAME}.blpk-history")).unwrap();
+        assert!(history.len() < 6 * MIB, "{} bytes", history.len());
+    }
+}
+
+/// Whoever may write to the history may write to the file, but a damaged one must not lead to wrong bytes unnoticed.
+#[test]
+fn a_damaged_history_is_an_error() {
+    let name = format!("{NAME}.blpk-history");
+    let mut errors = 0;
+    // Everything but the old bytes themselves, which are checked as those of the file are.
+    for byte in 0..184 {
+        let folder = Memory::from([(NAME, b"the old content".to_vec())]);
+        let snapshot = Snapshot::open_in(&folder, OsStr::new(NAME)).unwrap();
+        let mut writer = open(&folder);
+        put(&mut writer, 4, b"new");
+        let history = Folder::open(&folder, name.as_ref(), Access::Write).unwrap();
+        let mut flipped = [0];
+        history.read_exact_at(byte, &mut flipped).unwrap();
+        history.write_all_at(byte, &[flipped[0] ^ 1]).unwrap();
+        match read(&snapshot) {
+            Ok(content) => assert_eq!(content, b"the old content", "byte {byte}"),
+            Err(_) => errors += 1,
+        }
+        // A reader that comes now needs nothing of it.
+        if let Ok(now) = Snapshot::open_in(&folder, OsStr::new(NAME)) {
+            assert_eq!(read(&now).unwrap(), b"the new content", "byte {byte}");
+        }
+    }
+    assert!(errors > 170, "{errors}");
 }
