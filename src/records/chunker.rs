@@ -19,6 +19,8 @@ pub(crate) struct RecordChunker {
     packing: Option<Packing>,
     /// The limit on the uncompressed bytes of a chunk.
     longest: u32,
+    /// The length of the longest record.
+    most: u32,
     /// Records of a chunk that may get more of them.
     pack: Pack,
     /// Chunks that wait for others.
@@ -34,6 +36,11 @@ pub(crate) struct RecordChunker {
     promised: Option<u64>,
 }
 
+/// Bytes of a chunk besides its only record.
+fn overhead(packing: Option<Packing>) -> u32 {
+    packing.map_or(0, |_| MAX_NBYTES - most_packed())
+}
+
 impl RecordChunker {
     /// A chunker whose first record has the number `first`.
     pub(crate) fn new(
@@ -42,10 +49,14 @@ impl RecordChunker {
         first: u64,
         promised: Option<u64>,
     ) -> Result<Self> {
+        // A chunk that is shorter than what it contains besides records takes none; closing it is refused.
+        let longest = options.longest.min(MAX_NBYTES);
+        let most = longest.saturating_sub(overhead(packing));
         Ok(Self {
             compressor: ChunkCompressor::new(options)?,
             packing,
             longest: options.longest,
+            most,
             pack: Pack::default(),
             batch: Batch::default(),
             made: Totals::default(),
@@ -89,23 +100,22 @@ impl RecordChunker {
 
     #[inline]
     fn length_of(&self, record: &[u8]) -> Result<u32> {
-        let most = self.packing.map_or(MAX_NBYTES, |_| most_packed());
         match u32::try_from(record.len()) {
-            Ok(length) if length <= most => {
-                let len = length + self.packing.map_or(0, |_| MAX_NBYTES - most_packed());
-                FormatError::check_write(Limit::Chunk, len.into(), self.longest.into())?;
-                Ok(length)
-            }
-            _ => Err(self.too_long(record.len(), most)),
+            Ok(length) if length <= self.most => Ok(length),
+            _ => Err(self.too_long(record.len())),
         }
     }
 
     #[cold]
-    fn too_long(&self, len: usize, most: u32) -> Error {
-        let number = self.records;
-        Error::usage(format!(
-            "record {number} has {len} bytes and exceeds the maximum record length of {most} bytes"
-        ))
+    fn too_long(&self, len: usize) -> Error {
+        let (most, number) = (MAX_NBYTES - overhead(self.packing), self.records);
+        let in_chunk = to_u64(len) + u64::from(overhead(self.packing));
+        match FormatError::check_write(Limit::Chunk, in_chunk, self.longest.into()) {
+            Err(error) if to_u64(len) <= most.into() => error.into(),
+            _ => Error::usage(format!(
+                "record {number} has {len} bytes and exceeds the maximum record length of {most} bytes"
+            )),
+        }
     }
 
     /// Makes a chunk of the records that were gathered for it.
