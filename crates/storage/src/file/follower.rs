@@ -69,6 +69,8 @@ struct Skipped {
     begun: Option<Record>,
     /// The stamp of the file when it was last opened or closed by a writer.
     stamp: Option<u128>,
+    /// It was closed since it was last opened.
+    is_closed: bool,
 }
 
 impl<F: ReadAt + Lock> Follower<F> {
@@ -99,8 +101,8 @@ impl<F: ReadAt + Lock> Follower<F> {
 
     /// Attempts to find out the content that the file has now; `None` if a commit is being made.
     pub(super) fn start(&self, file: &F) -> io::Result<Option<Start<F>>> {
-        if let Some(view) = self.start_by_history(file)? {
-            return Ok(Some(Start::Following(view)));
+        if let Some(known) = self.start_by_history(file)? {
+            return Ok(known.map(Start::Following));
         }
         if !file.try_lock(LockMode::Shared)? {
             return Ok(None);
@@ -129,7 +131,9 @@ impl<F: ReadAt + Lock> Follower<F> {
         };
         // A writer that is not announced is one of an earlier version, which could leave a recent stamp as it is.
         let is_known = after.stamp == before.stamp && !after.is_recent;
-        if !view.is_trusted && !is_known {
+        // A writer that is just opening the file will say so in the history.
+        let is_opening = view.is_trusted && skipped.is_closed;
+        if is_opening || (!view.is_trusted && !is_known) {
             file.unlock()?;
             return Ok(None);
         }
@@ -137,8 +141,9 @@ impl<F: ReadAt + Lock> Follower<F> {
         Ok(Some(Start::Locked(view)))
     }
 
-    /// The content of a file whose writer keeps a history. It is known even during a commit.
-    fn start_by_history(&self, file: &F) -> io::Result<Option<View<F>>> {
+    /// The content of a file whose writer keeps a history, even during a commit; `None` if there is no such writer. There
+    /// is no content if a commit came in between.
+    fn start_by_history(&self, file: &F) -> io::Result<Option<Option<View<F>>>> {
         let has_writer =
             || Ok::<_, io::Error>(presence_of(file)?.announced(WRITER..SETTLER)?.is_some());
         let before = status_of(file)?;
@@ -152,8 +157,7 @@ impl<F: ReadAt + Lock> Follower<F> {
             Some(begun) => {
                 view.pin(&begun);
                 view.len = Some(begun.file_len);
-                // If the writer was killed in this commit, its journal has the new content.
-                has_writer()?
+                true
             }
             None => {
                 view.len = Some(file.size()?);
@@ -161,7 +165,9 @@ impl<F: ReadAt + Lock> Follower<F> {
                 view.is_at_end()?
             }
         };
-        Ok(is_known.then_some(view))
+        // If the writer was killed in a commit, its journal has the new content.
+        let is_there = has_writer()? && !skipped.is_closed;
+        Ok(is_there.then(|| is_known.then_some(view)))
     }
 
     /// Whether everything that was read before this call was the content of the snapshot.
@@ -278,7 +284,10 @@ impl<F: ReadAt + Lock> Follower<F> {
             skipped.begun = None;
             match record.kind {
                 Kind::Begun => skipped.begun = Some(record),
-                Kind::Opened | Kind::Closed => skipped.stamp = Some(record.stamp),
+                Kind::Opened | Kind::Closed => {
+                    skipped.is_closed = record.kind == Kind::Closed;
+                    skipped.stamp = Some(record.stamp);
+                }
                 Kind::Done => {}
             }
         }

@@ -219,3 +219,21 @@ fn a_damaged_history_is_an_error() {
     }
     assert!(errors > 170, "{errors}");
 }
+
+#[test]
+fn what_another_program_writes_is_noticed_by_older_snapshots_alone() {
+    let folder = Memory::from([(NAME, b"the old content".to_vec())]);
+    let old = Snapshot::open_in(&folder, OsStr::new(NAME)).unwrap();
+    put(&mut open(&folder), 4, b"new");
+    let file = Folder::open(&folder, NAME.as_ref(), Access::Write).unwrap();
+    file.write_all_at(4, b"odd").unwrap();
+    let error = read(&old).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::StaleNetworkFileHandle);
+
+    let mut writer = open(&folder);
+    let new = Snapshot::open_in(&folder, OsStr::new(NAME)).unwrap();
+    put(&mut writer, 0, b"THE");
+    assert_eq!(read(&new).unwrap(), b"the odd content");
+    drop(writer);
+    assert_eq!(read(&new).unwrap(), b"the odd content");
+}
