@@ -20,7 +20,7 @@ use std::time::Duration;
 
 /// How often a reader looks again for a writer that is opening or closing the file just now, and the
 /// pause in between.
-const MAX_LOOKS: u32 = 50;
+const MAX_LOOKS: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// The constant part: which file is followed, and how its history is found.

@@ -198,16 +198,21 @@ impl<F: Folder> JournaledFile<F> {
     /// Leaves the file to readers with what they need. Errors do not matter: readers notice that
     /// the writer is gone.
     pub(super) fn take_leave(&mut self) -> io::Result<()> {
-        let Some(presence) = self.file.presence() else {
-            return Ok(());
-        };
         if !self.keeper.is_announced {
             return Ok(());
         }
+        // Readers that come after this record wait until the writer is gone.
+        let is_recorded = self.has_readers()?;
+        if is_recorded {
+            self.record(Kind::Closed, &[])?;
+        }
+        let Some(presence) = self.file.presence() else {
+            return Ok(());
+        };
         presence.withdraw(WRITER)?;
         presence.withdraw(SETTLER)?;
-        // A reader that comes from here on does not rely on this writer.
-        match self.has_readers()? {
+        // Others may have come in between, and rely on this writer.
+        match !is_recorded && self.has_readers()? {
             true => self.record(Kind::Closed, &[]),
             false => Ok(()),
         }
