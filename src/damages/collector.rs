@@ -42,7 +42,7 @@ pub(crate) type Take<'a> = &'a mut dyn FnMut(Finding) -> Result<()>;
 /// Counts and reports everything, and hands content and records to an output.
 pub(super) struct Collector<'a, O> {
     pub output: O,
-    /// What was found since the last [`pass`](Self::pass), and all counts.
+    /// The findings since the last [`pass`](Self::pass), and all counts.
     pub recovery: Recovery,
     take: Take<'a>,
     /// The member whose chunks are being handed over.

@@ -72,8 +72,16 @@ impl Findings {
         if size == 0 {
             return Err(FormatError::Empty.into());
         }
-        let mut members = scan::scan(source, options.limits, options.hashers.clone())?;
-        let mut probe = Probe::new(source, options.limits, options.hashers.clone())?;
+        let mut members = scan::scan(
+            source,
+            options.reading.limits,
+            options.reading.hashers.clone(),
+        )?;
+        let mut probe = Probe::new(
+            source,
+            options.reading.limits,
+            options.reading.hashers.clone(),
+        )?;
         kind::find(&mut probe, &mut members)?;
         Ok(Self { members, size })
     }

@@ -1,5 +1,6 @@
 //! [`RecoverOptions`]: the options of a recovery.
 
+use crate::read_options::ReadOptions;
 use bloscpack_wire::{Hashers, Limits};
 
 /// Options of [`recover`](crate::recover::recover()).
@@ -8,24 +9,11 @@ use bloscpack_wire::{Hashers, Limits};
 /// use bloscpack::recover::RecoverOptions;
 /// let options = RecoverOptions::default().fill(true).threads(4);
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 #[must_use]
 pub struct RecoverOptions {
-    pub(crate) limits: Limits,
-    pub(crate) hashers: Hashers,
-    pub(crate) threads: usize,
+    pub(crate) reading: ReadOptions,
     pub(super) fill: bool,
-}
-
-impl Default for RecoverOptions {
-    fn default() -> Self {
-        Self {
-            limits: Limits::default(),
-            hashers: Hashers::default(),
-            threads: 1,
-            fill: false,
-        }
-    }
 }
 
 impl RecoverOptions {
@@ -54,19 +42,27 @@ impl RecoverOptions {
 
     /// Threads that decode and compress; one by default, which is the caller's own. The scan always uses one.
     pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = threads;
+        self.reading = self.reading.threads(threads);
         self
     }
 
     /// How much memory and work the source may demand. A chunk over a limit is lost.
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
+        self.reading = self.reading.limits(limits);
         self
     }
 
     /// The implementations that compute digests.
     pub fn hashers(mut self, hashers: Hashers) -> Self {
-        self.hashers = hashers;
+        self.reading = self.reading.hashers(hashers);
         self
+    }
+}
+
+impl From<ReadOptions> for RecoverOptions {
+    /// Without zeros in the place of lost content.
+    fn from(reading: ReadOptions) -> Self {
+        let fill = false;
+        Self { reading, fill }
     }
 }

@@ -42,8 +42,8 @@ impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
         options: &RecoverOptions,
         collector: Collector<'a, O>,
     ) -> Self {
-        let limits = options.limits;
-        let fetcher = Arc::new(Fetcher::new(options.hashers.clone(), limits, true));
+        let limits = options.reading.limits;
+        let fetcher = Arc::new(Fetcher::new(options.reading.hashers.clone(), limits, true));
         let shared = Arc::clone(&fetcher);
         let make_worker = move || {
             let fetcher = Arc::clone(&shared);
@@ -56,7 +56,7 @@ impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
             source,
             limits,
             fetcher,
-            pipeline: Pipeline::new(options.threads, make_worker),
+            pipeline: Pipeline::new(options.reading.threads, make_worker),
             pending: VecDeque::new(),
             collector,
         }

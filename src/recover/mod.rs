@@ -168,7 +168,11 @@ fn walk<S: ReadAt>(
     options: &RecoverOptions,
 ) -> Result<std::result::Result<bool, Error>> {
     let mut has_chunks = false;
-    let mut outcome = Walk::of_file(Cursor::new(source), &options.limits, &options.hashers)?;
+    let mut outcome = Walk::of_file(
+        Cursor::new(source),
+        &options.reading.limits,
+        &options.reading.hashers,
+    )?;
     let outcome = outcome.run(|event, _| {
         has_chunks |= matches!(event, Event::Chunk(..));
     });

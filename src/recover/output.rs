@@ -98,9 +98,9 @@ pub(super) fn builder<S: ReadAt>(
     let member = of_kind().find(|member| member.sound > 0);
     let settle = |builder: EncoderBuilder| {
         let mut builder = builder
-            .threads(options.threads)
-            .hashers(options.hashers.clone())
-            .limits(options.limits.max(Limits::default()));
+            .threads(options.reading.threads)
+            .hashers(options.reading.hashers.clone())
+            .limits(options.reading.limits.max(Limits::default()));
         if let Some(metadata) = metadata {
             builder = builder.metadata(metadata);
         }
@@ -145,7 +145,7 @@ fn like<S: ReadAt>(
     };
     let mut chunk = vec![0; to_usize(model.ctbytes)];
     source.read_exact_at(model.at, &mut chunk)?;
-    Ok(match guess_settings(&chunk, options.limits.block) {
+    Ok(match guess_settings(&chunk, options.reading.limits.block) {
         Ok(Some(settings)) => builder
             .compressor(settings.compressor)
             .level(settings.level)

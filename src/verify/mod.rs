@@ -174,10 +174,7 @@ pub fn verify_at_with<S: ReadAt + ?Sized>(
 
 fn check<S: ReadAt>(source: &S, options: &ReadOptions, take: Take<'_>) -> Result<Report> {
     let walk = |take: Take<'_>| Verifier::run(Cursor::new(source), options, take);
-    let examined = RecoverOptions::default()
-        .limits(options.limits)
-        .hashers(options.hashers.clone())
-        .threads(options.threads);
+    let examined = RecoverOptions::from(options.clone());
     let scan = |take: Take<'_>| {
         let scanned = examine(source, &examined, &mut |found| match found {
             Finding::Damage(damage) => take(damage),

@@ -78,7 +78,7 @@ fn files(hashers: &Hashers) -> Vec<Vec<u8>> {
     files
 }
 
-/// What each way of reading makes of a file of content.
+/// The content of a file, or the error, by each way of reading.
 fn read_all(file: &[u8], hashers: &Hashers) -> Vec<(&'static str, Result<Vec<u8>>)> {
     let h = || hashers.clone();
     let source = file.to_vec();

@@ -280,7 +280,7 @@ fn after_the_last_wanted_member_nothing_is_read_and_the_rest_is_given_back() {
             assert_eq!(decoder.read(&mut [0]).unwrap(), 0);
             assert!(decoder.into_parts().1.is_empty(), "{number}");
 
-            // What follows may be anything, also the beginning of a member.
+            // Anything may follow, also the beginning of a member.
             let follows = [b"foreign bytes".as_slice(), b"", b"blpk\x03", b"\0\0"];
             for rest in follows {
                 let input = [&member, rest].concat();

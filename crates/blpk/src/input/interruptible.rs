@@ -121,7 +121,7 @@ impl Pump {
 
     fn next(&self, deadline: Option<Instant>) -> Result<Piece, RecvTimeoutError> {
         match deadline {
-            // Saturates: a deadline that has passed is no time to wait.
+            // Saturates: after the deadline there is nothing to wait for.
             Some(deadline) => {
                 let wait = deadline.saturating_duration_since(Instant::now());
                 self.pieces.recv_timeout(wait)

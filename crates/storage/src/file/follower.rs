@@ -31,7 +31,7 @@ pub(super) struct Follower<F> {
     owner: u32,
 }
 
-/// What a snapshot knows of the file.
+/// The file as a snapshot knows it.
 #[derive(Debug)]
 pub(super) struct View<F> {
     pub pinned: Pinned<F>,
@@ -62,7 +62,7 @@ pub(super) enum Start<F> {
     Alone(View<F>),
 }
 
-/// What was found in the records before a snapshot.
+/// The state of the file by the records before a snapshot.
 #[derive(Default)]
 struct Skipped {
     /// The commit that has begun and is not done.
@@ -141,8 +141,8 @@ impl<F: ReadAt + Lock> Follower<F> {
         Ok(Some(Start::Locked(view)))
     }
 
-    /// The content of a file whose writer keeps a history, even during a commit; `None` if there is no such writer. There
-    /// is no content if a commit came in between.
+    /// The content of a file whose writer keeps a history, even during a commit; `None` if there is no such writer. The
+    /// inner value is `None` if a commit came in between.
     fn start_by_history(&self, file: &F) -> io::Result<Option<Option<View<F>>>> {
         let has_writer =
             || Ok::<_, io::Error>(presence_of(file)?.announced(WRITER..SETTLER)?.is_some());

@@ -12,8 +12,8 @@
 //! Numbers are little-endian. A history is never synced: it serves readers that are alive, which a
 //! power cut does not leave.
 
-use crate::convert::{end_of, prefix, to_u64};
-use crate::journal::fields::{Fields, Unreadable, put_crc, put_u32, put_u64};
+use crate::convert::{end_of, to_u64};
+use crate::journal::fields::{Fields, Unreadable, begins_as, put_crc, put_u32, put_u64};
 use crate::read_at::for_each_piece;
 use crate::{Lock, ReadAt, WriteAt};
 use crc32fast::Hasher;
@@ -99,7 +99,7 @@ pub(super) struct History<F> {
     pub at: u64,
 }
 
-/// What a writer keeps for readers.
+/// The things that a writer keeps for readers.
 #[derive(Debug)]
 pub(super) struct Keeper<F> {
     /// Whether handles of the file see one another.
@@ -282,11 +282,7 @@ fn read_epoch<F: ReadAt>(file: &F) -> Result<u64, Unreadable> {
 
 /// Whether this is a history, perhaps one of which a power cut has left a part, rather than a file of another program.
 pub(super) fn is_history<F: ReadAt>(file: &F) -> io::Result<bool> {
-    let mut magic = [0; MAGIC.len()];
-    let there = prefix(&mut magic, file.size()?);
-    file.read_exact_at(0, there)?;
-    let mut bytes = there.iter().zip(MAGIC);
-    Ok(bytes.all(|(byte, own)| *byte == 0 || *byte == own))
+    begins_as(file, MAGIC)
 }
 
 /// The name of the history of a file.

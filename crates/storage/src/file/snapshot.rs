@@ -60,7 +60,7 @@ pub struct Snapshot<F = File> {
     follower: Option<Follower<F>>,
     view: RwLock<View<F>>,
     /// Opens the file again.
-    reopen: Arc<dyn Fn() -> Result<Self> + Send + Sync>,
+    reopen: Box<dyn Fn() -> Result<Self> + Send + Sync>,
 }
 
 impl<F: fmt::Debug> fmt::Debug for Snapshot<F> {
@@ -136,7 +136,7 @@ impl<T: WriteAt + Lock + 'static> Snapshot<T> {
             view: RwLock::new(view),
             reopen: {
                 let (folder, name) = (folder.clone(), name.to_owned());
-                Arc::new(move || Self::open_in(&folder, &name))
+                Box::new(move || Self::open_in(&folder, &name))
             },
         })
     }

@@ -1,9 +1,9 @@
 //! The bytes of head, index and tail of a journal.
 
-use super::fields::{Fields, Unreadable, put_crc, put_u32, put_u64};
+use super::fields::{Fields, Unreadable, begins_as, put_crc, put_u32, put_u64};
 use super::{BEFORE_LEN, Binding, Piece, Pieces, Room, Salt};
 use crate::ReadAt;
-use crate::convert::{min_len, prefix, to_u64};
+use crate::convert::{min_len, to_u64};
 use crate::error::bug;
 use crc32fast::Hasher;
 use std::io;
@@ -48,11 +48,7 @@ impl Salt {
     /// Whether this may be an incomplete journal that a power cut has left, or an empty one, rather
     /// than a file of another program.
     pub(crate) fn is_torn<J: ReadAt>(journal: &J) -> io::Result<bool> {
-        let mut magic = [0; MAGIC.len()];
-        let there = prefix(&mut magic, journal.size()?);
-        journal.read_exact_at(0, there)?;
-        let mut bytes = there.iter().zip(MAGIC);
-        Ok(bytes.all(|(byte, own)| *byte == 0 || *byte == own))
+        begins_as(journal, MAGIC)
     }
 }
 

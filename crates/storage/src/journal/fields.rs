@@ -1,6 +1,6 @@
 //! [`Fields`]: little-endian fields of a journal, one after another. Any of its bytes may be damaged or forged.
 
-use crate::convert::{min_len, to_u64};
+use crate::convert::{min_len, prefix, to_u64};
 use crate::{Error, ReadAt};
 use crc32fast::Hasher;
 use std::io;
@@ -115,6 +115,16 @@ impl<'a, J: ReadAt> Fields<'a, J> {
             false => Err(Unreadable::Damaged),
         }
     }
+}
+
+/// Whether a file begins with these bytes, or with a part of them that a power cut has left: the others are missing, or
+/// zeros.
+pub(crate) fn begins_as<J: ReadAt>(file: &J, magic: [u8; 8]) -> io::Result<bool> {
+    let mut bytes = [0; 8];
+    let there = prefix(&mut bytes, file.size()?);
+    file.read_exact_at(0, there)?;
+    let mut bytes = there.iter().zip(magic);
+    Ok(bytes.all(|(byte, own)| *byte == 0 || *byte == own))
 }
 
 pub(crate) fn put_u32(out: &mut Vec<u8>, number: u32) {

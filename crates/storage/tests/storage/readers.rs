@@ -203,7 +203,7 @@ fn a_history_does_not_grow_for_readers_that_go_on() {
     }
 }
 
-/// Whoever may write to the history may write to the file, but a damaged one must not lead to wrong bytes unnoticed.
+/// A damaged history must not lead to wrong bytes unnoticed.
 #[test]
 fn a_damaged_history_is_an_error() {
     let name = format!("{NAME}.blpk-history");
