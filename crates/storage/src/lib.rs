@@ -66,6 +66,7 @@ mod disk;
 mod error;
 mod file;
 mod folder;
+mod history;
 #[doc(hidden)]
 pub mod internal;
 mod journal;

@@ -63,7 +63,7 @@ mod linux {
     use std::time::{Duration, SystemTime};
 
     /// The byte of slot 0: far after the end of any file.
-    const FIRST_SLOT: i64 = 1 << 62;
+    const FIRST_SLOT: i64 = 3 << 61;
 
     /// File systems of this machine alone, on which all processes see the same bytes at once. Others,
     /// such as those of a network, may cache them.

@@ -1,13 +1,17 @@
 //! [`JournaledFile`]: a file that one writer changes atomically.
 
-use super::history::Keeper;
+use super::site::FileSite;
 use crate::convert::min_len;
 use crate::error::busy;
+use crate::history::{Entry, Former, Keeper, status_of};
 use crate::journal::{Journal, Salt};
 use crate::write_at::retry;
-use crate::{Access, Folder, JournalFault, Lock, LockMode, LockTimeout, ReadAt, Result, WriteAt};
+use crate::{
+    Access, Folder, JournalFault, Key, Lock, LockMode, LockTimeout, ReadAt, Result, WriteAt,
+};
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::ops::Range;
 
 /// How often opening starts again because another program has replaced the file.
 const MAX_ATTEMPTS: u32 = 100;
@@ -139,7 +143,8 @@ impl<F: Folder> JournaledFile<F> {
                 opened.settle()?;
                 opened.renew_journal()?;
             }
-            opened.announce_settled()?;
+            let site = site(&opened.folder, &opened.name, &opened.file);
+            opened.keeper.announce_settled(&site)?;
             // From here on the journal is our own, and is removed if this fails.
             opened.is_poisoned = false;
             opened.begin_journal()?;
@@ -147,6 +152,42 @@ impl<F: Folder> JournaledFile<F> {
             return Ok(opened);
         }
         Err(busy("other programs keep replacing this file").into())
+    }
+
+    /// Announces this writer to readers.
+    fn announce(&mut self) -> io::Result<()> {
+        let site = site(&self.folder, &self.name, &self.file);
+        self.keeper.announce(&site)?;
+        let stamp = match self.file.presence() {
+            Some(_) => status_of(&self.file)?.stamp,
+            None => 0,
+        };
+        self.keeper.begin(&site, stamp)
+    }
+
+    /// Keeps what a commit will overwrite, if there are readers; the file is locked.
+    fn keep(&mut self, journal: &Journal) -> io::Result<()> {
+        let site = site(&self.folder, &self.name, &self.file);
+        if !self.keeper.has_readers(&site)? {
+            return Ok(());
+        }
+        let len = self.file.size()?;
+        let entry = Entry {
+            key: Key::root(),
+            was: Former::File(len),
+            ranges: overwritten(journal, len),
+            file: &self.file,
+        };
+        self.keeper.keep(&site, &[entry])
+    }
+
+    /// Puts another file in the place of this one, once it has the name.
+    pub(super) fn replace_file(&mut self, new: F::File) -> io::Result<()> {
+        let site = site(&self.folder, &self.name, &self.file);
+        self.keeper.leave(&site)?;
+        let old = std::mem::replace(&mut self.file, new);
+        self.keeper.remember(old);
+        Ok(())
     }
 
     /// The file with its current content, without a change that has begun.
@@ -305,7 +346,8 @@ impl<F: Folder> JournaledFile<F> {
     pub(super) fn finish(&mut self, journal: &Journal, is_earlier: bool) -> io::Result<()> {
         self.is_poisoned = true;
         if !is_earlier {
-            self.prepare_history()?;
+            let site = site(&self.folder, &self.name, &self.file);
+            self.keeper.prepare(&site)?;
         }
         if !self.timeout.lock(&self.file, LockMode::Exclusive)? {
             self.is_poisoned = false;
@@ -327,7 +369,8 @@ impl<F: Folder> JournaledFile<F> {
         self.file.write_all_at(0, &[journal.first])?;
         self.file.sync()?;
         if !is_earlier {
-            self.keep_no_more()?;
+            let site = site(&self.folder, &self.name, &self.file);
+            self.keeper.keep_no_more(&site)?;
         }
         self.remember_state()?;
         self.file.unlock()?;
@@ -342,12 +385,17 @@ impl<F: Folder> Drop for JournaledFile<F> {
         // A journal that may still be needed stays for the next writer. If it cannot be removed, it
         // has no effect on readers.
         if !self.is_poisoned && is_complete && self.abandon().is_ok() {
-            let _ = self.take_leave();
+            let site = site(&self.folder, &self.name, &self.file);
+            let _ = self.keeper.take_leave(&site);
             if self.has_journal() {
                 let _ = self.folder.remove(&self.journal_name);
             }
         }
     }
+}
+
+fn site<'a, F: Folder>(folder: &'a F, name: &'a OsStr, file: &'a F::File) -> FileSite<'a, F> {
+    FileSite { folder, name, file }
 }
 
 /// Whether a change of this file was interrupted, or is being made.
@@ -405,4 +453,21 @@ pub(super) fn journal_name(name: &OsStr) -> OsString {
 /// together they could be longer than a name can be.
 pub(super) fn replacement_name(salt: Salt) -> OsString {
     format!(".blpk-{}.tmp", salt.text()).into()
+}
+
+/// The bytes of a file of this length that a change overwrites or truncates.
+fn overwritten(journal: &Journal, len: u64) -> Vec<Range<u64>> {
+    // The first byte becomes the mark.
+    let mark = 0..1.min(len);
+    let mut ranges = Vec::from([mark]);
+    let pieces = journal.pieces.iter();
+    let pieces = pieces.map(|(at, piece)| (*at, piece.end(*at).min(len)));
+    for (at, end) in pieces.chain([(journal.new_len, len)]) {
+        match ranges.last_mut() {
+            Some(last) if at <= last.end => last.end = last.end.max(end),
+            _ if at < end => ranges.push(at..end),
+            _ => {}
+        }
+    }
+    ranges
 }

@@ -1,12 +1,9 @@
 //! A single file that is changed atomically, through a journal beside it.
 
 mod change;
-mod follower;
-mod history;
 mod journaled;
-mod keeper;
-mod pinned;
 mod replacement;
+mod site;
 mod snapshot;
 
 pub use change::{Change, Draft, GAP};

@@ -60,7 +60,7 @@ impl<'a, F: Folder> Replacement<'a, F> {
     pub fn commit(self) -> io::Result<&'a mut JournaledFile<F>> {
         let file = self.change.into_file();
         file.check_others()?;
-        file.announce_in(&self.file)?;
+        file.keeper.announce_in(&self.file)?;
         // An error does not show for certain whether the name was changed.
         file.is_poisoned = true;
         self.file.sync()?;

@@ -1,13 +1,12 @@
 //! [`Snapshot`]: a file as its last committed change left it.
 
-use super::follower::{Follower, Start, View};
 use super::journaled::{is_marked, journal_name};
-use super::pinned::Place;
-use crate::convert::prefix;
+use super::site::history_name;
 use crate::error::busy;
+use crate::history::{Follower, Pin, Place, Reading, Start, View, status_of};
 use crate::journal::Journal;
 use crate::{
-    Access, Disk, Folder, JournalFault, Lock, LockMode, LockTimeout, ReadAt, Result, WriteAt,
+    Access, Disk, Folder, JournalFault, Key, Lock, LockMode, LockTimeout, ReadAt, Result, WriteAt,
 };
 use std::ffi::OsStr;
 use std::fmt;
@@ -56,9 +55,7 @@ const MAX_ATTEMPTS: u32 = 100;
 pub struct Snapshot<F = File> {
     file: F,
     is_interrupted: bool,
-    /// Nothing if the file is locked.
-    follower: Option<Follower<F>>,
-    view: RwLock<View<F>>,
+    reading: Reading<F>,
     /// Opens the file again.
     reopen: Box<dyn Fn() -> Result<Self> + Send + Sync>,
 }
@@ -107,7 +104,9 @@ impl<T: WriteAt + Lock + 'static> Snapshot<T> {
         D: Folder<File = T> + Clone + Send + Sync + 'static,
     {
         let file = folder.open(name, Access::Read)?;
-        let follower = Follower::new(&file, folder, name)?;
+        let (look_in, history) = (folder.clone(), history_name(name));
+        let look = move || look_in.open(&history, Access::Read);
+        let follower = Follower::new(&file, status_of, look)?;
         let start = LockTimeout::OF_READERS.wait(|| match &follower {
             Some(follower) => follower.start(&file),
             None => {
@@ -121,6 +120,9 @@ impl<T: WriteAt + Lock + 'static> Snapshot<T> {
             Some(Start::Locked(view)) => (view, true, true),
             Some(Start::Alone(view)) => (view, true, false),
         };
+        if !is_followed {
+            view.len = file.size()?;
+        }
         let is_interrupted = is_locked && is_marked(&file)?;
         if is_interrupted {
             let (change, journal) = read_journal(folder, name, &file)?;
@@ -132,8 +134,10 @@ impl<T: WriteAt + Lock + 'static> Snapshot<T> {
         Ok(Self {
             file,
             is_interrupted,
-            follower: follower.filter(|_| is_followed),
-            view: RwLock::new(view),
+            reading: Reading {
+                follower: follower.filter(|_| is_followed),
+                view: RwLock::new(view),
+            },
             reopen: {
                 let (folder, name) = (folder.clone(), name.to_owned());
                 Box::new(move || Self::open_in(&folder, &name))
@@ -147,29 +151,20 @@ impl<T: WriteAt + Lock + 'static> Snapshot<T> {
     /// Returns the errors of [`open_in`](Self::open_in); the snapshot is then as it was.
     pub fn refresh(&mut self) -> Result<bool> {
         let mut new = (self.reopen)()?;
-        let views = (get_mut(&mut self.view), get_mut(&mut new.view));
-        // Locked, it can only have been replaced.
-        let is_same = match (&self.follower, &new.follower) {
-            (Some(old), Some(new)) => old.is_of(new) && views.0.is_same(views.1),
-            _ => false,
-        };
+        let is_same = self.reading.is_same(&mut new.reading);
         let has_changed = !is_same || self.is_interrupted != new.is_interrupted;
         *self = new;
         Ok(has_changed)
     }
 }
 
-fn get_mut<T>(lock: &mut RwLock<T>) -> &mut T {
-    lock.get_mut().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Pins the bytes of a change that was interrupted.
-fn pin_change<F: ReadAt>(view: &mut View<F>, change: &Journal, journal: &Arc<F>) {
-    view.len = Some(change.new_len);
-    view.pinned.pin((0, 1), &Place::Byte(change.first));
+fn pin_change<F: ReadAt + Lock>(view: &mut View<F>, change: &Journal, journal: &Arc<F>) {
+    let (root, len) = (Key::root(), change.new_len);
+    view.pin(&root, len, (0, 1), &Place::Byte(change.first));
     for (at, piece) in &change.pieces {
         let place = Place::File(Arc::clone(journal), piece.from);
-        view.pinned.pin((*at, piece.end(*at)), &place);
+        view.pin(&root, len, (*at, piece.end(*at)), &place);
     }
 }
 
@@ -202,37 +197,17 @@ impl<F> Snapshot<F> {
 
 impl<F: WriteAt + Lock> ReadAt for Snapshot<F> {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let view = self.view.read().unwrap_or_else(PoisonError::into_inner);
-            let buf = match view.len {
-                // Nothing from the end on.
-                Some(len) => prefix(buf, len.saturating_sub(at)),
-                None => &mut *buf,
-            };
-            let mut read = view.pinned.read_at(&self.file, at, buf)?;
-            if read == 0 && view.len.is_some() {
-                // The new file is longer than the old one, or a writer has truncated what it had written after the
-                // end of the content.
-                buf.fill(0);
-                read = buf.len();
-            }
-            match &self.follower {
-                Some(follower) if !follower.is_current(&self.file, &view)? => {
-                    drop(view);
-                    let view = self.view.write();
-                    let mut view = view.unwrap_or_else(PoisonError::into_inner);
-                    follower.catch_up(&self.file, &mut view)?;
-                }
-                _ => return Ok(read),
-            }
-        }
+        self.reading.look(&self.file, |view| {
+            view.read_at(&Key::root(), (&self.file, view.len), (at, buf))
+        })
     }
 
     fn size(&self) -> io::Result<u64> {
-        let view = self.view.read().unwrap_or_else(PoisonError::into_inner);
-        match view.len {
-            Some(len) => Ok(len),
-            None => self.file.size(),
-        }
+        let view = self.reading.view.read();
+        let view = view.unwrap_or_else(PoisonError::into_inner);
+        Ok(match view.pins.get(&Key::root()) {
+            Some(Pin::File(len, _)) => *len,
+            _ => view.len,
+        })
     }
 }

@@ -62,6 +62,11 @@ impl<'a, J: ReadAt> Fields<'a, J> {
         self.at >= self.end && self.taken == self.read.len()
     }
 
+    /// The position of the next byte to be taken.
+    pub(crate) fn position(&self) -> u64 {
+        self.at - to_u64(self.read.len() - self.taken)
+    }
+
     /// The crc32 of all bytes taken so far.
     pub(crate) fn crc(&self) -> u32 {
         self.hasher.clone().finalize()

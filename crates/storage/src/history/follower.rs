@@ -1,18 +1,17 @@
-//! [`Follower`]: follows what a writer does to a file, so that a snapshot keeps its content.
+//! [`Follower`]: follows what a writer does to a file or a store, so that a reader keeps its content.
 //!
 //! The reader announces itself, so that every commit from then on keeps what it overwrites in the
 //! history. It reads first and looks at the history afterwards: if no commit has begun, the bytes
-//! were those of the snapshot. If one has, the bytes that it overwrites are pinned to the history, and
+//! were those of its view. If one has, the bytes that it overwrites are pinned to the history, and
 //! reading is repeated.
 //!
 //! A writer of an earlier version keeps no history. It is noticed by the file's stamp, which only a
 //! writer that is announced may change.
 
-use super::history::{self, History, Kind, Record, SETTLER, WRITER, WRITERS};
-use super::pinned::{Pinned, Place};
-use crate::{Access, FileStatus, LockMode};
-use crate::{Folder, Lock, Presence, ReadAt};
-use std::ffi::OsStr;
+use super::record::{History, Kind, Record};
+use super::view::View;
+use super::{SETTLER, WRITER, WRITERS, presence_of, slot_of, status_of};
+use crate::{FileStatus, Lock, LockMode, ReadAt};
 use std::io;
 use std::sync::Arc;
 use std::thread;
@@ -23,37 +22,20 @@ use std::time::Duration;
 const MAX_LOOKS: u32 = 500;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// The constant part: which file is followed, and how its history is found.
-pub(super) struct Follower<F> {
+/// Returns the status with the stamp that writers without a history change.
+type StatusOf<F> = Box<dyn Fn(&F) -> io::Result<FileStatus> + Send + Sync>;
+
+/// What is followed, and how its history is found.
+pub(crate) struct Follower<F> {
+    status: StatusOf<F>,
     /// Opens the file that has the name of the history.
     look: Box<dyn Fn() -> io::Result<F> + Send + Sync>,
     identity: u128,
     owner: u32,
 }
 
-/// The file as a snapshot knows it.
-#[derive(Debug)]
-pub(super) struct View<F> {
-    pub pinned: Pinned<F>,
-    /// The length of the snapshot; `None` if it is that of the file.
-    pub len: Option<u64>,
-    history: Option<History<Arc<F>>>,
-    /// Another user has put a file in the place of the history.
-    is_foreign: bool,
-    /// The length of the history up to which it was read.
-    seen: u64,
-    /// The slot in which the reader is announced.
-    slot: u64,
-    /// The stamp of the file when it was last known to be unchanged.
-    stamp: u128,
-    /// Whether a writer that keeps a history has the file open since.
-    is_trusted: bool,
-    /// Whether there were commits since.
-    is_old: bool,
-}
-
 /// The result of an attempt to begin.
-pub(super) enum Start<F> {
+pub(crate) enum Start<F> {
     /// The content is known, without a lock.
     Following(View<F>),
     /// The content is known as long as the file is locked, which it is.
@@ -62,7 +44,7 @@ pub(super) enum Start<F> {
     Alone(View<F>),
 }
 
-/// The state of the file by the records before a snapshot.
+/// The state of the file by the records before a view.
 #[derive(Default)]
 struct Skipped {
     /// The commit that has begun and is not done.
@@ -74,43 +56,47 @@ struct Skipped {
 }
 
 impl<F: ReadAt + Lock> Follower<F> {
-    /// Announces a reader of this file; `None` if its writers would not see it.
-    pub(super) fn new<D>(file: &F, folder: &D, name: &OsStr) -> io::Result<Option<Self>>
-    where
-        D: Folder<File = F> + Clone + Send + Sync + 'static,
-    {
+    /// Announces a reader of a file, or of the store with this root; `None` if its writers would
+    /// not see it. `status` returns the stamp that writers without a history change, and `look`
+    /// opens the history.
+    pub(crate) fn new(
+        file: &F,
+        status: impl Fn(&F) -> io::Result<FileStatus> + Send + Sync + 'static,
+        look: impl Fn() -> io::Result<F> + Send + Sync + 'static,
+    ) -> io::Result<Option<Self>> {
         let Some(presence) = file.presence() else {
             return Ok(None);
         };
-        if !presence.announce(history::slot_of(0))? {
+        if !presence.announce(slot_of(0))? {
             return Ok(None);
         }
-        let status = presence.status()?;
-        let (folder, name) = (folder.clone(), history::history_name(name));
+        let found = presence.status()?;
         Ok(Some(Self {
-            look: Box::new(move || folder.open(&name, Access::Read)),
-            identity: status.identity,
-            owner: status.owner,
+            status: Box::new(status),
+            look: Box::new(look),
+            identity: found.identity,
+            owner: found.owner,
         }))
     }
 
     /// Whether both follow the same file.
-    pub(super) fn is_of(&self, other: &Self) -> bool {
+    pub(crate) fn is_of(&self, other: &Self) -> bool {
         self.identity == other.identity
     }
 
     /// Attempts to find out the content that the file has now; `None` if a commit is being made.
-    pub(super) fn start(&self, file: &F) -> io::Result<Option<Start<F>>> {
+    pub(crate) fn start(&self, file: &F) -> io::Result<Option<Start<F>>> {
         if let Some(known) = self.start_by_history(file)? {
             return Ok(known.map(Start::Following));
         }
         if !file.try_lock(LockMode::Shared)? {
             return Ok(None);
         }
-        let before = status_of(file)?;
+        let before = (self.status)(file)?;
         let mut view = View::default();
         self.follow(file, &mut view)?;
         if view.is_foreign {
+            view.len = before.len;
             return Ok(Some(Start::Alone(view)));
         }
         let skipped = match self.skip(&mut view) {
@@ -123,7 +109,7 @@ impl<F: ReadAt + Lock> Follower<F> {
             }
             skipped => skipped?,
         };
-        let after = status_of(file)?;
+        let after = (self.status)(file)?;
         view.is_trusted = presence_of(file)?.announced(WRITERS)?.is_some();
         view.stamp = match view.is_trusted {
             true => skipped.stamp.unwrap_or(before.stamp),
@@ -137,7 +123,7 @@ impl<F: ReadAt + Lock> Follower<F> {
             file.unlock()?;
             return Ok(None);
         }
-        view.len = Some(after.len);
+        view.len = after.len;
         Ok(Some(Start::Locked(view)))
     }
 
@@ -146,7 +132,7 @@ impl<F: ReadAt + Lock> Follower<F> {
     fn start_by_history(&self, file: &F) -> io::Result<Option<Option<View<F>>>> {
         let has_writer =
             || Ok::<_, io::Error>(presence_of(file)?.announced(WRITER..SETTLER)?.is_some());
-        let before = status_of(file)?;
+        let before = (self.status)(file)?;
         let mut view = View::default();
         if !has_writer()? || !self.follow(file, &mut view)? {
             return Ok(None);
@@ -155,12 +141,11 @@ impl<F: ReadAt + Lock> Follower<F> {
         (view.is_trusted, view.stamp) = (true, skipped.stamp.unwrap_or(before.stamp));
         let is_known = match skipped.begun {
             Some(begun) => {
-                view.pin(&begun);
-                view.len = Some(begun.file_len);
+                view.pin_record(&begun);
                 true
             }
             None => {
-                view.len = Some(file.size()?);
+                view.len = status_of(file)?.len;
                 // No commit has changed the length meanwhile.
                 view.is_at_end()?
             }
@@ -170,33 +155,32 @@ impl<F: ReadAt + Lock> Follower<F> {
         Ok(is_there.then(|| is_known.then_some(view)))
     }
 
-    /// Whether everything that was read before this call was the content of the snapshot.
-    pub(super) fn is_current(&self, file: &F, view: &View<F>) -> io::Result<bool> {
+    /// Whether everything that was read before this call was the content of the view.
+    pub(crate) fn is_current(&self, file: &F, view: &View<F>) -> io::Result<bool> {
         let is_read = match view.history {
             Some(_) => view.is_at_end()?,
             // The stamp was not recent.
-            None if !view.is_trusted && view.slot == history::slot_of(0) => true,
+            None if !view.is_trusted && view.slot == slot_of(0) => true,
             None => self.find()?.is_none(),
         };
         if !is_read {
             return Ok(false);
         }
-        let presence = presence_of(file)?;
         match view.is_trusted {
-            true => Ok(presence.announced(WRITERS)?.is_some()),
-            false => Ok(presence.status()?.stamp == view.stamp),
+            true => Ok(presence_of(file)?.announced(WRITERS)?.is_some()),
+            false => Ok((self.status)(file)?.stamp == view.stamp),
         }
     }
 
     /// Pins what commits have overwritten.
     ///
     /// # Errors
-    /// Returns an error if the content of the snapshot is lost, and any error of file and history.
-    pub(super) fn catch_up(&self, file: &F, view: &mut View<F>) -> io::Result<()> {
+    /// Returns an error if the content of the view is lost, and any error of file and history.
+    pub(crate) fn catch_up(&self, file: &F, view: &mut View<F>) -> io::Result<()> {
         for _ in 0..MAX_LOOKS {
             // Whatever is found here happened before the records that are then read.
             let has_writer = presence_of(file)?.announced(WRITERS)?.is_some();
-            let status = status_of(file)?;
+            let status = (self.status)(file)?;
             self.read_history(file, view)?;
             let is_known = match view.is_trusted {
                 true => has_writer,
@@ -256,7 +240,7 @@ impl<F: ReadAt + Lock> Follower<F> {
             return Ok(false);
         }
         let presence = presence_of(file)?;
-        let slot = history::slot_of(history.epoch);
+        let slot = slot_of(history.epoch);
         presence.announce(slot)?;
         // From here on its writer knows, unless it has just removed it.
         let is_there = status_of(&*history.file)?.has_name;
@@ -270,7 +254,7 @@ impl<F: ReadAt + Lock> Follower<F> {
         Ok(is_there)
     }
 
-    /// Skips all records, which are older than the snapshot.
+    /// Skips all records, which are older than the view.
     fn skip(&self, view: &mut View<F>) -> io::Result<Skipped> {
         let mut skipped = Skipped::default();
         let Some(history) = &mut view.history else {
@@ -303,7 +287,7 @@ impl<F: ReadAt + Lock> Follower<F> {
             Kind::Opened => return Err(stale()),
             Kind::Begun => {
                 view.is_old = true;
-                view.pin(record);
+                view.pin_record(record);
             }
             Kind::Done => {}
             Kind::Closed => (view.stamp, view.is_trusted) = (record.stamp, false),
@@ -312,60 +296,7 @@ impl<F: ReadAt + Lock> Follower<F> {
     }
 }
 
-impl<F> Default for View<F> {
-    fn default() -> Self {
-        Self {
-            pinned: Pinned::default(),
-            len: None,
-            history: None,
-            is_foreign: false,
-            seen: 0,
-            slot: history::slot_of(0),
-            stamp: 0,
-            is_trusted: false,
-            is_old: false,
-        }
-    }
-}
-
-impl<F: ReadAt + Lock> View<F> {
-    /// Whether all of the history was read, and it is still the one that has the name.
-    fn is_at_end(&self) -> io::Result<bool> {
-        let Some(history) = &self.history else {
-            return Ok(false);
-        };
-        let status = status_of(&*history.file)?;
-        Ok(status.has_name && status.len == self.seen)
-    }
-
-    fn pin(&mut self, begun: &Record) {
-        let Some(history) = &self.history else { return };
-        for kept in &begun.pieces {
-            let place = Place::File(Arc::clone(&history.file), kept.from);
-            self.pinned.pin((kept.at, kept.at + kept.len), &place);
-        }
-    }
-
-    /// Whether the file was not changed between the beginnings of this view and of another one.
-    pub(super) fn is_same(&self, new: &Self) -> bool {
-        let state = |view: &Self| {
-            let history = view.history.as_ref();
-            let history = history.map(|history| (history.epoch, history.at));
-            (history, view.stamp, view.len)
-        };
-        !self.is_old && state(self) == state(new)
-    }
-}
-
-fn presence_of<F: Lock>(file: &F) -> io::Result<&dyn Presence> {
-    file.presence().ok_or(io::ErrorKind::Unsupported.into())
-}
-
-fn status_of<F: Lock>(file: &F) -> io::Result<FileStatus> {
-    presence_of(file)?.status()
-}
-
-/// The snapshot's content is lost.
+/// The view's content is lost.
 fn stale() -> io::Error {
     let what = "the file was changed without a record of its old content, by a program that keeps \
                 none or was killed; open it again";

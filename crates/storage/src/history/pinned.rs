@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Bytes of a file that a snapshot reads elsewhere, because the file has or may get others there.
 #[derive(Debug)]
-pub(super) struct Pinned<F> {
+pub(crate) struct Pinned<F> {
     /// By position in the file; they do not overlap.
     parts: BTreeMap<u64, Part<F>>,
 }
@@ -21,7 +21,7 @@ struct Part<F> {
 
 /// Where pinned bytes are.
 #[derive(Debug)]
-pub(super) enum Place<F> {
+pub(crate) enum Place<F> {
     /// In another file, from this position on.
     File(Arc<F>, u64),
     /// A single byte.
@@ -69,7 +69,7 @@ impl<F: ReadAt> Pinned<F> {
     }
 
     /// Reads the file with the pinned bytes.
-    pub(super) fn read_at<S: ReadAt>(
+    pub(super) fn read_at<S: ReadAt + ?Sized>(
         &self,
         file: &S,
         at: u64,

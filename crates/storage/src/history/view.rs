@@ -1,0 +1,133 @@
+//! [`View`]: the content of a file or a store as a reader knows it.
+
+use super::pinned::{Pinned, Place};
+use super::record::{Former, History, Record};
+use super::{slot_of, status_of};
+use crate::convert::prefix;
+use crate::{Key, Lock, ReadAt};
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
+
+/// The content of a file or a store as a reader knows it: what is not there any more is pinned, and
+/// everything else is there.
+#[derive(Debug)]
+pub(crate) struct View<F> {
+    /// What is read elsewhere, by key.
+    pub pins: BTreeMap<Key, Pin<F>>,
+    /// The length of the file, or of what stands for the root of a store.
+    pub len: u64,
+    pub(super) history: Option<History<Arc<F>>>,
+    /// Another user has put a file in the place of the history, or it is of another version.
+    pub(super) is_foreign: bool,
+    /// The length of the history up to which it was read.
+    pub(super) seen: u64,
+    /// The slot in which the reader is announced.
+    pub(super) slot: u64,
+    /// The stamp when the content was last known to be unchanged.
+    pub(super) stamp: u128,
+    /// Whether a writer that keeps a history is there since.
+    pub(super) is_trusted: bool,
+    /// Whether there were commits since.
+    pub(super) is_old: bool,
+}
+
+/// What a key had when the view began.
+#[derive(Debug)]
+pub(crate) enum Pin<F> {
+    Nothing,
+    Folder,
+    /// A file of this length, some bytes of which are read elsewhere.
+    File(u64, Pinned<F>),
+}
+
+impl<F> Default for View<F> {
+    fn default() -> Self {
+        Self {
+            pins: BTreeMap::new(),
+            len: 0,
+            history: None,
+            is_foreign: false,
+            seen: 0,
+            slot: slot_of(0),
+            stamp: 0,
+            is_trusted: false,
+            is_old: false,
+        }
+    }
+}
+
+impl<F: ReadAt + Lock> View<F> {
+    /// Reads a file, whose length is `len` unless it is pinned.
+    pub(crate) fn read_at<S: ReadAt + ?Sized>(
+        &self,
+        key: &Key,
+        (file, len): (&S, u64),
+        (at, buf): (u64, &mut [u8]),
+    ) -> io::Result<usize> {
+        let (len, pinned) = match self.pins.get(key) {
+            Some(Pin::File(len, pinned)) => (*len, Some(pinned)),
+            _ => (len, None),
+        };
+        // Nothing from the end on.
+        let buf = prefix(buf, len.saturating_sub(at));
+        let read = match pinned {
+            Some(pinned) => pinned.read_at(file, at, buf)?,
+            None => file.read_at(at, buf)?,
+        };
+        if read == 0 {
+            // The new file is longer than the old one, or a writer has truncated what it had written
+            // after the end of the content.
+            buf.fill(0);
+            return Ok(buf.len());
+        }
+        Ok(read)
+    }
+
+    /// Pins bytes of a file to other places; the file had this length.
+    pub(crate) fn pin(&mut self, key: &Key, len: u64, (at, end): (u64, u64), place: &Place<F>) {
+        let pin = self.pins.entry(key.clone());
+        if let Pin::File(_, pinned) = pin.or_insert_with(|| Pin::File(len, Pinned::default())) {
+            pinned.pin((at, end), place);
+        }
+    }
+
+    /// Whether all of the history was read, and it is still the one that has the name.
+    pub(super) fn is_at_end(&self) -> io::Result<bool> {
+        let Some(history) = &self.history else {
+            return Ok(false);
+        };
+        let status = status_of(&*history.file)?;
+        Ok(status.has_name && status.len == self.seen)
+    }
+
+    /// Pins what a commit overwrites.
+    pub(super) fn pin_record(&mut self, record: &Record) {
+        let Some(history) = &self.history else { return };
+        let file = Arc::clone(&history.file);
+        for entry in &record.entries {
+            match entry.was {
+                Former::Nothing => drop(self.pins.entry(entry.key.clone()).or_insert(Pin::Nothing)),
+                Former::Folder => drop(self.pins.entry(entry.key.clone()).or_insert(Pin::Folder)),
+                Former::File(len) => {
+                    self.pin(&entry.key, len, (0, 0), &Place::Byte(0));
+                    for kept in &entry.pieces {
+                        let place = Place::File(Arc::clone(&file), kept.from);
+                        let range = (kept.at, kept.at + kept.len);
+                        self.pin(&entry.key, len, range, &place);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether nothing was changed between the beginnings of this view and of another one.
+    pub(crate) fn is_same(&self, new: &Self) -> bool {
+        let state = |view: &Self| {
+            let history = view.history.as_ref();
+            let history = history.map(|history| (history.epoch, history.at));
+            (history, view.stamp, view.len)
+        };
+        !self.is_old && state(self) == state(new)
+    }
+}
