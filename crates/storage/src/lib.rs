@@ -98,7 +98,7 @@ pub use memory::{Memory, MemoryFile};
 pub use presence::{FileStatus, Presence};
 pub use read_at::ReadAt;
 pub use seekable::Seekable;
-pub use tree::{DiskStore, Entry, EntryKind, Guard, JournaledStore, Key, Object, Store};
+pub use tree::{DiskStore, Entry, EntryKind, Guard, Handle, JournaledStore, Key, Object, Store};
 pub use write_at::WriteAt;
 
 /// The example of the README is a test, too.

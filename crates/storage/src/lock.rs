@@ -4,6 +4,7 @@ use crate::Presence;
 use crate::write_at::retry;
 use std::fs::{File, TryLockError};
 use std::io;
+use std::sync::Arc;
 
 /// How a file or a folder is locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -62,6 +63,20 @@ impl Lock for File {
     #[cfg(target_os = "linux")]
     fn presence(&self) -> Option<&dyn Presence> {
         Some(self)
+    }
+}
+
+impl<T: Lock + ?Sized> Lock for Arc<T> {
+    fn try_lock(&self, mode: LockMode) -> io::Result<bool> {
+        (**self).try_lock(mode)
+    }
+
+    fn unlock(&self) -> io::Result<()> {
+        (**self).unlock()
+    }
+
+    fn presence(&self) -> Option<&dyn Presence> {
+        (**self).presence()
     }
 }
 

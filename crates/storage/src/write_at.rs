@@ -5,6 +5,7 @@ use crate::convert::{end_of, to_u64};
 use crate::error::bug;
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 
 /// A file that can be written at any position.
 ///
@@ -66,6 +67,20 @@ pub trait WriteAt: ReadAt {
             }
         }
         Ok(())
+    }
+}
+
+impl<T: WriteAt + ?Sized> WriteAt for Arc<T> {
+    fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<usize> {
+        (**self).write_at(at, bytes)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        (**self).set_len(len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        (**self).sync()
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::journaled::{is_marked, journal_name};
 use super::site::history_name;
+use crate::convert::prefix;
 use crate::error::busy;
-use crate::history::{Follower, Pin, Place, Reading, Start, View, status_of};
+use crate::history::{Follower, Place, Reading, Start, View, status_of};
 use crate::journal::Journal;
 use crate::{
     Access, Disk, Folder, JournalFault, Key, Lock, LockMode, LockTimeout, ReadAt, Result, WriteAt,
@@ -13,7 +14,7 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, RwLock};
 
 /// How often opening starts again because another writer has replaced the file meanwhile.
 const MAX_ATTEMPTS: u32 = 100;
@@ -150,8 +151,8 @@ impl<T: WriteAt + Lock + 'static> Snapshot<T> {
     /// # Errors
     /// Returns the errors of [`open_in`](Self::open_in); the snapshot is then as it was.
     pub fn refresh(&mut self) -> Result<bool> {
-        let mut new = (self.reopen)()?;
-        let is_same = self.reading.is_same(&mut new.reading);
+        let new = (self.reopen)()?;
+        let is_same = self.reading.is_same(&new.reading);
         let has_changed = !is_same || self.is_interrupted != new.is_interrupted;
         *self = new;
         Ok(has_changed)
@@ -197,17 +198,24 @@ impl<F> Snapshot<F> {
 
 impl<F: WriteAt + Lock> ReadAt for Snapshot<F> {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let root = Key::root();
+        let is_exact = self.is_interrupted || self.reading.follower.is_some();
         self.reading.look(&self.file, |view| {
-            view.read_at(&Key::root(), (&self.file, view.len), (at, buf))
+            let read = view.read_at(&root, (&self.file, view.len), (at, buf))?;
+            if read > 0 || !is_exact {
+                return Ok(read);
+            }
+            // The new file is longer than the old one, or a writer has truncated what it had written after the
+            // end of the content.
+            let len = view.len_of(&root, view.len).saturating_sub(at);
+            let missing = prefix(buf, len);
+            missing.fill(0);
+            Ok(missing.len())
         })
     }
 
     fn size(&self) -> io::Result<u64> {
-        let view = self.reading.view.read();
-        let view = view.unwrap_or_else(PoisonError::into_inner);
-        Ok(match view.pins.get(&Key::root()) {
-            Some(Pin::File(len, _)) => *len,
-            _ => view.len,
-        })
+        let view = self.reading.view();
+        Ok(view.len_of(&Key::root(), view.len))
     }
 }

@@ -3,7 +3,7 @@
 use super::{Follower, View};
 use crate::{Lock, ReadAt};
 use std::io;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 /// The content that a reader keeps.
 pub(crate) struct Reading<F> {
@@ -24,7 +24,7 @@ impl<F: ReadAt + Lock> Reading<F> {
         mut look: impl FnMut(&View<F>) -> io::Result<T>,
     ) -> io::Result<T> {
         loop {
-            let view = self.view.read().unwrap_or_else(PoisonError::into_inner);
+            let view = self.view();
             let found = look(&view);
             match &self.follower {
                 Some(follower) if !follower.is_current(file, &view)? => {
@@ -38,18 +38,16 @@ impl<F: ReadAt + Lock> Reading<F> {
         }
     }
 
-    /// Whether nothing was changed since another reading of the same began.
-    pub(crate) fn is_same(&mut self, new: &mut Self) -> bool {
+    /// Whether nothing was changed between the beginnings of this reading and of a later one.
+    pub(crate) fn is_same(&self, new: &Self) -> bool {
         match (&self.follower, &new.follower) {
-            (Some(old), Some(new_follower)) if old.is_of(new_follower) => {
-                get_mut(&mut self.view).is_same(get_mut(&mut new.view))
-            }
+            (Some(old), Some(follower)) if old.is_of(follower) => self.view().is_same(&new.view()),
             // Locked, it can only have been replaced.
             _ => false,
         }
     }
-}
 
-fn get_mut<T>(lock: &mut RwLock<T>) -> &mut T {
-    lock.get_mut().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn view(&self) -> RwLockReadGuard<'_, View<F>> {
+        self.view.read().unwrap_or_else(PoisonError::into_inner)
+    }
 }

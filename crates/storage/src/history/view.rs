@@ -58,30 +58,27 @@ impl<F> Default for View<F> {
 }
 
 impl<F: ReadAt + Lock> View<F> {
-    /// Reads a file, whose length is `len` unless it is pinned.
+    /// Reads a file, whose length is `len` unless it is pinned; nothing from there on.
     pub(crate) fn read_at<S: ReadAt + ?Sized>(
         &self,
         key: &Key,
         (file, len): (&S, u64),
         (at, buf): (u64, &mut [u8]),
     ) -> io::Result<usize> {
-        let (len, pinned) = match self.pins.get(key) {
-            Some(Pin::File(len, pinned)) => (*len, Some(pinned)),
-            _ => (len, None),
-        };
         // Nothing from the end on.
-        let buf = prefix(buf, len.saturating_sub(at));
-        let read = match pinned {
-            Some(pinned) => pinned.read_at(file, at, buf)?,
-            None => file.read_at(at, buf)?,
-        };
-        if read == 0 {
-            // The new file is longer than the old one, or a writer has truncated what it had written
-            // after the end of the content.
-            buf.fill(0);
-            return Ok(buf.len());
+        let buf = prefix(buf, self.len_of(key, len).saturating_sub(at));
+        match self.pins.get(key) {
+            Some(Pin::File(_, pinned)) => pinned.read_at(file, at, buf),
+            _ => file.read_at(at, buf),
         }
-        Ok(read)
+    }
+
+    /// The length of a file, which is `len` unless it is pinned.
+    pub(crate) fn len_of(&self, key: &Key, len: u64) -> u64 {
+        match self.pins.get(key) {
+            Some(Pin::File(len, _)) => *len,
+            _ => len,
+        }
     }
 
     /// Pins bytes of a file to other places; the file had this length.

@@ -25,7 +25,7 @@ pub struct MemoryFile {
 #[derive(Debug)]
 pub(super) struct FileNode {
     pub bytes: Mutex<Vec<u8>>,
-    lock: Arc<MemoryLock>,
+    pub lock: Arc<MemoryLock>,
     /// How many handles are announced in each slot.
     announced: Mutex<BTreeMap<u64, usize>>,
     /// The number of writes so far.
@@ -42,6 +42,11 @@ impl FileNode {
             writes: AtomicU64::new(0),
             has_name: AtomicBool::new(true),
         })
+    }
+
+    /// Changes the stamp.
+    pub(super) fn touch(&self) {
+        self.writes.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Withdraws one of the handles that are announced in a slot.
@@ -68,7 +73,7 @@ impl MemoryFile {
         match self.access {
             Access::Write => {
                 let bytes = locked(&self.node.bytes);
-                self.node.writes.fetch_add(1, Ordering::SeqCst);
+                self.node.touch();
                 Ok(bytes)
             }
             Access::Read => Err(io::ErrorKind::PermissionDenied.into()),

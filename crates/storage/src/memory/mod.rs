@@ -6,10 +6,10 @@ mod lock;
 use crate::mutex::locked;
 use crate::tree::errors::{A_FILE, HOLE, NOT_A_FILE, invalid};
 use crate::{Access, Folder, LockMode, ReadAt, WriteAt};
-use crate::{Entry, EntryKind, Guard, Key, Object, Store};
+use crate::{Entry, EntryKind, Guard, Handle, Key, Object, Store};
 use file::FileNode;
 pub use file::MemoryFile;
-use lock::{MemoryGuard, MemoryLock};
+use lock::MemoryGuard;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -28,11 +28,11 @@ use std::sync::{Arc, Mutex};
 /// assert_eq!(memory.bytes("data/__0.blp").as_deref(), Some(&b"chunk"[..]));
 /// # Ok::<(), std::io::Error>(())
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Memory {
     nodes: Arc<Mutex<Nodes>>,
-    /// The lock of the root, which is not a node.
-    root: Arc<MemoryLock>,
+    /// The root, which has no key among the nodes.
+    root: Arc<FileNode>,
 }
 
 type Nodes = BTreeMap<Key, Node>;
@@ -40,10 +40,14 @@ type Nodes = BTreeMap<Key, Node>;
 #[derive(Debug, Clone)]
 enum Node {
     File(Arc<FileNode>),
-    Folder(Arc<MemoryLock>),
+    Folder(Arc<FileNode>),
 }
 
 impl Node {
+    fn folder() -> Self {
+        Self::Folder(FileNode::new(Vec::new()))
+    }
+
     fn kind(&self) -> EntryKind {
         match self {
             Self::File(_) => EntryKind::File,
@@ -77,6 +81,19 @@ impl Memory {
         files.map(|(key, _)| key.clone()).collect()
     }
 
+    /// Changes the stamp of the folder of a key.
+    fn touch(&self, key: &Key) {
+        let nodes = locked(&self.nodes);
+        match key.split().map(|(folder, _)| folder) {
+            Some(folder) if folder != Key::root() => {
+                if let Some(Node::Folder(node)) = nodes.get(&folder) {
+                    node.touch();
+                }
+            }
+            _ => self.root.touch(),
+        }
+    }
+
     fn node(&self, key: &Key) -> io::Result<Arc<FileNode>> {
         match locked(&self.nodes).get(key) {
             Some(Node::File(node)) => Ok(Arc::clone(node)),
@@ -103,13 +120,22 @@ impl<N: AsRef<OsStr>> FromIterator<(N, Vec<u8>)> for Memory {
             let mut folder = key.split().map(|(folder, _)| folder);
             while let Some(key) = folder.filter(|folder| *folder != Key::root()) {
                 folder = key.split().map(|(folder, _)| folder);
-                nodes.insert(key, Node::Folder(Arc::default()));
+                nodes.insert(key, Node::folder());
             }
             nodes.insert(key, Node::File(FileNode::new(bytes)));
         }
         Self {
             nodes: Arc::new(Mutex::new(nodes)),
-            root: Arc::default(),
+            ..Self::default()
+        }
+    }
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Self {
+            nodes: Arc::default(),
+            root: FileNode::new(Vec::new()),
         }
     }
 }
@@ -196,8 +222,19 @@ impl Store for Memory {
         Ok(nodes.get(key).map(Node::kind))
     }
 
+    fn handle(&self, key: &Key, access: Access) -> io::Result<Option<Arc<dyn Handle>>> {
+        let node = match locked(&self.nodes).get(key) {
+            _ if *key == Key::root() => Arc::clone(&self.root),
+            Some(Node::File(node) | Node::Folder(node)) => Arc::clone(node),
+            None => return Err(io::ErrorKind::NotFound.into()),
+        };
+        Ok(Some(Arc::new(MemoryFile::new(node, access))))
+    }
+
     fn create(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
-        create(&mut locked(&self.nodes), key, bytes).map(drop)
+        create(&mut locked(&self.nodes), key, bytes)?;
+        self.touch(key);
+        Ok(())
     }
 
     fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> io::Result<()> {
@@ -219,6 +256,9 @@ impl Store for Memory {
         if let Some(Node::File(old)) = nodes.insert(to.clone(), Node::File(node)) {
             old.has_name.store(false, Ordering::SeqCst);
         }
+        drop(nodes);
+        self.touch(from);
+        self.touch(to);
         Ok(())
     }
 
@@ -226,6 +266,7 @@ impl Store for Memory {
         let node = self.node(key)?;
         locked(&self.nodes).remove(key);
         node.has_name.store(false, Ordering::SeqCst);
+        self.touch(key);
         Ok(())
     }
 
@@ -238,7 +279,11 @@ impl Store for Memory {
         match nodes.get(key) {
             Some(Node::File(_)) => return Err(io::ErrorKind::AlreadyExists.into()),
             Some(Node::Folder(_)) => {}
-            None => drop(nodes.insert(key.clone(), Node::Folder(Arc::default()))),
+            None => {
+                nodes.insert(key.clone(), Node::folder());
+                drop(nodes);
+                self.touch(key);
+            }
         }
         Ok(())
     }
@@ -251,6 +296,8 @@ impl Store for Memory {
             return Err(io::ErrorKind::DirectoryNotEmpty.into());
         }
         nodes.remove(key);
+        drop(nodes);
+        self.touch(key);
         Ok(())
     }
 
@@ -262,13 +309,13 @@ impl Store for Memory {
     }
 
     fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
-        let lock = match locked(&self.nodes).get(folder) {
+        let node = match locked(&self.nodes).get(folder) {
             _ if *folder == Key::root() => Arc::clone(&self.root),
-            Some(Node::Folder(lock)) => Arc::clone(lock),
+            Some(Node::Folder(node)) => Arc::clone(node),
             Some(Node::File(_)) => return Err(invalid(folder, A_FILE)),
             None => return Err(io::ErrorKind::NotFound.into()),
         };
-        let guard = lock.try_lock(mode);
+        let guard = node.lock.try_lock(mode);
         Ok(guard.map(|guard| Box::new(guard) as Box<dyn Guard>))
     }
 }

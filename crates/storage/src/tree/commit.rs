@@ -11,7 +11,6 @@ use super::step::{Action, Fingerprint, Step};
 use super::{EntryKind, Guard, JournaledStore, Key};
 use crate::convert::to_u64;
 use crate::journal::{Binding, Piece as Placed, Pieces, crc_of};
-use crate::mutex::locked;
 use crate::{ReadAt, Result};
 use crc32fast::Hasher;
 use std::collections::BTreeSet;
@@ -50,8 +49,13 @@ impl JournaledStore {
         match plan.steps.as_slice() {
             // The store itself makes a single step atomically.
             [step] if !matches!(step.action, Action::Patch { .. }) => {
+                self.prepare_history()?;
                 let _guard = self.lock_root()?;
-                self.at_risk(|store| store.apply(&plan))?;
+                self.keep(&plan)?;
+                self.at_risk(|store| {
+                    store.apply(&plan)?;
+                    store.keep_no_more()
+                })?;
             }
             _ => self.commit_by_journal(&plan)?,
         }
@@ -72,10 +76,14 @@ impl JournaledStore {
         }
         self.at_risk(|this| this.store.sync(&draft))?;
         self.sync_names()?;
-        let guard = self.lock_root();
-        let Ok(_guard) = guard else {
+        let begun = self.prepare_history().and_then(|()| {
+            let guard = self.lock_root()?;
+            self.keep(journal)?;
+            Ok(guard)
+        });
+        let Ok(_guard) = begun else {
             self.discard(number);
-            return guard.map(drop);
+            return begun.map(drop);
         };
         self.at_risk(|this| {
             this.store.rename(&draft, &this.staging.journal)?;
@@ -83,7 +91,8 @@ impl JournaledStore {
             this.store.sync(&this.staging.folder)?;
             this.apply(journal)?;
             this.store.remove(&this.staging.journal)?;
-            this.store.sync(&this.staging.folder)
+            this.store.sync(&this.staging.folder)?;
+            this.keep_no_more()
         })?;
         Ok(())
     }
@@ -125,8 +134,7 @@ impl JournaledStore {
 
     /// Locks the store for writing: waits until all readers have finished.
     fn lock_root(&self) -> Result<Box<dyn Guard>> {
-        let timeout = locked(&self.timeout).clone();
-        Ok(lock_root(&*self.store, &timeout)?)
+        Ok(lock_root(&*self.store, &self.lock_timeout())?)
     }
 
     fn apply(&self, journal: &Journal) -> io::Result<()> {
@@ -257,21 +265,4 @@ fn order(steps: &mut [Step], counts: &[Key], first: bool) {
             counts
         }
     });
-}
-
-impl Drop for JournaledStore {
-    fn drop(&mut self) {
-        // Files that may still be needed stay for the next writer.
-        if !self.is_writer() || self.check().is_err() {
-            return;
-        }
-        // Entries that cannot be listed or removed are left: they have no effect.
-        for entry in self.store.list(&self.staging.folder).into_iter().flatten() {
-            if let Some(number) = self.staging.number_of(&entry.name) {
-                self.discard(number);
-            }
-        }
-        // The folder stays if another program has put something into it.
-        let _ = self.store.remove_folder(&self.staging.folder);
-    }
 }

@@ -1,15 +1,18 @@
 //! [`JournaledStore`]: a store as its last committed change left it, and its next change.
 
 use super::errors::{A_FILE, NOT_A_FILE, invalid, not_found};
+use super::following::{Following, StoreView, kind_in, list_in, open_in};
+use super::leave::StoreKeeper;
 use super::patched::Patched;
 use super::pending::{Pending, PendingChanges};
 use super::staging::{self, Staging};
 use super::{Entry, EntryKind, Guard, Key, Object, Store};
+use crate::LockTimeout;
 use crate::convert::to_usize;
 use crate::mutex::locked;
-use crate::{Access, LockTimeout};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -51,7 +54,6 @@ const PATCH_MEMORY: u64 = 4 << 20;
 pub struct JournaledStore {
     pub(super) store: Arc<dyn Store>,
     pub(super) staging: Staging,
-    access: Access,
     pub(super) timeout: Mutex<LockTimeout>,
     /// Changes share it, a commit has it alone.
     gate: RwLock<()>,
@@ -61,28 +63,50 @@ pub struct JournaledStore {
     /// Bytes of patches that are kept in memory.
     pub(super) patch_memory: Mutex<u64>,
     was_interrupted: bool,
-    /// A reader's lock of the root, or a writer's of the staging folder.
-    _guard: Box<dyn Guard>,
+    pub(super) role: Role,
+}
+
+/// What a reader or a writer has beside the store.
+pub(super) enum Role {
+    /// Keeps the content that the store has, and all of it if there are commits meanwhile.
+    Reader(Arc<Following>),
+    /// Keeps the root locked, where readers and writers do not see one another.
+    LockedReader(
+        #[expect(dead_code, reason = "the lock ends when this is dropped")] Box<dyn Guard>,
+    ),
+    Writer {
+        keeper: Mutex<Option<StoreKeeper>>,
+        /// The lock of the staging folder.
+        _guard: Box<dyn Guard>,
+    },
+}
+
+impl fmt::Debug for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Reader(_) | Self::LockedReader(_) => "Reader",
+            Self::Writer { .. } => "Writer",
+        })
+    }
 }
 
 impl JournaledStore {
     pub(super) fn new(
         store: Arc<dyn Store>,
-        (staging, access): (Staging, Access),
+        staging: Staging,
         (state, was_interrupted): (PendingChanges, bool),
-        (guard, timeout): (Box<dyn Guard>, LockTimeout),
+        (role, timeout): (Role, LockTimeout),
     ) -> Self {
         Self {
             store,
             staging,
-            access,
             timeout: Mutex::new(timeout),
             gate: RwLock::new(()),
             patching: Mutex::new(()),
             state: Mutex::new(state),
             patch_memory: Mutex::new(PATCH_MEMORY),
             was_interrupted,
-            _guard: guard,
+            role,
         }
     }
 
@@ -95,6 +119,10 @@ impl JournaledStore {
     /// Sets how long commits wait for readers from now on.
     pub fn set_lock_timeout(&self, timeout: LockTimeout) {
         *locked(&self.timeout) = timeout;
+    }
+
+    pub(super) fn lock_timeout(&self) -> LockTimeout {
+        locked(&self.timeout).clone()
     }
 
     /// Sets how many bytes of patches are kept in memory, 4 MiB if this is not called. For tests,
@@ -117,7 +145,15 @@ impl JournaledStore {
                 let spill = state.spill.as_ref().map(|spill| spill.number);
                 (state.get(key).cloned(), spill)
             },
-            |(pending, spill)| self.read_as(key, pending.as_ref(), *spill),
+            |(pending, spill), view| {
+                let opened = self.read_as(key, pending.as_ref(), *spill);
+                match (&self.role, view) {
+                    (Role::Reader(following), Some(view)) => {
+                        open_in(view, (following, key), opened)
+                    }
+                    _ => opened,
+                }
+            },
         )
     }
 
@@ -152,9 +188,10 @@ impl JournaledStore {
         }
         self.look(
             |state| state.get(key).map(Pending::kind),
-            |pending| match pending {
-                Some(kind) => Ok(*kind),
-                None => self.store.kind(key),
+            |pending, view| match (view.and_then(|view| kind_in(view, key)), pending) {
+                (Some(kind), _) => Ok(kind),
+                (None, Some(kind)) => Ok(*kind),
+                (None, None) => self.store.kind(key),
             },
         )
     }
@@ -169,7 +206,13 @@ impl JournaledStore {
         check_visible(folder)?;
         self.look(
             |state| (state.get(folder).cloned(), state.changed_in(folder)),
-            |(pending, changed)| self.list_as(folder, pending.as_ref(), changed),
+            |(pending, changed), view| {
+                let listed = self.list_as(folder, pending.as_ref(), changed);
+                match view {
+                    Some(view) => list_in(view, folder, listed),
+                    None => listed,
+                }
+            },
         )
     }
 
@@ -178,7 +221,7 @@ impl JournaledStore {
     }
 
     pub(super) fn is_writer(&self) -> bool {
-        self.access == Access::Write
+        matches!(self.role, Role::Writer { .. })
     }
 
     /// Refuses to continue after an error that has left the state unknown.
@@ -204,7 +247,7 @@ impl JournaledStore {
     fn look<T, L>(
         &self,
         look: impl Fn(&PendingChanges) -> L,
-        find: impl Fn(&L) -> io::Result<T>,
+        find: impl Fn(&L, Option<&StoreView>) -> io::Result<T>,
     ) -> io::Result<T> {
         loop {
             self.check()?;
@@ -212,7 +255,10 @@ impl JournaledStore {
                 let state = self.state();
                 (look(&state), state.epoch)
             };
-            let found = find(&seen);
+            let found = match &self.role {
+                Role::Reader(following) => following.look(|view| find(&seen, Some(view))),
+                _ => find(&seen, None),
+            };
             if self.state().epoch == epoch {
                 return found;
             }
@@ -236,7 +282,13 @@ impl JournaledStore {
             }
             Some(Pending::Patch(patch)) => {
                 let spilled = match spill.filter(|_| !patch.is_in_memory()) {
-                    Some(number) => Some(self.store.open(&self.staging.key(number)?)?),
+                    Some(number) => match self.store.open(&self.staging.key(number)?) {
+                        // A writer has completed the commit that was interrupted.
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                            return self.store.open(key);
+                        }
+                        opened => Some(opened?),
+                    },
                     None => None,
                 };
                 Ok(Box::new(Patched {

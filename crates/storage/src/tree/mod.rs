@@ -8,13 +8,16 @@ mod change;
 mod commit;
 mod disk;
 pub(crate) mod errors;
+mod following;
 mod journal;
 mod journaled;
 mod key;
+mod leave;
 mod open;
 mod patch;
 mod patched;
 mod pending;
+mod site;
 mod staging;
 mod step;
 mod store;
@@ -23,7 +26,7 @@ mod verify;
 pub use disk::DiskStore;
 pub use journaled::JournaledStore;
 pub use key::Key;
-pub use store::{Entry, EntryKind, Guard, Object, Store};
+pub use store::{Entry, EntryKind, Guard, Handle, Object, Store};
 
 #[cfg(test)]
 mod tests;

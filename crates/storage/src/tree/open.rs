@@ -1,17 +1,21 @@
 //! Opening a [`JournaledStore`], and completing the change of an earlier writer.
 
 use super::apply::{Sources, apply, sync_all, unless_gone};
+use super::following::Following;
 use super::journal::Journal;
+use super::journaled::Role;
+use super::leave::StoreKeeper;
 use super::pending::PendingChanges;
 use super::staging::{self, Staging};
 use super::verify::{Depth, verify};
 use super::{EntryKind, Guard, JournaledStore, Key, Object, Store};
 use crate::error::busy;
+use crate::history::{Reading, Start};
 use crate::journal::Salt;
 use crate::{Access, JournalFault, LockMode, LockTimeout, Result};
 use std::collections::BTreeSet;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, RwLock};
 
 /// How often opening starts again because another writer has closed the store meanwhile.
 const MAX_ATTEMPTS: u32 = 100;
@@ -44,13 +48,38 @@ impl JournaledStore {
         }
     }
 
+    /// Goes on to the content that the store has now, if it is open for reading, and returns whether
+    /// that may be another one.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](Self::open), and
+    /// [`InvalidInput`](io::ErrorKind::InvalidInput) for a writer, which always has the content of now. The
+    /// store is then as it was.
+    pub fn refresh(&mut self) -> Result<bool> {
+        if self.is_writer() {
+            let what = "a writer has the content of now, and nothing to go on to";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what).into());
+        }
+        let timeout = self.lock_timeout();
+        let mut new = Self::open_to_read(Arc::clone(&self.store), timeout)?;
+        let is_same = match (&self.role, &mut new.role) {
+            (Role::Reader(old), Role::Reader(new)) => old.reading.is_same(&new.reading),
+            _ => false,
+        };
+        let has_changed = !is_same || self.was_interrupted() != new.was_interrupted();
+        *self = new;
+        Ok(has_changed)
+    }
+
     fn open_to_read(store: Arc<dyn Store>, timeout: LockTimeout) -> Result<Self> {
-        let lock = || store.try_lock(&Key::root(), LockMode::Shared);
-        let guard = LockTimeout::OF_READERS.wait(lock)?;
-        let guard = guard.ok_or_else(|| busy(WRITING))?;
         let mut staging = Staging::new(Salt::random())?;
+        let (role, is_still) = begin_to_read(&store, &staging)?;
         let mut state = PendingChanges::default();
-        let journal = read_journal(&*store, &staging)?;
+        // Otherwise there is a writer, which has completed what was interrupted.
+        let journal = match is_still {
+            true => read_journal(&*store, &staging)?,
+            false => None,
+        };
         if let Some(journal) = &journal {
             staging.salt = journal.salt;
             let bytes = patch_bytes(&*store, &staging, journal)?;
@@ -58,31 +87,96 @@ impl JournaledStore {
             verify(&sources, journal, Depth::Fingerprints)?;
             state = PendingChanges::of_journal(journal)?;
         }
+        if let Role::Reader(following) = &role
+            && is_still
+            && following.reading.follower.is_some()
+        {
+            following.root.unlock()?;
+        }
         let state = (state, journal.is_some());
-        Ok(Self::new(
-            store,
-            (staging, Access::Read),
-            state,
-            (guard, timeout),
-        ))
+        Ok(Self::new(store, staging, state, (role, timeout)))
     }
 
     fn open_to_write(store: Arc<dyn Store>, timeout: LockTimeout) -> Result<Self> {
         let staging = Staging::new(Salt::random())?;
-        let (guard, is_new) = lock_staging_folder(&*store, &staging)?;
+        let Beginning {
+            mut keeper,
+            guard,
+            is_new,
+        } = begin_to_write(&*store, &staging)?;
         // Between looking and locking, another writer may have come and crashed.
         let was_interrupted = match is_new && store.list(&staging.folder)?.is_empty() {
             true => false,
             false => settle(&*store, &staging, &timeout)?,
         };
+        if let Some(keeper) = &mut keeper {
+            keeper.announce_settled(&*store, &staging)?;
+        }
         let state = (PendingChanges::default(), was_interrupted);
-        Ok(Self::new(
-            store,
-            (staging, Access::Write),
-            state,
-            (guard, timeout),
-        ))
+        let role = Role::Writer {
+            keeper: Mutex::new(keeper),
+            _guard: guard,
+        };
+        Ok(Self::new(store, staging, state, (role, timeout)))
     }
+}
+
+/// Begins to read a store. Returns whether no commit can be made until the root is unlocked, or the
+/// role ends.
+fn begin_to_read(store: &Arc<dyn Store>, staging: &Staging) -> Result<(Role, bool)> {
+    let changing = || busy(WRITING);
+    let root = store.handle(&Key::root(), Access::Read)?;
+    let follower = match &root {
+        Some(root) => Following::follower(store, staging, root)?,
+        None => None,
+    };
+    let (Some(root), Some(follower)) = (root, follower) else {
+        let lock = || store.try_lock(&Key::root(), LockMode::Shared);
+        let guard = LockTimeout::OF_READERS.wait(lock)?;
+        return Ok((Role::LockedReader(guard.ok_or_else(changing)?), true));
+    };
+    let start = LockTimeout::OF_READERS.wait(|| follower.start(&root))?;
+    let (view, follower, is_still) = match start.ok_or_else(changing)? {
+        Start::Following(view) => (view, Some(follower), false),
+        Start::Locked(view) => (view, Some(follower), true),
+        Start::Alone(view) => (view, None, true),
+    };
+    let view = RwLock::new(view);
+    let reading = Reading { follower, view };
+    let following = Arc::new(Following { reading, root });
+    Ok((Role::Reader(following), is_still))
+}
+
+/// What a writer has before it completes the commit of an earlier one.
+struct Beginning {
+    keeper: Option<StoreKeeper>,
+    guard: Box<dyn Guard>,
+    /// Whether the staging folder is new.
+    is_new: bool,
+}
+
+/// Locks a store for a writer, and announces it to readers.
+fn begin_to_write(store: &dyn Store, staging: &Staging) -> Result<Beginning> {
+    let Some(mut keeper) = StoreKeeper::new(store)? else {
+        let (guard, is_new) = lock_staging_folder(store, staging)?;
+        let keeper = None;
+        return Ok(Beginning {
+            keeper,
+            guard,
+            is_new,
+        });
+    };
+    // Until the staging folder is locked, this keeps out a writer of an earlier version.
+    let root = store.try_lock(&Key::root(), LockMode::Shared)?;
+    let _root = root.ok_or_else(|| busy(WRITING))?;
+    let stamp = keeper.announce(store, staging)?;
+    let (guard, is_new) = lock_staging_folder(store, staging)?;
+    keeper.begin(store, staging, stamp)?;
+    Ok(Beginning {
+        keeper: Some(keeper),
+        guard,
+        is_new,
+    })
 }
 
 /// Makes and locks the staging folder, and returns whether it is new.

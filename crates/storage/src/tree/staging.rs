@@ -9,6 +9,7 @@ use std::io;
 /// The folder below the root that contains journal and staged files.
 const FOLDER: &str = ".blpk";
 const JOURNAL: &str = "journal";
+const HISTORY: &str = "history";
 /// Hexadecimal digits of a salt.
 const SALT_LEN: usize = 32;
 
@@ -16,12 +17,14 @@ const SALT_LEN: usize = 32;
 ///
 /// ```text
 /// .blpk/journal        a change that is committed, but not complete
+/// .blpk/history        what commits have overwritten, for readers
 /// .blpk/SALT-NUMBER    a staged file, under a name that no other journal refers to
 /// ```
 #[derive(Debug, Clone)]
 pub(super) struct Staging {
     pub folder: Key,
     pub journal: Key,
+    pub history: Key,
     pub salt: Salt,
 }
 
@@ -29,9 +32,11 @@ impl Staging {
     pub(super) fn new(salt: Salt) -> io::Result<Self> {
         let folder = Key::root().join(FOLDER)?;
         let journal = folder.join(JOURNAL)?;
+        let history = folder.join(HISTORY)?;
         Ok(Self {
             folder,
             journal,
+            history,
             salt,
         })
     }

@@ -1,15 +1,21 @@
 //! [`Store`]: files in folders below one root.
 
 use super::Key;
-use crate::{LockMode, ReadAt};
+use crate::{Access, Lock, LockMode, ReadAt, WriteAt};
 use std::ffi::OsString;
 use std::fmt::Debug;
 use std::io;
+use std::sync::Arc;
 
 /// A file of a [`Store`] that is open for reading.
 pub trait Object: ReadAt + Send + Sync {}
 
 impl<T: ReadAt + Send + Sync> Object for T {}
+
+/// A file or a folder of a [`Store`] that is open for reading, writing and locking.
+pub trait Handle: WriteAt + Lock + Send + Sync {}
+
+impl<T: WriteAt + Lock + Send + Sync> Handle for T {}
 
 /// The lock of a folder, which ends when this is dropped.
 pub trait Guard: Send + Sync + Debug {}
@@ -52,6 +58,16 @@ pub trait Store: Debug + Send + Sync {
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) for anything but a regular file; and any error
     /// of the store.
     fn open(&self, key: &Key) -> io::Result<Box<dyn Object>>;
+
+    /// Opens a file or a folder, for handles that [see one another](crate::Presence); a folder is
+    /// not written to. A store without such handles returns `None`: writers then wait for readers.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](Self::open).
+    fn handle(&self, key: &Key, access: Access) -> io::Result<Option<Arc<dyn Handle>>> {
+        let _ = (key, access);
+        Ok(None)
+    }
 
     /// The entries of a folder, sorted by name.
     ///

@@ -3,9 +3,9 @@
 use super::folders::{FOLDER, Folders, folder_in};
 use super::{HOLE, NOT_A_FILE, NOT_A_FOLDER, at, invalid, or_none, require, split};
 use crate::owners::copy_owners;
-use crate::tree::{Entry, EntryKind, Guard, Key, Object, Store};
+use crate::tree::{Entry, EntryKind, Guard, Handle, Key, Object, Store};
 use crate::write_at::retry;
-use crate::{Lock, LockMode, WriteAt};
+use crate::{Access, Lock, LockMode, WriteAt};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, Permissions};
@@ -13,6 +13,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A directory of the file system.
 ///
@@ -71,8 +72,14 @@ impl DiskStore {
         Ok(store)
     }
 
-    fn root(&self) -> io::Result<std::sync::Arc<File>> {
+    fn root(&self) -> io::Result<Arc<File>> {
         self.folders.walk(&Key::root())
+    }
+
+    /// A handle of the root that no other user shares, because locks belong to handles.
+    fn own_root(&self) -> io::Result<File> {
+        let root = self.root()?;
+        Ok(retry(|| Ok(openat(&root, ".", FOLDER, Mode::empty())?))?.into())
     }
 
     /// Changes something in the folder that the key refers to now.
@@ -94,6 +101,18 @@ impl Store for DiskStore {
         };
         let file = split(key).and_then(|(folder, name)| open(&folder, name));
         Ok(Box::new(at(key, file)?.0))
+    }
+
+    fn handle(&self, key: &Key, access: Access) -> io::Result<Option<Arc<dyn Handle>>> {
+        let open = |folder: &File, name| match kind_of(folder, name)? {
+            EntryKind::Folder => folder_in(folder, name),
+            _ => Ok(open_file(folder, name, flags_of(access))?.0),
+        };
+        let opened = match key.split() {
+            None => self.own_root(),
+            Some((folder, name)) => self.folders.look(&folder, |folder| open(folder, name)),
+        };
+        Ok(Some(Arc::new(at(key, opened)?)))
     }
 
     fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
@@ -190,12 +209,7 @@ impl Store for DiskStore {
     fn try_lock(&self, key: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
         let lock = |folder: File| Ok(Lock::try_lock(&folder, mode)?.then_some(folder));
         let held: io::Result<Option<File>> = match key.split() {
-            // A handle of its own, because locks belong to handles.
-            None => {
-                let root = self.root()?;
-                let handle = retry(|| Ok(openat(&root, ".", FOLDER, Mode::empty())?));
-                handle.and_then(|handle| lock(handle.into()))
-            }
+            None => self.own_root().and_then(lock),
             Some(_) => self.change(key, |folder, name| {
                 let held = lock(folder_in(folder, name)?)?;
                 if let Some(held) = &held {
@@ -218,6 +232,13 @@ impl Store for DiskStore {
 struct FolderLock(#[allow(dead_code, reason = "the lock ends when the file is closed")] File);
 
 impl Guard for FolderLock {}
+
+fn flags_of(access: Access) -> OFlags {
+    match access {
+        Access::Read => OFlags::RDONLY,
+        Access::Write => OFlags::RDWR,
+    }
+}
 
 fn kind_of(folder: &File, name: impl rustix::path::Arg + Copy) -> io::Result<EntryKind> {
     let stat = retry(|| Ok(statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?))?;

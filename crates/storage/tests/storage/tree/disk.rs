@@ -7,8 +7,9 @@
     reason = "a test fails by panicking"
 )]
 
-use bloscpack_storage::{Access, LockTimeout};
-use bloscpack_storage::{DiskStore, EntryKind, JournaledStore, Key};
+use bloscpack_storage::{
+    Access, DiskStore, EntryKind, JournaledStore, Key, LockMode, LockTimeout, Store,
+};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -332,7 +333,7 @@ fn there_is_one_writer() {
 }
 
 #[test]
-fn readers_and_a_writer_wait_for_each_other() {
+fn a_writer_waits_for_readers_of_an_earlier_version() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("set");
     create(&path);
@@ -356,8 +357,10 @@ fn readers_and_a_writer_wait_for_each_other() {
             write_number(&root, number).unwrap();
         }
     });
-    // A commit waits for a reader that stays, up to the timeout.
-    let reader = open(&path, Access::Read).unwrap();
+    // Such a reader locks the root as long as it exists.
+    let reader = DiskStore::open(&path).unwrap();
+    let reader = reader.try_lock(&Key::root(), LockMode::Shared).unwrap();
+    assert!(reader.is_some());
     root.set_lock_timeout(LockTimeout::new(Duration::from_millis(30)));
     let begun = Instant::now();
     root.put(&key("meta"), &21u64.to_le_bytes()).unwrap();

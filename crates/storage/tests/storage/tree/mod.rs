@@ -11,3 +11,4 @@ mod disk;
 mod fault;
 mod hostile;
 mod model;
+mod readers;

@@ -1,0 +1,120 @@
+//! [`Following`]: a store as it was when a reader opened it.
+
+use super::errors::{NOT_A_FILE, invalid, not_found};
+use super::journaled::with_changes;
+use super::site::{open_history, status};
+use super::staging::Staging;
+use super::{Entry, EntryKind, Handle, Key, Object, Store};
+use crate::history::{Follower, Pin, Reading, View};
+use crate::{Access, ReadAt};
+use std::ffi::OsString;
+use std::io;
+use std::sync::Arc;
+
+/// What commits have changed since a reader opened a store.
+pub(super) type StoreView = View<Arc<dyn Handle>>;
+
+/// A store as it was when a reader opened it, whatever writers do.
+pub(super) struct Following {
+    pub reading: Reading<Arc<dyn Handle>>,
+    /// Announced, or locked where writers cannot see that.
+    pub root: Arc<dyn Handle>,
+}
+
+impl Following {
+    /// The follower of a store with this root, if writers see it.
+    pub(super) fn follower(
+        store: &Arc<dyn Store>,
+        staging: &Staging,
+        root: &Arc<dyn Handle>,
+    ) -> io::Result<Option<Follower<Arc<dyn Handle>>>> {
+        let (for_status, for_history) = (Arc::clone(store), Arc::clone(store));
+        let (first, second) = (staging.clone(), staging.clone());
+        Follower::new(
+            root,
+            move |root| status(&*for_status, &first, root),
+            move || open_history(&*for_history, &second, Access::Read),
+        )
+    }
+
+    pub(super) fn look<T>(&self, look: impl FnMut(&StoreView) -> io::Result<T>) -> io::Result<T> {
+        self.reading.look(&self.root, look)
+    }
+}
+
+/// The kind of an entry that was looked up in the store.
+pub(super) fn kind_in(view: &StoreView, key: &Key) -> Option<Option<EntryKind>> {
+    view.pins.get(key).map(|pin| match pin {
+        Pin::Nothing => None,
+        Pin::Folder => Some(EntryKind::Folder),
+        Pin::File(..) => Some(EntryKind::File),
+    })
+}
+
+/// The entries of a folder, which the store has listed as these.
+pub(super) fn list_in(
+    view: &StoreView,
+    folder: &Key,
+    listed: io::Result<Vec<Entry>>,
+) -> io::Result<Vec<Entry>> {
+    let listed = match (kind_in(view, folder), listed) {
+        (Some(None), _) => return Err(not_found(folder)),
+        (Some(Some(EntryKind::Folder)), Err(error)) if error.kind() == io::ErrorKind::NotFound => {
+            Vec::new()
+        }
+        (_, listed) => listed?,
+    };
+    let inside = view.pins.keys().filter_map(|key| {
+        let (home, name) = key.split()?;
+        (home == *folder).then(|| (OsString::from(name), kind_in(view, key).flatten()))
+    });
+    Ok(with_changes(listed, inside.collect()))
+}
+
+/// Opens a file, which the store has opened with this result.
+pub(super) fn open_in(
+    view: &StoreView,
+    (following, key): (&Arc<Following>, &Key),
+    opened: io::Result<Box<dyn Object>>,
+) -> io::Result<Box<dyn Object>> {
+    let (base, len): (Box<dyn Object>, u64) = match (view.pins.get(key), opened) {
+        (Some(Pin::Nothing), _) => return Err(not_found(key)),
+        (Some(Pin::Folder), _) => return Err(invalid(key, NOT_A_FILE)),
+        // All of it is pinned.
+        (Some(Pin::File(len, _)), Err(error)) if error.kind() == io::ErrorKind::NotFound => {
+            (Box::new(Vec::new()), *len)
+        }
+        (Some(Pin::File(len, _)), opened) => (opened?, *len),
+        (None, opened) => {
+            let base = opened?;
+            let len = base.size()?;
+            (base, len)
+        }
+    };
+    Ok(Box::new(Followed {
+        following: Arc::clone(following),
+        key: key.clone(),
+        base,
+        len,
+    }))
+}
+
+/// A file of a store that is followed.
+struct Followed {
+    following: Arc<Following>,
+    key: Key,
+    base: Box<dyn Object>,
+    len: u64,
+}
+
+impl ReadAt for Followed {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let file = (&*self.base, self.len);
+        self.following
+            .look(|view| view.read_at(&self.key, file, (at, buf)))
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.len)
+    }
+}

@@ -1,0 +1,191 @@
+//! What a writer of a store does for its readers, and how it leaves the store.
+
+use super::journal::Journal;
+use super::journaled::Role;
+use super::open::lock_root;
+use super::site::StoreSite;
+use super::staging::Staging;
+use super::step::{Action, Step};
+use super::{EntryKind, Handle, JournaledStore, Key, Object, Store};
+use crate::history::{Entry, Former, Keeper, Site as _};
+use crate::journal::Pieces;
+use crate::mutex::locked;
+use crate::{Access, LockTimeout, ReadAt, Result};
+use std::io;
+use std::iter;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a writer that closes the store waits for readers that are just opening it.
+const LEAVING: Duration = Duration::from_millis(100);
+
+/// Keeps what the commits of a writer overwrite, for readers.
+pub(super) struct StoreKeeper {
+    keeper: Keeper<Arc<dyn Handle>>,
+    root: Arc<dyn Handle>,
+}
+
+impl StoreKeeper {
+    /// `None` if the store has no handles.
+    pub(super) fn new(store: &dyn Store) -> io::Result<Option<Self>> {
+        let root = store.handle(&Key::root(), Access::Read)?;
+        Ok(root.map(|root| Self {
+            keeper: Keeper::default(),
+            root,
+        }))
+    }
+
+    /// Announces the writer, and returns the stamp from before that.
+    pub(super) fn announce(&mut self, store: &dyn Store, staging: &Staging) -> io::Result<u128> {
+        self.with(store, staging, |keeper, site| {
+            keeper.announce(site)?;
+            Ok(site.status()?.stamp)
+        })
+    }
+
+    /// Begins to keep a history if there are readers.
+    pub(super) fn begin(
+        &mut self,
+        store: &dyn Store,
+        staging: &Staging,
+        stamp: u128,
+    ) -> io::Result<()> {
+        self.with(store, staging, |keeper, site| keeper.begin(site, stamp))
+    }
+
+    /// Announces that the commit of an earlier writer is completed.
+    pub(super) fn announce_settled(
+        &mut self,
+        store: &dyn Store,
+        staging: &Staging,
+    ) -> io::Result<()> {
+        self.with(store, staging, |keeper, site| keeper.announce_settled(site))
+    }
+
+    fn with<T>(
+        &mut self,
+        store: &dyn Store,
+        staging: &Staging,
+        act: impl FnOnce(&mut Keeper<Arc<dyn Handle>>, &StoreSite<'_>) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let root = &self.root;
+        let site = StoreSite {
+            store,
+            staging,
+            root,
+        };
+        act(&mut self.keeper, &site)
+    }
+}
+
+impl JournaledStore {
+    /// Makes sure that there is a history before readers have to wait for a commit.
+    pub(super) fn prepare_history(&self) -> Result<()> {
+        Ok(self.for_readers(|keeper, site| keeper.prepare(site))?)
+    }
+
+    /// Keeps what a commit overwrites, if there are readers; the root is locked.
+    pub(super) fn keep(&self, plan: &Journal) -> Result<()> {
+        Ok(self.for_readers(|keeper, site| {
+            if !keeper.has_readers(site)? {
+                return Ok(());
+            }
+            let files = plan.steps.iter().map(|step| self.former(step));
+            let files = files.collect::<io::Result<Vec<_>>>()?;
+            let entries = plan.steps.iter().zip(&files).map(|(step, (was, file))| {
+                let ranges = match (*was, &step.action) {
+                    (Former::File(len), Action::Patch { pieces, .. }) => overwritten(pieces, len),
+                    (Former::File(len), _) => iter::once(0..len).collect(),
+                    _ => Vec::new(),
+                };
+                let key = step.key.clone();
+                let was = *was;
+                Entry {
+                    key,
+                    was,
+                    ranges,
+                    file,
+                }
+            });
+            keeper.keep(site, &entries.collect::<Vec<_>>())
+        })?)
+    }
+
+    /// What the key of a step has before the step is made.
+    fn former(&self, step: &Step) -> io::Result<(Former, Box<dyn Object>)> {
+        let nothing = || Box::new(Vec::new()) as Box<dyn Object>;
+        match step.action {
+            Action::Put { old: None, .. } => Ok((Former::Nothing, nothing())),
+            Action::RemoveFolder => Ok((Former::Folder, nothing())),
+            Action::MakeFolder => match self.store.kind(&step.key)? {
+                Some(EntryKind::Folder) => Ok((Former::Folder, nothing())),
+                _ => Ok((Former::Nothing, nothing())),
+            },
+            Action::Put { .. } | Action::Patch { .. } | Action::Remove { .. } => {
+                let file = self.store.open(&step.key)?;
+                Ok((Former::File(file.size()?), file))
+            }
+        }
+    }
+
+    /// Records that a commit is made, if anything was kept.
+    pub(super) fn keep_no_more(&self) -> io::Result<()> {
+        self.for_readers(|keeper, site| keeper.keep_no_more(site))
+    }
+
+    /// Whether readers see this writer.
+    fn is_seen(&self) -> bool {
+        match &self.role {
+            Role::Writer { keeper, .. } => locked(keeper).is_some(),
+            _ => false,
+        }
+    }
+
+    fn for_readers(
+        &self,
+        act: impl FnOnce(&mut Keeper<Arc<dyn Handle>>, &StoreSite<'_>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let Role::Writer { keeper, .. } = &self.role else {
+            return Ok(());
+        };
+        match &mut *locked(keeper) {
+            Some(keeper) => keeper.with(&*self.store, &self.staging, act),
+            None => Ok(()),
+        }
+    }
+
+    /// Removes what this writer has staged, and leaves to readers what they need.
+    fn leave(&self) -> io::Result<()> {
+        // Readers that come while there is no history would rely on this writer. If it cannot lock
+        // them out, a reader of an earlier version is there.
+        let is_seen = self.is_seen();
+        let lock = || lock_root(&*self.store, &LockTimeout::new(LEAVING));
+        let _root = is_seen.then(lock);
+        for entry in self.store.list(&self.staging.folder)? {
+            if let Some(number) = self.staging.number_of(&entry.name) {
+                self.discard(number);
+            }
+        }
+        self.for_readers(|keeper, site| keeper.take_leave(site))?;
+        // The folder stays if readers need the history, or another program has put something into it.
+        self.store.remove_folder(&self.staging.folder)
+    }
+}
+
+/// The bytes of a file of this length that the pieces of a patch overwrite.
+fn overwritten(pieces: &Pieces, len: u64) -> Vec<Range<u64>> {
+    let ranges = pieces.iter();
+    let ranges = ranges.map(|(at, piece)| *at..piece.end(*at).min(len));
+    ranges.filter(|range| range.start < range.end).collect()
+}
+
+impl Drop for JournaledStore {
+    fn drop(&mut self) {
+        // Files that may still be needed stay for the next writer, and so do those that cannot be
+        // listed or removed: they have no effect.
+        if self.is_writer() && self.check().is_ok() {
+            let _ = self.leave();
+        }
+    }
+}
