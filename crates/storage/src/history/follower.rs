@@ -93,6 +93,7 @@ impl<F: ReadAt + Lock> Follower<F> {
             return Ok(None);
         }
         let before = (self.status)(file)?;
+        let had_writer = self.has_writer(file)?;
         let mut view = View::default();
         self.follow(file, &mut view)?;
         if view.is_foreign {
@@ -117,8 +118,12 @@ impl<F: ReadAt + Lock> Follower<F> {
         };
         // A writer that is not announced is one of an earlier version, which could leave a recent stamp as it is.
         let is_known = after.stamp == before.stamp && !after.is_recent;
-        // A writer that is just opening the file will say so in the history.
-        let is_opening = view.is_trusted && skipped.is_closed;
+        // A writer that is just coming may say so in the history, with the stamp from before it came.
+        let is_opening = view.is_trusted
+            && match view.history {
+                Some(_) => skipped.is_closed,
+                None => !had_writer,
+            };
         if is_opening || (!view.is_trusted && !is_known) {
             file.unlock()?;
             return Ok(None);
@@ -127,14 +132,17 @@ impl<F: ReadAt + Lock> Follower<F> {
         Ok(Some(Start::Locked(view)))
     }
 
+    /// Whether there is a writer that has completed the changes of earlier ones.
+    fn has_writer(&self, file: &F) -> io::Result<bool> {
+        Ok(presence_of(file)?.announced(WRITER..SETTLER)?.is_some())
+    }
+
     /// The content of a file whose writer keeps a history, even during a commit; `None` if there is no such writer. The
     /// inner value is `None` if a commit came in between.
     fn start_by_history(&self, file: &F) -> io::Result<Option<Option<View<F>>>> {
-        let has_writer =
-            || Ok::<_, io::Error>(presence_of(file)?.announced(WRITER..SETTLER)?.is_some());
         let before = (self.status)(file)?;
         let mut view = View::default();
-        if !has_writer()? || !self.follow(file, &mut view)? {
+        if !self.has_writer(file)? || !self.follow(file, &mut view)? {
             return Ok(None);
         }
         let skipped = self.skip(&mut view)?;
@@ -151,7 +159,7 @@ impl<F: ReadAt + Lock> Follower<F> {
             }
         };
         // If the writer was killed in a commit, its journal has the new content.
-        let is_there = has_writer()? && !skipped.is_closed;
+        let is_there = self.has_writer(file)? && !skipped.is_closed;
         Ok(is_there.then(|| is_known.then_some(view)))
     }
 
