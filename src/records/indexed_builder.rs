@@ -25,9 +25,9 @@ const CACHE: usize = 64 << 20;
 /// ```
 #[derive(Debug, Clone)]
 pub struct IndexedRecordReaderBuilder {
-    limits: Limits,
+    pub(super) limits: Limits,
     hashers: Hashers,
-    cache: usize,
+    pub(super) cache: usize,
     allow_unterminated: bool,
 }
 
@@ -81,14 +81,14 @@ impl IndexedRecordReaderBuilder {
     /// records if the metadata does not contain their number; [`Unsupported`](bloscpack_error::Category::Unsupported) for
     /// chunks that do not hold records, records packed in an unknown way, and concatenations with packed members.
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedRecordReader<S>> {
-        let index = Index::of_records(
-            &source,
-            &self.limits,
-            &self.hashers,
-            self.allow_unterminated,
-        )
-        .reading()?;
+        let index = self.index(&source, None).reading()?;
         self.with_index(source, index.into()).reading()
+    }
+
+    /// The index of a source, by these options.
+    pub(super) fn index<S: ReadAt>(&self, source: &S, known: Option<&Index>) -> Result<Index> {
+        let (limits, hashers) = (&self.limits, &self.hashers);
+        Index::of_records(source, limits, hashers, self.allow_unterminated, known)
     }
 
     /// Builds a reader of a source whose index is known.
@@ -97,18 +97,15 @@ impl IndexedRecordReaderBuilder {
         source: S,
         index: Arc<Index>,
     ) -> Result<IndexedRecordReader<S>> {
-        let form = common_form(&index)?;
-        let fetcher = Fetcher::new(self.hashers, self.limits, true);
-        let mut reader = IndexedRecordReader::plain(source, index, fetcher, self.limits);
-        if let Form::Packed { packing, count } = form {
-            reader.begin(packing, count, self.cache)?;
-        }
+        let fetcher = Fetcher::new(self.hashers.clone(), self.limits, true);
+        let mut reader = IndexedRecordReader::unbegun(source, fetcher, self);
+        reader.begin(index)?;
         Ok(reader)
     }
 }
 
 /// The form of all chunks.
-fn common_form(index: &Index) -> Result<Form> {
+pub(super) fn common_form(index: &Index) -> Result<Form> {
     let (mut common, mut before) = (None, 0);
     for (chunks_end, form) in index.forms() {
         let form = form.clone()?;

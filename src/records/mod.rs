@@ -13,6 +13,7 @@ mod find;
 mod indexed;
 mod indexed_builder;
 mod reader;
+mod refresh;
 mod tally;
 mod typed;
 mod writer;
