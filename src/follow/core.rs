@@ -218,7 +218,7 @@ impl<R: Growing> Follower<R> {
         if is_shorter || (found == Refreshed::Replaced && self.reader.tail(position)? != tail) {
             let what = R::WHAT;
             let text = format!(
-                "another file has taken its place, and does not go on from {what} {}",
+                "another file has taken its place and does not go on from {what} {}: follow it from its beginning",
                 self.position
             );
             return Err(Error::from(io::Error::other(text)).on(Side::Source));

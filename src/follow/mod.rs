@@ -22,7 +22,7 @@
 //! });
 //! let records: Result<Vec<_>, _> = follower.by_ref().take(2).collect();
 //! assert_eq!(records?, ["zero", "one"]);
-//! assert_eq!(follower.position(), 2);
+//! assert_eq!(follower.number(), 2);
 //! # appending.join().map_err(|_| "panicked")??;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -24,7 +24,7 @@ use std::time::Duration;
 ///     for record in follower.by_ref() {
 ///         println!("{:?}", record?);
 ///     }
-///     Ok::<u64, bloscpack::Error>(follower.position())
+///     Ok::<u64, bloscpack::Error>(follower.number())
 /// });
 /// stop.stop(); // for example after Ctrl-C
 /// let next = printing.join();

@@ -32,7 +32,7 @@ const BATCH_BYTES: usize = 4 << 20;
 /// let mut follower = FollowOptions::new().from(1).records(&path)?;
 /// assert_eq!(follower.try_next()?.as_deref(), Some(b"one".as_slice()));
 /// assert_eq!(follower.try_next()?, None);
-/// assert_eq!(follower.position(), 2);
+/// assert_eq!(follower.number(), 2);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct RecordFollower {
@@ -57,7 +57,7 @@ impl RecordFollower {
 
     /// The number of the record that comes next: a follower that begins [from](super::FollowOptions::from) there misses
     /// nothing and repeats nothing.
-    pub fn position(&self) -> u64 {
+    pub fn number(&self) -> u64 {
         self.follower.position - to_u64(self.batch.len())
     }
 
@@ -74,7 +74,7 @@ impl RecordFollower {
     /// The next record, if it is there; does not wait.
     ///
     /// # Errors
-    /// Returns the error of a damaged chunk, and any error of the file system. The position stays.
+    /// Returns the error of a damaged chunk, and any error of the file system. The number stays.
     pub fn try_next(&mut self) -> Result<Option<Bytes>> {
         if self.batch.is_empty() {
             let batch = self.follower.read(read_batch)?.unwrap_or_default();
@@ -89,7 +89,7 @@ impl RecordFollower {
     ///
     /// # Errors
     /// Returns any error of the file system; that of a file that has become damaged; and an I/O error of the kind
-    /// [`Other`](std::io::ErrorKind::Other) if another file has taken its place and does not go on from the position:
+    /// [`Other`](std::io::ErrorKind::Other) if another file has taken its place and does not go on from there:
     /// [`seek`](Self::seek) to 0 then begins with that one.
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<bool> {
         Ok(!self.batch.is_empty() || self.follower.wait(timeout)?)
@@ -148,7 +148,7 @@ impl Iterator for RecordFollower {
 impl std::fmt::Debug for RecordFollower {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("RecordFollower")
-            .field("position", &self.position())
+            .field("number", &self.number())
             .finish_non_exhaustive()
     }
 }

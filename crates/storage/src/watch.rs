@@ -114,13 +114,15 @@ impl FileWatch {
     pub fn new(path: impl Into<PathBuf>, stop: Stop) -> io::Result<Self> {
         let path = path.into();
         let (folder, name) = Disk::of(&path)?;
-        Ok(Self {
+        let watch = Self {
             #[cfg(target_os = "linux")]
             events: linux::Events::of(&folder, name).ok(),
             seen: Look::at(&path)?,
             path,
             stop,
-        })
+        };
+        watch.renew();
+        Ok(watch)
     }
 
     /// Waits until the file may have changed since this was last said, and says so. Returns false
@@ -134,6 +136,7 @@ impl FileWatch {
         while !self.stop.is_stopped() {
             let is_reported = self.is_reported();
             if self.has_changed()? || is_reported {
+                self.renew();
                 return Ok(true);
             }
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
@@ -176,6 +179,17 @@ impl FileWatch {
         false
     }
 
+    /// Watches the file that has the path now.
+    #[cfg(target_os = "linux")]
+    fn renew(&self) {
+        if let Some(events) = &self.events {
+            events.watch(&self.path);
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn renew(&self) {}
+
     #[cfg(target_os = "linux")]
     fn pause(&self, time: Duration) -> io::Result<()> {
         match &self.events {
@@ -206,12 +220,15 @@ mod linux {
     use std::io;
     use std::mem::MaybeUninit;
     use std::os::unix::ffi::OsStrExt;
+    use std::path::Path;
     use std::time::Duration;
 
     /// Bytes of events that are read at once; a name has up to 255.
     const ROOM: usize = 4096;
+    /// Reports that are taken at once. In a busy folder there may be others all the time.
+    const MAX_REPORTS: u32 = 1000;
 
-    /// The reports of the system on a file, by the name that it has in its folder.
+    /// The reports of the system on a file, and on other files that get its name in its folder.
     #[derive(Debug)]
     pub(super) struct Events {
         queue: OwnedFd,
@@ -221,9 +238,15 @@ mod linux {
     impl Events {
         pub(super) fn of(folder: &Disk, name: OsString) -> io::Result<Self> {
             let queue = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?;
-            let changes = WatchFlags::MODIFY | WatchFlags::CREATE | WatchFlags::MOVED_TO;
-            inotify::add_watch(&queue, folder.path_of(OsStr::new(".")), changes)?;
+            let names = WatchFlags::CREATE | WatchFlags::MOVED_TO;
+            inotify::add_watch(&queue, folder.path_of(OsStr::new(".")), names)?;
             Ok(Self { queue, name })
+        }
+
+        /// Adds the file at this path, unless it is there already. If it has gone, the name will be reported when it
+        /// comes back; any other file is looked at.
+        pub(super) fn watch(&self, path: &Path) {
+            let _ = inotify::add_watch(&self.queue, path, WatchFlags::MODIFY);
         }
 
         /// Takes all reports, and returns whether one of them is on the file.
@@ -231,9 +254,10 @@ mod linux {
             let mut room = [MaybeUninit::uninit(); ROOM];
             let mut reader = Reader::new(&self.queue, &mut room);
             let mut is_reported = false;
-            while let Ok(event) = reader.next() {
+            for _ in 0..MAX_REPORTS {
+                let Ok(event) = reader.next() else { break };
                 let name = event.file_name();
-                // The report that some were lost has no name.
+                // Reports on the file itself have no name, nor has the one that some were lost.
                 is_reported |= name.is_none_or(|name| name.to_bytes() == self.name.as_bytes());
             }
             is_reported
