@@ -106,7 +106,9 @@ impl Cat {
         let mut buffer = vec![0; BUFFER_LEN];
         let mut print = || {
             let len = follower.try_read(&mut buffer).reading()?;
-            let bytes = buffer.get(..len).ok_or_else(|| Error::bug("more than there is room for"))?;
+            let bytes = buffer
+                .get(..len)
+                .ok_or_else(|| Error::bug("more than there is room for"))?;
             output.write_all(bytes).writing()?;
             Ok(len > 0 || follow::wait(|time| follower.wait(time), &output)?)
         };
