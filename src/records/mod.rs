@@ -12,6 +12,7 @@ mod chunker;
 mod find;
 mod indexed;
 mod indexed_builder;
+mod indexed_open;
 mod reader;
 mod refresh;
 mod tally;

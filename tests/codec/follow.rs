@@ -52,12 +52,10 @@ impl Refresh for Counted {
 }
 
 /// Numbers as content, in chunks of 100 bytes.
-fn numbers(chunks: u64) -> Memory {
+fn numbers(chunks: u32) -> Memory {
     let builder = Encoder::builder().chunk_size(100).max_app_chunks(100_000);
     let mut encoder = builder.write_to_file(Cursor::new(Vec::new())).unwrap();
-    let content: Vec<u8> = (0..chunks * 25)
-        .flat_map(|n| (n as u32).to_le_bytes())
-        .collect();
+    let content: Vec<u8> = (0..chunks * 25).flat_map(u32::to_le_bytes).collect();
     encoder.write_all(&content).unwrap();
     let file = encoder.finish().unwrap().into_inner();
     Memory::from([(NAME, file)])

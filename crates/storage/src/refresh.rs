@@ -62,8 +62,9 @@ impl<F: WriteAt + Lock + 'static> Refresh for Snapshot<F> {
         if file.is_none() || file != identity(self.get_ref()) {
             return Ok(Refreshed::Replaced);
         }
+        // A chunk that was compressed again may take fewer bytes.
         let now = self.size()?;
-        Ok(Refreshed::Changed(len..now).counted(len, now))
+        Ok(Refreshed::Changed(len.min(now)..now))
     }
 }
 
