@@ -1,6 +1,8 @@
-//! Counts the commits of one writer beside readers that take a new snapshot without pause.
+//! Counts the commits of one writer beside readers that take a new snapshot without pause, and measures how long a
+//! follower waits for a commit.
 //!
 //!     cargo bench --bench beside -- [SECONDS [READERS [FOLDER]]]
+//!     cargo bench --bench beside -- follow [COMMITS [FOLDER]]
 //!
 //! For content and for records: without readers, beside threads, and beside processes, each for some seconds on one file.
 //! Every reader reads the last record, or the last bytes, and checks them. The table has the commits a second, their
@@ -11,7 +13,9 @@
     reason = "a benchmark"
 )]
 
+use bloscpack::FormatVersion;
 use bloscpack::edit::{Editor, RecordEditor};
+use bloscpack::follow::FollowOptions;
 use bloscpack::indexed::IndexedReader;
 use bloscpack::records::{IndexedRecordReader, RecordWriter};
 use bloscpack::storage::Snapshot;
@@ -189,6 +193,53 @@ fn reader(name: &str, path: &Path) {
     println!("{}", slowest.as_secs_f64());
 }
 
+/// Commits records with pauses, and prints how long after the beginning and the end of each commit its record reached a
+/// follower.
+fn follow(commits: u64, folder: &Path) {
+    let path = folder.join("a.blp");
+    let builder = RecordWriter::builder().layout(FormatVersion::V3);
+    let file = File::create(&path).unwrap();
+    builder.write_to_file(file).unwrap().finish().unwrap();
+    let follower = FollowOptions::new().records(&path).unwrap();
+    let total = usize::try_from(commits).unwrap();
+    let following = thread::spawn(move || {
+        let arrived = follower
+            .take(total)
+            .map(|record| record.map(|_| Instant::now()));
+        arrived.collect::<Result<Vec<_>, _>>().unwrap()
+    });
+    let mut editor = RecordEditor::open(&path).unwrap();
+    let commit = |number| {
+        thread::sleep(Duration::from_millis(number % 17));
+        let mut appender = editor.append().unwrap();
+        appender.push(piece(number)).unwrap();
+        let begun = Instant::now();
+        appender.finish().unwrap();
+        (begun, Instant::now())
+    };
+    let made: Vec<_> = (0..commits).map(commit).collect();
+    let arrived = following.join().unwrap();
+    println!("{:32} {:>10} {:>10}", "", "median", "p99");
+    let print = |name, mut times: Vec<Duration>| {
+        times.sort();
+        let at = |part: usize| times[times.len() * part / 100].as_secs_f64() * 1e3;
+        println!("{name:32} {:>8.2}ms {:>8.2}ms", at(50), at(99));
+    };
+    let all = || made.iter().zip(&arrived);
+    let (commit, since) = ("a commit", "its beginning to the follower");
+    print(
+        commit,
+        all().map(|((begun, done), _)| *done - *begun).collect(),
+    );
+    print(
+        since,
+        all().map(|((begun, _), seen)| *seen - *begun).collect(),
+    );
+    // It may have been seen before the writer knew that it is safe.
+    let after = all().map(|((_, done), seen)| seen.saturating_duration_since(*done));
+    print("its end to the follower", after.collect());
+}
+
 fn main() {
     let args: Vec<String> = std::env::args()
         .skip(1)
@@ -198,6 +249,11 @@ fn main() {
         && role == "read"
     {
         return reader(kind, Path::new(path));
+    }
+    if args.first().is_some_and(|role| role == "follow") {
+        let commits = args.get(1).map_or(1000, |commits| commits.parse().unwrap());
+        let folder = args.get(2).map_or_else(std::env::temp_dir, PathBuf::from);
+        return follow(commits, tempfile::tempdir_in(folder).unwrap().path());
     }
     let number = |at: usize, default| args.get(at).map_or(default, |arg| arg.parse().unwrap());
     let (time, readers) = (Duration::from_secs(number(0, 5)), number(1, 16));

@@ -17,6 +17,7 @@
 //! | messages, lines or other objects | a stream or a file of records | [`RecordWriter`](records::RecordWriter), [`SeekRecordWriter`](records::SeekRecordWriter) |
 //! | a stream or a file of records | all records in order | [`RecordReader`](records::RecordReader) |
 //! | a file of records | record number *n* | [`IndexedRecordReader`](records::IndexedRecordReader) |
+//! | a file that others append to | what is there, and what comes | [`FollowOptions`](follow::FollowOptions) |
 //! | a file | append to it, patch it, change its metadata | [`Editor`](edit::Editor) |
 //! | a file of records | append to it | [`RecordEditor`](edit::RecordEditor) |
 //! | a file of unknown content | its headers, metadata and sizes | [`Survey`](survey::Survey) |
@@ -109,6 +110,7 @@ mod encoder;
 mod engine;
 #[cfg(feature = "exchange")]
 pub mod exchange;
+pub mod follow;
 pub mod indexed;
 mod member_map;
 pub mod open;

@@ -30,7 +30,7 @@ pub(super) struct FileState {
 impl FileState {
     pub(super) fn of<S: ReadAt>(file: &S, options: &EditorBuilder) -> Result<Self> {
         let (limits, hashers) = (&options.limits, &options.hashers);
-        let index = Index::of_records(file, limits, hashers, false)?;
+        let index = Index::of_records(file, limits, hashers, false, None)?;
         let Some(map) = MemberMap::read(file, limits, hashers)? else {
             return Err(Error::usage("the file is empty: it has no header"));
         };

@@ -90,16 +90,23 @@ impl IndexedReaderBuilder {
     /// Returns any error of the source, an error in the structure of the input, and
     /// [`Unsupported`](bloscpack_error::Category::Unsupported) for packed records.
     pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedReader<S>> {
+        let index = self.index(&source, None)?;
+        Ok(self.with_index(source, index.into()))
+    }
+
+    /// The index of a source, by these options.
+    pub(super) fn index<S: ReadAt>(&self, source: &S, known: Option<&Index>) -> Result<Index> {
         let index = Index::of(
-            &source,
+            source,
             &self.limits,
             &self.hashers,
             self.allow_unterminated,
+            known,
         )
         .reading()?;
         index.check_content()?;
         self.check_total(index.content_len())?;
-        Ok(self.with_index(source, index.into()))
+        Ok(index)
     }
 
     fn check_total(&self, found: u64) -> Result<()> {
@@ -120,8 +127,9 @@ impl IndexedReaderBuilder {
         IndexedReader {
             source,
             index,
-            fetcher: Fetcher::new(self.hashers, self.limits, self.check_digests),
+            fetcher: Fetcher::new(self.hashers.clone(), self.limits, self.check_digests),
             cache: Mutex::new(Cache::new(self.cache)),
+            options: self,
         }
     }
 }

@@ -81,13 +81,15 @@ pub(crate) struct Index {
 }
 
 impl Index {
+    /// The index of a source. What is `known` of the same file, before it was changed, is not read again.
     pub(crate) fn of<S: ReadAt>(
         source: &S,
         limits: &Limits,
         hashers: &Hashers,
         allow_unterminated: bool,
+        known: Option<&Self>,
     ) -> Result<Self> {
-        match Self::by_table(source, limits, hashers, false)? {
+        match Self::by_table(source, limits, hashers, false, known)? {
             Some(index) => Ok(index),
             None => Self::by_walk(source, limits, hashers, allow_unterminated),
         }
@@ -99,8 +101,9 @@ impl Index {
         limits: &Limits,
         hashers: &Hashers,
         allow_unterminated: bool,
+        known: Option<&Self>,
     ) -> Result<Self> {
-        match Self::by_table(source, limits, hashers, true)? {
+        match Self::by_table(source, limits, hashers, true, known)? {
             Some(index) => Ok(index),
             None => Self::by_walk(source, limits, hashers, allow_unterminated),
         }
@@ -112,6 +115,7 @@ impl Index {
         limits: &Limits,
         hashers: &Hashers,
         records: bool,
+        known: Option<&Self>,
     ) -> Result<Option<Self>> {
         let Some(map) = MemberMap::read(source, limits, hashers)? else {
             return Ok(None);
@@ -145,7 +149,8 @@ impl Index {
         if !map.has_sound_seal(source)? {
             return Ok(None);
         }
-        let Some(entries) = OffsetTable::of(source, &map, count, end)? else {
+        let known = known.and_then(Self::table);
+        let Some(entries) = OffsetTable::of(source, &map, count, end, known)? else {
             return Ok(None);
         };
         let part = IndexedMember {
@@ -164,6 +169,14 @@ impl Index {
             metadata: map.metadata,
             warnings: trailing.map(Warning::Trailing).into_iter().collect(),
         }))
+    }
+
+    /// The table of offsets, if that is the index.
+    fn table(&self) -> Option<&OffsetTable> {
+        match &self.parts.first()?.chunks {
+            Chunks::Table { entries, .. } => Some(entries),
+            Chunks::Walked { .. } => None,
+        }
     }
 
     /// The index by the chunks themselves. A table that contradicts them is an error.

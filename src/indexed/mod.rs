@@ -5,6 +5,7 @@ mod cache;
 mod cursor;
 mod fetch;
 mod index;
+mod refresh;
 mod table;
 
 pub use builder::IndexedReaderBuilder;
@@ -55,10 +56,11 @@ const PIECE: u64 = 64 << 20;
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
 pub struct IndexedReader<S> {
-    source: S,
+    pub(super) source: S,
     index: Arc<Index>,
     fetcher: Fetcher,
     cache: Mutex<Cache>,
+    options: IndexedReaderBuilder,
 }
 
 impl IndexedReader<Vec<u8>> {

@@ -58,18 +58,27 @@ impl Window {
 }
 
 impl OffsetTable {
-    /// The table of a member whose last chunk ends at `end`, or nothing if it is wrong; the parser reports which entry.
+    /// The table of a member whose last chunk ends at `end`, or nothing if it is wrong; the parser reports which entry. Of
+    /// one that begins with the entries that are `known`, only the others are read.
     pub(super) fn of<S: ReadAt>(
         source: &S,
         map: &MemberMap,
         count: u64,
         end: u64,
+        known: Option<&Self>,
     ) -> Result<Option<Self>> {
         let entries = match count {
-            ..=MOST_AT_ONCE => match map.offsets(source)? {
-                Ok(offsets @ Offsets::Filled(_)) => Entries::Checked(offsets),
-                _ => return Ok(None),
-            },
+            ..=MOST_AT_ONCE => {
+                let grown = known.map(|known| known.grown(source, map, count));
+                let offsets = match grown.transpose()?.flatten() {
+                    Some(offsets) => Ok(offsets),
+                    None => map.offsets(source)?,
+                };
+                match offsets {
+                    Ok(offsets @ Offsets::Filled(_)) => Entries::Checked(offsets),
+                    _ => return Ok(None),
+                }
+            }
             _ if count > MOST_KEPT => Entries::Unkept,
             _ => {
                 let pages = in_memory(count.div_ceil(PAGE))?;
@@ -84,6 +93,28 @@ impl OffsetTable {
             end,
             entries,
         }))
+    }
+
+    /// These entries and those that were added to them. Nothing if the table is at another place, has fewer entries, or
+    /// another last one of these.
+    fn grown<S: ReadAt>(&self, source: &S, map: &MemberMap, count: u64) -> Result<Option<Offsets>> {
+        let Entries::Checked(Offsets::Filled(known)) = &self.entries else {
+            return Ok(None);
+        };
+        let (Some((last, before)), true) = (known.split_last(), self.at == map.geometry.table_at)
+        else {
+            return Ok(None);
+        };
+        let Some(new) = count.checked_sub(to_u64(before.len())) else {
+            return Ok(None);
+        };
+        let mut table = vec![0; in_memory(new * ENTRY_LEN)?];
+        let at = self.at + to_u64(before.len()) * ENTRY_LEN;
+        source.read_exact_at(at, &mut table)?;
+        Ok(match Offsets::decode(&table, *last) {
+            Ok(Offsets::Filled(new)) => Some(Offsets::Filled([before, &new].concat())),
+            _ => None,
+        })
     }
 
     /// Where a chunk begins, and where the next part does.

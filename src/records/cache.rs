@@ -99,6 +99,14 @@ impl Cache {
         self.ring.push_back(number);
     }
 
+    /// Drops a chunk that has changed.
+    pub(super) fn remove(&mut self, number: u64) {
+        if let Some(slot) = self.slots.remove(&number) {
+            self.bytes -= slot.chunk.size();
+            self.ring.retain(|kept| *kept != number);
+        }
+    }
+
     /// Drops one chunk, or spares one that was used. Returns false if there is none.
     fn evict(&mut self) -> bool {
         let Some(number) = self.ring.pop_front() else {

@@ -29,16 +29,23 @@ pub(super) struct Finder {
 }
 
 impl Finder {
-    pub(super) fn new(chunks: u64, records: u64, packing: Packing) -> Result<Self> {
-        let most = packing.most_records().into();
+    pub(super) fn new(packing: Packing) -> Self {
+        Self {
+            firsts: vec![AtomicU64::new(0)],
+            most: packing.most_records().into(),
+        }
+    }
+
+    /// Goes on to so many chunks and records. What is known of the chunks stays, for records are only ever added to them.
+    pub(super) fn grow(&mut self, chunks: u64, records: u64) -> Result<()> {
         let chunks = in_memory(chunks)?;
-        let mut firsts = Vec::with_capacity(chunks + 1);
-        firsts.resize_with(chunks, || AtomicU64::new(UNKNOWN));
-        firsts.push(AtomicU64::new(records));
-        if let Some(first) = firsts.first() {
+        self.firsts.pop();
+        self.firsts.resize_with(chunks, || AtomicU64::new(UNKNOWN));
+        self.firsts.push(AtomicU64::new(records));
+        if let Some(first) = self.firsts.first().filter(|_| chunks > 0) {
             first.store(0, Relaxed);
         }
-        Ok(Self { firsts, most })
+        Ok(())
     }
 
     /// Finds the chunk with this record, which is in the file; `open` reads the head of a chunk.
@@ -199,7 +206,13 @@ mod tests {
     }
 
     fn finder(chunks: u64, records: u64) -> Finder {
-        Finder::new(chunks, records, packing()).unwrap()
+        of(packing(), chunks, records)
+    }
+
+    fn of(packing: Packing, chunks: u64, records: u64) -> Finder {
+        let mut finder = Finder::new(packing);
+        finder.grow(chunks, records).unwrap();
+        finder
     }
 
     fn head(first: u64, count: u32) -> PackHead {
@@ -290,7 +303,7 @@ mod tests {
     fn no_chunk_follows_more_records_than_those_before_it_have_room_for() {
         // 64 bytes: a head of 16, and 48 lengths of records without a byte.
         for (first, is_possible) in [(96, true), (97, false), (u64::MAX - 2, false)] {
-            let finder = Finder::new(3, first + 1, Packing::new(64).unwrap()).unwrap();
+            let finder = of(Packing::new(64).unwrap(), 3, first + 1);
             let learned = finder.learn(2, &head(first, 1));
             assert_eq!(learned.is_ok(), is_possible, "{first}");
         }

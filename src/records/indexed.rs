@@ -2,6 +2,7 @@
 
 use super::cache::{Cache, Unpacked};
 use super::find::Finder;
+use super::indexed_builder::{IndexedRecordReaderBuilder, check_count, common_form};
 use super::typed::{FromRecord, value_of_record};
 use crate::checked::{slice_mut, to_usize};
 use crate::engine::Warning;
@@ -10,7 +11,7 @@ use blosc1::{ChunkHeader, internal::has_blocks};
 use bloscpack_error::{Category, Error, ErrorKind, IoSide, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{
-    FormatError, Header, Limit, Limits, Metadata, PackHead, Packing, ParseError,
+    Form, FormatError, Header, Limit, Metadata, PackHead, Packing, ParseError,
     internal::PACK_HEAD_LEN,
 };
 use bytes::Bytes;
@@ -51,16 +52,16 @@ const MOST_DAMAGED: usize = 1024;
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
 pub struct IndexedRecordReader<S> {
-    source: S,
-    index: Arc<Index>,
+    pub(crate) source: S,
+    pub(super) index: Arc<Index>,
     fetcher: Fetcher,
-    limits: Limits,
-    len: u64,
-    packed: Option<Packed>,
+    pub(super) options: IndexedRecordReaderBuilder,
+    pub(super) len: u64,
+    pub(super) packed: Option<Packed>,
 }
 
 /// The state for reading packed chunks.
-struct Packed {
+pub(super) struct Packed {
     packing: Packing,
     finder: Finder,
     cache: Mutex<Cache>,
@@ -70,15 +71,19 @@ struct Packed {
 }
 
 impl<S: ReadAt> IndexedRecordReader<S> {
-    /// Builds a reader of records that are chunks of their own. For packed ones, [`begin`](Self::begin) must follow.
-    pub(super) fn plain(source: S, index: Arc<Index>, fetcher: Fetcher, limits: Limits) -> Self {
+    /// A reader without records; [`begin`](Self::begin) must follow.
+    pub(super) fn unbegun(
+        source: S,
+        fetcher: Fetcher,
+        options: IndexedRecordReaderBuilder,
+    ) -> Self {
         Self {
             source,
             fetcher,
-            limits,
-            len: index.chunks(),
+            options,
+            len: 0,
             packed: None,
-            index,
+            index: Arc::default(),
         }
     }
 }
@@ -227,44 +232,49 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         Ok(Some(unpacked.head.first..unpacked.head.end()))
     }
 
-    /// Prepares to read packed chunks, by the last of them, which shows how many records there are.
-    pub(super) fn begin(
-        &mut self,
-        packing: Packing,
-        count: Option<u64>,
-        cache: usize,
-    ) -> Result<()> {
-        let chunks = self.index.chunks();
-        let mut last = None;
-        self.len = 0;
-        if let Some(number) = chunks.checked_sub(1) {
-            match (self.read_unpacked(packing, number), count) {
-                (Ok(unpacked), _) => {
-                    self.len = unpacked.head.end();
-                    last = Some((number, unpacked));
-                }
-                // The metadata contains the number, too, unless it exceeds the room of the chunks.
-                (Err(error), Some(count))
-                    if error.category() == Category::Damaged
-                        && count.div_ceil(packing.most_records().into()) <= chunks =>
-                {
-                    self.len = count;
-                }
-                (Err(error), _) => return Err(error),
-            }
-        }
-        check_count(&self.index, count, self.len)?;
-        let packed = Packed {
-            packing,
-            finder: Finder::new(chunks, self.len, packing)?,
-            cache: Mutex::new(Cache::new(cache)),
-            damaged: Mutex::default(),
+    /// Takes an index, and finds out how many records there are; of packed ones the last chunk shows that. What is known
+    /// of packed chunks is kept, for the file is the same.
+    pub(super) fn begin(&mut self, index: Arc<Index>) -> Result<()> {
+        let form = common_form(&index)?;
+        let known = self.index.chunks();
+        self.index = index;
+        let Form::Packed { packing, count } = form else {
+            (self.packed, self.len) = (None, self.chunks());
+            return Ok(());
         };
+        let (len, last) = self.find_end(packing, count)?;
+        check_count(&self.index, count, len)?;
+        let kept = self.packed.take().filter(|kept| kept.packing == packing);
+        let mut packed = kept.unwrap_or_else(|| Packed::new(packing, self.options.cache));
+        packed.grow(known, self.chunks(), len)?;
         if let Some((number, unpacked)) = last {
             self.keep(&packed, number, unpacked)?;
         }
-        self.packed = Some(packed);
+        (self.packed, self.len) = (Some(packed), len);
         Ok(())
+    }
+
+    /// The number of packed records, and the last chunk.
+    fn find_end(
+        &self,
+        packing: Packing,
+        count: Option<u64>,
+    ) -> Result<(u64, Option<(u64, Unpacked)>)> {
+        let chunks = self.chunks();
+        let Some(number) = chunks.checked_sub(1) else {
+            return Ok((0, None));
+        };
+        match (self.read_unpacked(packing, number), count) {
+            (Ok(unpacked), _) => Ok((unpacked.head.end(), Some((number, unpacked)))),
+            // The metadata contains the number, too, unless it exceeds the room of the chunks.
+            (Err(error), Some(count))
+                if error.category() == Category::Damaged
+                    && count.div_ceil(packing.most_records().into()) <= chunks =>
+            {
+                Ok((count, None))
+            }
+            (Err(error), _) => Err(error),
+        }
     }
 
     /// The packed chunk that has a record.
@@ -345,11 +355,11 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     fn fetch(&self, chunk: u64) -> Result<(ChunkExtent, ChunkHeader, Vec<u8>)> {
         let extent = self.extent(chunk)?;
         let (header, bytes) = self.fetcher.fetch_extent(&self.source, &extent, None)?;
-        if header.nbytes > self.limits.chunk {
+        if header.nbytes > self.options.limits.chunk {
             let exceeded = FormatError::Limit {
                 limit: Limit::Chunk,
                 found: header.nbytes.into(),
-                allowed: self.limits.chunk.into(),
+                allowed: self.options.limits.chunk.into(),
             };
             return Err(damaged(&extent, exceeded));
         }
@@ -392,6 +402,24 @@ impl<S: ReadAt> IndexedRecordReader<S> {
 }
 
 impl Packed {
+    fn new(packing: Packing, cache: usize) -> Self {
+        Self {
+            packing,
+            finder: Finder::new(packing),
+            cache: Mutex::new(Cache::new(cache)),
+            damaged: Mutex::default(),
+        }
+    }
+
+    /// Goes on to more chunks and records. Of the chunks that were known, only the last may have changed.
+    fn grow(&mut self, known: u64, chunks: u64, records: u64) -> Result<()> {
+        if let Some(last) = known.checked_sub(1) {
+            self.cache().remove(last);
+        }
+        self.damaged().clear();
+        self.finder.grow(chunks, records)
+    }
+
     fn damaged(&self) -> std::sync::MutexGuard<'_, BTreeMap<u64, ParseError>> {
         self.damaged.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -421,16 +449,5 @@ impl<S> std::fmt::Debug for IndexedRecordReader<S> {
             .field("records", &self.len)
             .field("chunks", &self.index.chunks())
             .finish_non_exhaustive()
-    }
-}
-
-/// Compares a number of records with the metadata, unless some are allowed to be missing.
-pub(super) fn check_count(index: &Index, count: Option<u64>, found: u64) -> Result<()> {
-    let is_cut = |warning: &Warning| matches!(warning, Warning::Unended(_));
-    match count {
-        Some(count) if count != found && !index.warnings.iter().any(is_cut) => {
-            Err(FormatError::record_count(count, found).into())
-        }
-        _ => Ok(()),
     }
 }

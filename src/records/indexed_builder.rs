@@ -1,16 +1,16 @@
 //! [`IndexedRecordReaderBuilder`]: the options of a reader of records by number.
 
-use super::indexed::{IndexedRecordReader, check_count};
-use crate::indexed::{Fetcher, Index};
-use bloscpack_error::{IoSide, Result};
+use crate::engine::Warning;
+use crate::indexed::Index;
+use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Form, FormatError, Hashers, Limits};
-use std::sync::Arc;
 
 /// Bytes of unpacked chunks that are kept by default.
 const CACHE: usize = 64 << 20;
 
-/// Options of an [`IndexedRecordReader`]; created by [`IndexedRecordReader::builder`].
+/// Options of an [`IndexedRecordReader`](super::IndexedRecordReader); created by
+/// [`IndexedRecordReader::builder`](super::IndexedRecordReader::builder).
 ///
 /// ```
 /// use bloscpack::records::{IndexedRecordReader, RecordWriter};
@@ -25,9 +25,9 @@ const CACHE: usize = 64 << 20;
 /// ```
 #[derive(Debug, Clone)]
 pub struct IndexedRecordReaderBuilder {
-    limits: Limits,
-    hashers: Hashers,
-    cache: usize,
+    pub(super) limits: Limits,
+    pub(super) hashers: Hashers,
+    pub(super) cache: usize,
     allow_unterminated: bool,
 }
 
@@ -73,42 +73,15 @@ impl IndexedRecordReaderBuilder {
         self
     }
 
-    /// Opens a source: reads its header and, if a table of offsets is not sufficient, passes once over the headers of its
-    /// chunks. The seal of V2 is checked, which reads the table.
-    ///
-    /// # Errors
-    /// Returns any error of the source; an error in the structure of the input; that of a damaged last chunk of packed
-    /// records if the metadata does not contain their number; [`Unsupported`](bloscpack_error::Category::Unsupported) for
-    /// chunks that do not hold records, records packed in an unknown way, and concatenations with packed members.
-    pub fn open<S: ReadAt>(self, source: S) -> Result<IndexedRecordReader<S>> {
-        let index = Index::of_records(
-            &source,
-            &self.limits,
-            &self.hashers,
-            self.allow_unterminated,
-        )
-        .reading()?;
-        self.with_index(source, index.into()).reading()
-    }
-
-    /// Builds a reader of a source whose index is known.
-    pub(crate) fn with_index<S: ReadAt>(
-        self,
-        source: S,
-        index: Arc<Index>,
-    ) -> Result<IndexedRecordReader<S>> {
-        let form = common_form(&index)?;
-        let fetcher = Fetcher::new(self.hashers, self.limits, true);
-        let mut reader = IndexedRecordReader::plain(source, index, fetcher, self.limits);
-        if let Form::Packed { packing, count } = form {
-            reader.begin(packing, count, self.cache)?;
-        }
-        Ok(reader)
+    /// The index of a source, by these options.
+    pub(super) fn index<S: ReadAt>(&self, source: &S, known: Option<&Index>) -> Result<Index> {
+        let (limits, hashers) = (&self.limits, &self.hashers);
+        Index::of_records(source, limits, hashers, self.allow_unterminated, known)
     }
 }
 
 /// The form of all chunks.
-fn common_form(index: &Index) -> Result<Form> {
+pub(super) fn common_form(index: &Index) -> Result<Form> {
     let (mut common, mut before) = (None, 0);
     for (chunks_end, form) in index.forms() {
         let form = form.clone()?;
@@ -129,20 +102,13 @@ fn common_form(index: &Index) -> Result<Form> {
     common.ok_or_else(|| FormatError::Empty.into())
 }
 
-impl IndexedRecordReader<Vec<u8>> {
-    /// Options for a reader.
-    #[must_use]
-    pub fn builder() -> IndexedRecordReaderBuilder {
-        IndexedRecordReaderBuilder::default()
-    }
-}
-
-impl<S: ReadAt> IndexedRecordReader<S> {
-    /// Opens a source with all defaults.
-    ///
-    /// # Errors
-    /// Returns the same errors as [`IndexedRecordReaderBuilder::open`].
-    pub fn open(source: S) -> Result<Self> {
-        IndexedRecordReaderBuilder::default().open(source)
+/// Compares a number of records with the metadata, unless some are allowed to be missing.
+pub(super) fn check_count(index: &Index, count: Option<u64>, found: u64) -> Result<()> {
+    let is_cut = |warning: &Warning| matches!(warning, Warning::Unended(_));
+    match count {
+        Some(count) if count != found && !index.warnings.iter().any(is_cut) => {
+            Err(FormatError::record_count(count, found).into())
+        }
+        _ => Ok(()),
     }
 }

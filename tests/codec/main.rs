@@ -9,6 +9,7 @@ mod blosc2_files;
 mod corpus;
 mod determinism;
 mod edit;
+mod follow;
 mod format;
 mod hashers;
 mod indexed;

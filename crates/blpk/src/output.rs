@@ -173,6 +173,11 @@ impl Output {
         self.unfinished(Failure::between(error, source, self.name()))
     }
 
+    /// Whether nobody will ever read it: the other end of a pipe has gone.
+    pub fn is_abandoned(&self) -> bool {
+        matches!(&self.sink, Sink::Direct(file) if file.is_abandoned())
+    }
+
     /// Gives the output its name, since it is complete, and returns its length.
     pub fn commit(self) -> Result<u64, Failure> {
         match self.sink {

@@ -2,6 +2,7 @@
 
 use crate::convert::to_u64;
 use crate::error::DatasetError;
+use crate::options::DatasetOptions;
 use crate::wire::MetaError;
 use bloscpack_error::{Error, IoSide as _, Result, Side};
 use bloscpack_storage::{
@@ -22,6 +23,8 @@ pub(crate) struct Files {
     root: JournaledStore,
     /// Where reading fails: in the target, if the store was opened for changes.
     side: Side,
+    /// How the store is opened again, if a reader may do that.
+    origin: Option<(Arc<dyn Store>, DatasetOptions)>,
 }
 
 impl Files {
@@ -36,7 +39,21 @@ impl Files {
         };
         let root = JournaledStore::open_with(store, access, lock_timeout);
         let root = root.map_err(|error| Error::from(error).on(side))?;
-        Ok(Self { root, side })
+        Ok(Self {
+            root,
+            side,
+            origin: None,
+        })
+    }
+
+    /// The same files, which are opened again in this way.
+    pub(crate) fn opened_by(mut self, store: Arc<dyn Store>, options: DatasetOptions) -> Self {
+        self.origin = Some((store, options));
+        self
+    }
+
+    pub(crate) fn origin(&self) -> Option<&(Arc<dyn Store>, DatasetOptions)> {
+        self.origin.as_ref()
     }
 
     /// Whether the last writer was interrupted in a change.

@@ -76,6 +76,7 @@ mod layout;
 mod new;
 mod open;
 mod options;
+mod refresh;
 mod remove;
 mod repair;
 mod superchunk;

@@ -63,8 +63,17 @@ impl DatasetOptions {
         self.open_at(Arc::new(store), &at, access)
     }
 
-    fn open_at(&self, store: Arc<dyn Store>, at: &Key, access: Access) -> Result<Dataset> {
-        let files = Files::open(store, access, self.lock_timeout.clone())?;
+    pub(crate) fn open_at(
+        &self,
+        store: Arc<dyn Store>,
+        at: &Key,
+        access: Access,
+    ) -> Result<Dataset> {
+        let files = Files::open(Arc::clone(&store), access, self.lock_timeout.clone())?;
+        let files = match access {
+            Access::Read => files.opened_by(store, self.clone()),
+            Access::Write => files,
+        };
         open_beneath(&Arc::new(files), at, self, access)
     }
 }

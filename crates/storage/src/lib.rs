@@ -11,6 +11,7 @@
 //! | a [`File`](std::fs::File), bytes, or a reader that seeks | read at any position, from several threads | [`ReadAt`], [`Seekable`] |
 //! | a source of positions | read in order and seek | [`Cursor`] |
 //! | a file that others may be changing | read it as of its last committed change | [`Snapshot`] |
+//! | a file that others are changing | wait for the next change | [`FileWatch`] |
 //! | a file | change it atomically | [`JournaledFile`] |
 //! | a directory of many files | change several of them atomically | [`DiskStore`] and [`JournaledStore`] |
 //! | a test | avoid the disk, or make it fail | [`Memory`], or your own [`Folder`] or [`Store`] |
@@ -81,8 +82,10 @@ mod owners;
 pub mod parallel;
 mod presence;
 mod read_at;
+mod refresh;
 mod seekable;
 mod tree;
+mod watch;
 mod write_at;
 
 pub use cursor::Cursor;
@@ -97,8 +100,10 @@ pub use map::Map;
 pub use memory::{Memory, MemoryFile};
 pub use presence::{FileStatus, Presence};
 pub use read_at::ReadAt;
+pub use refresh::{Refresh, Refreshed};
 pub use seekable::Seekable;
 pub use tree::{DiskStore, Entry, EntryKind, Guard, Handle, JournaledStore, Key, Object, Store};
+pub use watch::{FileWatch, Stop};
 pub use write_at::WriteAt;
 
 /// The example of the README is a test, too.

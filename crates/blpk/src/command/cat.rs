@@ -1,10 +1,16 @@
 //! `blpk cat`: uncompressed content on standard output.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use bloscpack::open::{Bounds, Part, Selection, SelectionError, Slice};
+use bloscpack::{
+    Category, Error,
+    error::IoSide as _,
+    open::{Bounds, Part, Selection, SelectionError, Slice},
+};
 use clap::{ArgGroup, Args};
 
+use super::follow;
 use crate::args;
 use crate::container::Opened;
 use crate::failure::Failure;
@@ -12,6 +18,9 @@ use crate::input::{self, STANDARD};
 use crate::output::Output;
 use crate::session::Session;
 use crate::status::Status;
+
+/// Bytes of a file that is followed that are read at once.
+const BUFFER_LEN: usize = 1 << 20;
 
 /// Print the uncompressed content of a file, or part of it
 ///
@@ -36,6 +45,10 @@ pub struct Cat {
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true, value_parser = args::slice, group = "part")]
     slice: Option<Slice>,
 
+    /// Go on printing what is appended to a Bloscpack file; --range A.. begins at byte A
+    #[arg(short = 'F', long, conflicts_with_all = ["chunk", "rows", "slice", "column"])]
+    follow: bool,
+
     /// Column to print, if PATH is a table
     #[arg(long, value_name = "NAME")]
     column: Option<String>,
@@ -47,12 +60,16 @@ pub struct Cat {
 
 const EXAMPLES: &str = "\
 Examples:
+  blpk cat --follow app.blp | grep warning
   blpk cat --column price --rows 0..10 table | od -A n -t f8
   blpk cat --slice '0:10,:,-1' array
   blpk cat --slice '5,-100:' cube.b2nd | od -A n -t f4";
 
 impl Cat {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        if self.follow {
+            return self.follow(session);
+        }
         // A path that leads nowhere is refused in the same way.
         if self.column.is_some() && !self.path.exists() {
             let error = SelectionError::NotATable.into();
@@ -66,6 +83,42 @@ impl Cat {
         done.map_err(|error| opened.origin.failed_to_read(&error, &output))?;
         output.commit()?;
         Ok(Status::Done)
+    }
+
+    /// Prints what is there and what comes, until the output is closed.
+    fn follow(&self, session: &Session) -> Result<Status, Failure> {
+        let range = self.range.unwrap_or_default();
+        if range.end.is_some() {
+            let title = "--follow has no end, but the range has one";
+            return Err(Failure::usage(title).hint("use --range A.., or leave out --follow"));
+        }
+        let options = follow::options(&self.path, range.start, session)?;
+        let mut follower = options.content(&self.path).map_err(|error| {
+            let failure = follow::not_opened(&self.path, &error);
+            match error.category() {
+                Category::Unsupported => {
+                    failure.hint("blpk records unpack --follow prints records")
+                }
+                _ => failure,
+            }
+        })?;
+        let mut output = Output::create(Path::new(STANDARD), &[], session)?;
+        let mut buffer = vec![0; BUFFER_LEN];
+        let mut print = || {
+            let len = follower.try_read(&mut buffer).reading()?;
+            let bytes = buffer
+                .get(..len)
+                .ok_or_else(|| Error::bug("more than there is room for"))?;
+            output.write_all(bytes).writing()?;
+            Ok(len > 0 || follow::wait(|time| follower.wait(time), &output)?)
+        };
+        loop {
+            match print() {
+                Ok(true) => {}
+                Ok(false) => return Ok(Status::Done),
+                Err(error) => return Err(output.failed_from(&input::name(&self.path), &error)),
+            }
+        }
     }
 
     fn part(&self) -> Part {

@@ -11,6 +11,7 @@ mod dataset;
 mod decompress;
 mod encoding;
 mod export;
+mod follow;
 mod import;
 mod info;
 mod ls;

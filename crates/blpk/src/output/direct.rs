@@ -48,6 +48,22 @@ impl DirectFile {
         }
         done
     }
+
+    /// Whether the other end of a pipe has gone.
+    #[cfg(unix)]
+    pub fn is_abandoned(&self) -> bool {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let mut ends = [PollFd::new(&self.file, PollFlags::empty())];
+        let polled = poll(&mut ends, Some(&Timespec::default()));
+        let gone = PollFlags::ERR | PollFlags::HUP;
+        polled.is_ok() && ends.iter().any(|end| end.revents().intersects(gone))
+    }
+
+    /// Whether the other end of a pipe has gone: known when it is written to.
+    #[cfg(not(unix))]
+    pub fn is_abandoned(&self) -> bool {
+        self.broken
+    }
 }
 
 /// Bytes that are in no text, and may upset a terminal.

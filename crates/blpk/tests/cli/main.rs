@@ -14,6 +14,8 @@ mod datasets_changed;
 mod datasets_exchanged;
 #[cfg(unix)]
 mod flush;
+#[cfg(unix)]
+mod follow;
 use testkit::frames as frame_corpora;
 mod frames;
 mod help;

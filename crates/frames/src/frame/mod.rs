@@ -6,6 +6,7 @@ mod copy;
 mod metalayers;
 mod open;
 mod read;
+mod refresh;
 mod verify;
 
 use crate::FrameOptions;
@@ -64,6 +65,8 @@ pub struct Frame {
     pub(crate) poisoned: bool,
     /// Whether the last writer was interrupted in a change.
     interrupted: bool,
+    /// Opens the frame again, if it was opened for reading at a place where it may change.
+    reopen: Option<Box<dyn Fn() -> Result<Self> + Send + Sync>>,
 }
 
 impl Frame {
@@ -77,6 +80,7 @@ impl Frame {
             changed: false,
             poisoned: false,
             interrupted: false,
+            reopen: None,
         }
     }
 

@@ -36,6 +36,8 @@ impl FrameOptions {
                 let interrupted = snapshot.is_interrupted();
                 let mut frame = self.read_with(snapshot, origin)?;
                 frame.interrupted = interrupted;
+                let (options, path) = (self.clone(), path.to_owned());
+                frame.reopen = Some(Box::new(move || options.open(&path)));
                 Ok(frame)
             }
         }
@@ -123,6 +125,8 @@ impl FrameOptions {
             let found = format!("a directory without a file {METADATA_FILE:?}");
             return Err(FrameError::NotAFrame { found }.into());
         }
+        let options = self.clone();
+        let again = Arc::clone(&store);
         let root = JournaledStore::open_with(store, access, self.lock_timeout.clone());
         let root = Origin::of(access, None).io(root)?;
         let file = origin.io(root.read(&key))?;
@@ -136,6 +140,10 @@ impl FrameOptions {
         let storage = SparseStorage::new(root, access, &meta)?;
         let mut frame = Frame::new(Box::new(storage), meta, self);
         frame.interrupted = interrupted;
+        if access == Access::Read {
+            let reopen = move || options.in_store(Arc::clone(&again), access);
+            frame.reopen = Some(Box::new(reopen));
+        }
         Ok(frame)
     }
 }

@@ -8,6 +8,7 @@ mod interop;
 mod like;
 mod open;
 mod read;
+mod refresh;
 mod resize;
 mod select;
 mod shapes;

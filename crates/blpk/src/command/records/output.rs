@@ -71,7 +71,7 @@ impl RecordOutput {
     }
 
     /// Writes what is buffered.
-    fn flush(&mut self) -> io::Result<()> {
+    pub fn flush(&mut self) -> io::Result<()> {
         let done = self.output.write_all(&self.buffer);
         self.buffer.clear();
         done.map_err(|error| {

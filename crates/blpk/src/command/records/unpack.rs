@@ -3,15 +3,17 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 
-use bloscpack::{Category, records::RecordReader};
+use bloscpack::{Category, error::Side, follow::RecordFollower, records::RecordReader};
 use clap::Args;
 
 use super::output::{FlushingReader, RecordOutput};
 use super::separator::SeparatorArgs;
 use super::{CONTENT, failed_to_read};
+use crate::args;
+use crate::command::follow;
 use crate::failure::Failure;
 use crate::frame::{self, READ};
-use crate::input::{Input, InputReader, STANDARD};
+use crate::input::{self, Input, InputReader, STANDARD};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
@@ -33,6 +35,14 @@ pub struct Unpack {
     #[arg(long)]
     allow_unterminated: bool,
 
+    /// Go on writing the records that are appended to FILE
+    #[arg(short = 'F', long, conflicts_with = "allow_unterminated")]
+    follow: bool,
+
+    /// With --follow, begin with record N, counted from 0: one that was interrupted after N records goes on here
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count, requires = "follow")]
+    from: Option<u64>,
+
     /// File with records, or - for standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -45,10 +55,14 @@ pub struct Unpack {
 const EXAMPLES: &str = "\
 Examples:
   blpk records unpack app.blp | grep warning
+  blpk records unpack --follow --from 1000 app.blp
   blpk records unpack --lengths objects.blp objects.bin";
 
 impl Unpack {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        if self.follow {
+            return self.follow(session);
+        }
         frame::refuse(&self.file, READ)?;
         let input = Input::open_binary(&self.file, session)?;
         let output = Output::create(&self.output, &[&input], session)?;
@@ -78,6 +92,54 @@ impl Unpack {
         ));
         Ok(Status::Done)
     }
+
+    /// Writes what is there and what comes, until the output is closed.
+    fn follow(&self, session: &Session) -> Result<Status, Failure> {
+        follow::refuse_file(&self.output)?;
+        let options = follow::options(&self.file, self.from.unwrap_or(0), session)?;
+        let mut follower = options.records(&self.file).map_err(|error| {
+            let failure = follow::not_opened(&self.file, &error);
+            match error.category() {
+                Category::Unsupported => failure.hint("blpk cat --follow prints content"),
+                _ => failure,
+            }
+        })?;
+        let name = input::name(&self.file);
+        let output = Output::create(&self.output, &[], session)?;
+        let mut out = RecordOutput::new(output, self.separator.separator());
+        let done = loop {
+            match write_new(&mut follower, &mut out, &name, session) {
+                Ok(true) => {}
+                Ok(false) => break Ok(()),
+                Err(failure) => break Err(failure),
+            }
+        };
+        out.finish(done)?;
+        Ok(Status::Done)
+    }
+}
+
+/// Writes the records that are there, and waits for more; false if nobody reads the output any more.
+fn write_new(
+    follower: &mut RecordFollower,
+    out: &mut RecordOutput,
+    name: &str,
+    session: &Session,
+) -> Result<bool, Failure> {
+    loop {
+        let number = follower.number();
+        let next = follower.try_next();
+        let next = next.map_err(|error| out.output().failed_from(name, &error.on(Side::Source)))?;
+        let Some(record) = next else { break };
+        if !session.force && out.is_ambiguous(&record) {
+            return Err(out.ambiguous(name, number));
+        }
+        out.put(&record)
+            .map_err(|error| out.output().failed(&error))?;
+    }
+    out.flush().map_err(|error| out.output().failed(&error))?;
+    let more = follow::wait(|time| follower.wait(time), out.output());
+    more.map_err(|error| out.output().failed_from(name, &error.on(Side::Source)))
 }
 
 /// Writes all records.

@@ -1,0 +1,95 @@
+//! Arrays and tables that go on to what their directory contains now.
+
+use crate::carray::CArray;
+use crate::ctable::CTable;
+use crate::dataset::Dataset;
+use crate::handle::Handle;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Access, Refreshed};
+use std::sync::Arc;
+
+/// Opens a dataset again.
+fn reopen(handle: &Handle) -> Result<Dataset> {
+    let (store, options) = handle
+        .files
+        .origin()
+        .ok_or_else(|| Error::usage("only a dataset that was opened for reading is refreshed"))?;
+    options.open_at(Arc::clone(store), &handle.at, Access::Read)
+}
+
+impl CArray {
+    /// Goes on to the rows that the array has now, and returns the numbers of those that are new. Rows that were there may
+    /// have been set to other values; nothing that was decoded before is used again.
+    ///
+    /// Only the small files that describe the array are read. [`Refreshed::Replaced`] is an array of another dtype, another
+    /// layout or other axes, or of fewer rows.
+    ///
+    /// ```
+    /// use bloscpack_datasets::CArray;
+    /// use bloscpack_storage::{Memory, Refreshed};
+    /// let store = Memory::new();
+    /// let mut writer = CArray::of::<i32>().create_in(store.clone())?;
+    /// writer.flush()?;
+    /// let mut array = CArray::open_in(store)?;
+    ///
+    /// writer.append_values(&[1, 2, 3])?;
+    /// writer.flush()?;
+    /// assert_eq!(array.refresh()?, Refreshed::Changed(0..3));
+    /// assert_eq!(array.to_vec::<i32>(0..3)?, [1, 2, 3]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns a usage error if it was not opened for reading, and the errors of
+    /// [`DatasetOptions::open`](crate::DatasetOptions::open). The array is then as it was.
+    pub fn refresh(&mut self) -> Result<Refreshed> {
+        let new = reopen(self.handle())?.into_array()?;
+        let is_same = self.layout() == new.layout()
+            && self.dtype() == new.dtype()
+            && self.chunk_shape() == new.chunk_shape()
+            && self.shape().get(1..) == new.shape().get(1..);
+        let found = found(is_same, self.rows(), new.rows());
+        *self = new;
+        Ok(found)
+    }
+}
+
+impl CTable {
+    /// Goes on to the rows that the table has now, and returns the numbers of those that are new, as
+    /// [`CArray::refresh`] does. [`Refreshed::Replaced`] is a table of other columns or fewer rows.
+    ///
+    /// ```
+    /// use bloscpack_datasets::{CArray, CTable};
+    /// use bloscpack_storage::{Memory, Refreshed};
+    /// let store = Memory::new();
+    /// let mut writer = CTable::builder().column("day", CArray::of::<u8>()).create_in(store.clone())?;
+    /// writer.append(&[&[20, 21]])?;
+    /// writer.flush()?;
+    /// let mut table = CTable::open_in(store)?;
+    ///
+    /// writer.append(&[&[22]])?;
+    /// writer.flush()?;
+    /// assert_eq!(table.refresh()?, Refreshed::Changed(2..3));
+    /// assert_eq!(table.column("day")?.to_vec::<u8>(0..3)?, [20, 21, 22]);
+    /// assert!(writer.refresh().is_err());
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns a usage error if it was not opened for reading, and the errors of
+    /// [`DatasetOptions::open`](crate::DatasetOptions::open) and of [`rows`](Self::rows). The table is then as it was.
+    pub fn refresh(&mut self) -> Result<Refreshed> {
+        let new = reopen(self.handle())?.into_table()?;
+        let is_same = self.layout() == new.layout() && self.names() == new.names();
+        let found = found(is_same, self.rows()?, new.rows()?);
+        *self = new;
+        Ok(found)
+    }
+}
+
+fn found(is_same: bool, before: u64, now: u64) -> Refreshed {
+    match is_same {
+        true => Refreshed::Changed(0..0).counted(before, now),
+        false => Refreshed::Replaced,
+    }
+}

@@ -1,0 +1,233 @@
+//! [`Follower`]: a position in a file that grows.
+
+use super::source::FollowedFile;
+use crate::checked::in_memory;
+use crate::indexed::IndexedReader;
+use crate::records::IndexedRecordReader;
+use bloscpack_error::{Error, ErrorKind, IoSide, Result, Side};
+use bloscpack_storage::{FileWatch, Refreshed};
+use std::io;
+use std::time::{Duration, Instant};
+
+/// Bytes before the position by which content is recognized.
+const TAIL: u64 = 4096;
+/// Errors that pass: the snapshot was lost, because the file was changed without a record of its old content; or others
+/// hold the file.
+const PASSING: [io::ErrorKind; 2] = [
+    io::ErrorKind::StaleNetworkFileHandle,
+    io::ErrorKind::ResourceBusy,
+];
+/// How often in a row they may occur.
+const MAX_FAILURES: u32 = 100;
+/// The pause between two such attempts.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A reader that is refreshed as the file grows.
+pub(super) trait Growing {
+    /// The word for what is counted.
+    const WHAT: &'static str;
+
+    fn refresh(&mut self) -> Result<Refreshed>;
+
+    fn release(&mut self);
+
+    /// How much there is.
+    fn end(&self) -> u64;
+
+    /// A number that shows what precedes a position.
+    fn tail(&self, position: u64) -> Result<u32>;
+}
+
+impl Growing for IndexedRecordReader<FollowedFile> {
+    const WHAT: &'static str = "record";
+
+    fn refresh(&mut self) -> Result<Refreshed> {
+        Self::refresh(self)
+    }
+
+    fn release(&mut self) {
+        self.source.release();
+    }
+
+    fn end(&self) -> u64 {
+        self.len()
+    }
+
+    fn tail(&self, position: u64) -> Result<u32> {
+        match position.checked_sub(1) {
+            Some(last) => Ok(crc32fast::hash(&self.get(last)?)),
+            None => Ok(0),
+        }
+    }
+}
+
+impl Growing for IndexedReader<FollowedFile> {
+    const WHAT: &'static str = "byte";
+
+    fn refresh(&mut self) -> Result<Refreshed> {
+        Self::refresh(self)
+    }
+
+    fn release(&mut self) {
+        self.source.release();
+    }
+
+    fn end(&self) -> u64 {
+        self.content_len()
+    }
+
+    fn tail(&self, position: u64) -> Result<u32> {
+        let len = position.min(TAIL);
+        let mut tail = vec![0; in_memory(len)?];
+        self.read_exact_at(position - len, &mut tail)?;
+        Ok(crc32fast::hash(&tail))
+    }
+}
+
+/// A position in a file that grows.
+pub(super) struct Follower<R> {
+    pub reader: R,
+    pub position: u64,
+    watch: FileWatch,
+    /// A position of earlier, and what precedes it.
+    known: (u64, u32),
+    /// Whether the source was released, or its snapshot was lost.
+    is_idle: bool,
+    /// How often in a row an attempt to read the file has failed in a way that passes.
+    failures: u32,
+}
+
+impl<R: Growing> Follower<R> {
+    pub(super) fn new(reader: R, watch: FileWatch, position: u64) -> Result<Self> {
+        let mut follower = Self {
+            reader,
+            position: 0,
+            watch,
+            known: (0, 0),
+            is_idle: false,
+            failures: 0,
+        };
+        follower.go_to(position)?;
+        Ok(follower)
+    }
+
+    /// Goes to a position of the file that has the name now.
+    pub(super) fn seek(&mut self, position: u64) -> Result<()> {
+        self.is_idle = true;
+        self.reader.refresh()?;
+        self.is_idle = false;
+        self.go_to(position)
+    }
+
+    fn go_to(&mut self, position: u64) -> Result<()> {
+        let (end, what) = (self.reader.end(), R::WHAT);
+        if position > end {
+            return Err(Error::usage(format!(
+                "cannot follow from {what} {position}: the file has {end}, counted from 0"
+            )));
+        }
+        self.known = (position, self.reader.tail(position)?);
+        self.position = position;
+        Ok(())
+    }
+
+    /// Whether something follows the position.
+    fn has_more(&self) -> bool {
+        !self.is_idle && self.position < self.reader.end()
+    }
+
+    /// Reads what follows the position: `read` gets the reader, the position and the end. Nothing is returned if there is
+    /// nothing yet.
+    pub(super) fn read<T>(
+        &mut self,
+        read: impl FnOnce(&R, u64, u64) -> Result<T>,
+    ) -> Result<Option<T>> {
+        if !self.has_more() {
+            return Ok(None);
+        }
+        let done = read(&self.reader, self.position, self.reader.end());
+        self.unless_lost(done)
+    }
+
+    /// The result, or nothing if the snapshot was lost: then it is time for another one.
+    fn unless_lost<T>(&mut self, done: Result<T>) -> Result<Option<T>> {
+        match done {
+            Err(error) if is_kind(&error, &PASSING) && self.failures < MAX_FAILURES => {
+                self.failures += 1;
+                self.is_idle = true;
+                Ok(None)
+            }
+            done => {
+                self.failures = 0;
+                done.map(Some)
+            }
+        }
+    }
+
+    /// Waits for something new; false if the time is over, or the wait was stopped.
+    pub(super) fn wait(&mut self, timeout: Option<Duration>) -> Result<bool> {
+        // No deadline that far away is ever reached.
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        while !self.has_more() {
+            self.release()?;
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            let is_over = left.is_some_and(|left| left.is_zero());
+            // What has failed is tried again, also if the file does not change any more.
+            let (is_due, time) = match self.failures {
+                0 => (false, left),
+                _ => (true, Some(left.unwrap_or(PAUSE).min(PAUSE))),
+            };
+            let is_reported = self.watch.wait(time).reading()?;
+            if self.watch.is_stopped() || !(is_reported || is_due) {
+                return Ok(false);
+            }
+            let done = self.refresh();
+            if self.unless_lost(done)?.is_none() && is_over {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.watch.is_stopped()
+    }
+
+    /// Gives up the file until it changes.
+    fn release(&mut self) -> Result<()> {
+        if !self.is_idle {
+            let tail = self.reader.tail(self.position);
+            if let Some(tail) = self.unless_lost(tail)? {
+                self.known = (self.position, tail);
+            }
+            self.is_idle = true;
+        }
+        self.reader.release();
+        Ok(())
+    }
+
+    /// Goes on to what the file contains now, which has to go on from the position.
+    fn refresh(&mut self) -> Result<()> {
+        let found = match self.reader.refresh() {
+            // Its name has gone, and may come back.
+            Err(error) if is_kind(&error, &[io::ErrorKind::NotFound]) => return Ok(()),
+            found => found?,
+        };
+        let (position, tail) = self.known;
+        let is_shorter = self.reader.end() < self.position;
+        if is_shorter || (found == Refreshed::Replaced && self.reader.tail(position)? != tail) {
+            let what = R::WHAT;
+            let text = format!(
+                "another file has taken its place and does not go on from {what} {}: follow it from its beginning",
+                self.position
+            );
+            return Err(Error::from(io::Error::other(text)).on(Side::Source));
+        }
+        self.is_idle = false;
+        Ok(())
+    }
+}
+
+fn is_kind(error: &Error, kinds: &[io::ErrorKind]) -> bool {
+    matches!(error.kind(), ErrorKind::Io(error) if kinds.contains(&error.kind()))
+}

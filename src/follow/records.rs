@@ -1,0 +1,154 @@
+//! [`RecordFollower`]: the records of a file, and those that are appended to it.
+
+use super::core::Follower;
+use super::source::FollowedFile;
+use crate::checked::to_u64;
+use crate::records::IndexedRecordReader;
+use bloscpack_error::Result;
+use bytes::Bytes;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// The most records that are read at once, and the bytes after which no other one is.
+const BATCH: u64 = 1024;
+const BATCH_BYTES: usize = 4 << 20;
+
+/// Returns the records of a file, and waits for others that are appended to it; created by
+/// [`FollowOptions::records`](super::FollowOptions::records).
+///
+/// As an [`Iterator`] it waits for the next record, and returns nothing if none has come in the time that it was given, or
+/// if it was stopped; it may then be asked again. After an error it returns nothing more.
+///
+/// ```
+/// use bloscpack::{follow::FollowOptions, records::RecordWriter};
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("log.blp");
+/// let mut writer = RecordWriter::new(std::fs::File::create_new(&path)?)?;
+/// writer.push("zero")?;
+/// writer.push("one")?;
+/// writer.finish()?;
+///
+/// // Goes on where an earlier one has ended.
+/// let mut follower = FollowOptions::new().from(1).records(&path)?;
+/// assert_eq!(follower.try_next()?.as_deref(), Some(b"one".as_slice()));
+/// assert_eq!(follower.try_next()?, None);
+/// assert_eq!(follower.number(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct RecordFollower {
+    follower: Follower<IndexedRecordReader<FollowedFile>>,
+    timeout: Option<Duration>,
+    batch: VecDeque<Bytes>,
+    has_failed: bool,
+}
+
+impl RecordFollower {
+    pub(super) fn new(
+        follower: Follower<IndexedRecordReader<FollowedFile>>,
+        timeout: Option<Duration>,
+    ) -> Self {
+        Self {
+            follower,
+            timeout,
+            batch: VecDeque::new(),
+            has_failed: false,
+        }
+    }
+
+    /// The number of the record that comes next: a follower that begins [from](super::FollowOptions::from) there misses
+    /// nothing and repeats nothing.
+    pub fn number(&self) -> u64 {
+        self.follower.position - to_u64(self.batch.len())
+    }
+
+    /// Goes to another record, perhaps of a file that has taken the place of the one that was followed.
+    ///
+    /// # Errors
+    /// Returns the errors of [`FollowOptions::records`](super::FollowOptions::records).
+    pub fn seek(&mut self, record: u64) -> Result<()> {
+        self.batch.clear();
+        self.has_failed = false;
+        self.follower.seek(record)
+    }
+
+    /// The next record, if it is there; does not wait.
+    ///
+    /// # Errors
+    /// Returns the error of a damaged chunk, and any error of the file system. The number stays.
+    pub fn try_next(&mut self) -> Result<Option<Bytes>> {
+        if self.batch.is_empty() {
+            let batch = self.follower.read(read_batch)?.unwrap_or_default();
+            self.follower.position += to_u64(batch.len());
+            self.batch = batch;
+        }
+        Ok(self.batch.pop_front())
+    }
+
+    /// Waits until [`try_next`](Self::try_next) can return something; false after this time, or if it was stopped. Without a
+    /// time it waits for ever.
+    ///
+    /// # Errors
+    /// Returns any error of the file system; that of a file that has become damaged; and an I/O error of the kind
+    /// [`Other`](std::io::ErrorKind::Other) if another file has taken its place and does not go on from there:
+    /// [`seek`](Self::seek) to 0 then begins with that one.
+    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<bool> {
+        Ok(!self.batch.is_empty() || self.follower.wait(timeout)?)
+    }
+
+    fn next_in_time(&mut self) -> Result<Option<Bytes>> {
+        loop {
+            if let Some(record) = self.try_next()? {
+                return Ok(Some(record));
+            }
+            if !self.wait(self.timeout)? {
+                return Ok(None);
+            }
+        }
+    }
+}
+
+/// Some records from `position` on, which is before the end.
+fn read_batch(
+    reader: &IndexedRecordReader<FollowedFile>,
+    position: u64,
+    end: u64,
+) -> Result<VecDeque<Bytes>> {
+    let (mut batch, mut bytes) = (VecDeque::new(), 0);
+    let count = (end - position).min(BATCH);
+    for record in reader.range(position..position + count) {
+        match record {
+            Err(error) if batch.is_empty() => return Err(error),
+            // It is returned when it is the first one.
+            Err(_) => break,
+            Ok(record) => {
+                bytes += record.len();
+                batch.push_back(record);
+            }
+        }
+        if bytes >= BATCH_BYTES {
+            break;
+        }
+    }
+    Ok(batch)
+}
+
+impl Iterator for RecordFollower {
+    type Item = Result<Bytes>;
+
+    fn next(&mut self) -> Option<Result<Bytes>> {
+        if self.has_failed {
+            return None;
+        }
+        let next = self.next_in_time().transpose();
+        self.has_failed = matches!(next, Some(Err(_)));
+        next
+    }
+}
+
+impl std::fmt::Debug for RecordFollower {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RecordFollower")
+            .field("number", &self.number())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,70 @@
+//! [`FollowedFile`]: the file at a path, as a source that is given up while nobody reads.
+
+use bloscpack_storage::{Lock as _, ReadAt, Refresh, Refreshed, Result, Snapshot};
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+/// A file as of the last refresh.
+pub(super) struct FollowedFile {
+    path: PathBuf,
+    /// Nothing between a release and the next refresh.
+    snapshot: Option<Snapshot>,
+    /// The same file without a lock. While it is open, no other file has its identity.
+    held: Option<File>,
+}
+
+impl FollowedFile {
+    pub(super) fn open(path: PathBuf) -> Result<Self> {
+        let mut file = Self {
+            path,
+            snapshot: None,
+            held: None,
+        };
+        file.refresh()?;
+        Ok(file)
+    }
+
+    /// Closes the snapshot, for which writers might wait.
+    pub(super) fn release(&mut self) {
+        self.snapshot = None;
+    }
+
+    fn snapshot(&self) -> io::Result<&Snapshot> {
+        let gone = || io::Error::from(io::ErrorKind::StaleNetworkFileHandle);
+        self.snapshot.as_ref().ok_or_else(gone)
+    }
+}
+
+impl ReadAt for FollowedFile {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        self.snapshot()?.read_at(at, buf)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.snapshot()?.size()
+    }
+}
+
+impl Refresh for FollowedFile {
+    fn refresh(&mut self) -> Result<Refreshed> {
+        let snapshot = Snapshot::open(&self.path)?;
+        let found = identity(snapshot.get_ref());
+        let is_found = |file: &File| found.is_some() && identity(file) == found;
+        let refreshed = match self.held.as_ref().is_some_and(is_found) {
+            true => Refreshed::Changed(0..snapshot.size()?),
+            false => Refreshed::Replaced,
+        };
+        if refreshed == Refreshed::Replaced {
+            // It may have been replaced once more.
+            self.held = File::open(&self.path).ok().filter(is_found);
+        }
+        self.snapshot = Some(snapshot);
+        Ok(refreshed)
+    }
+}
+
+/// The identity of an open file, on systems where files have one.
+fn identity(file: &File) -> Option<u128> {
+    Some(file.presence()?.status().ok()?.identity)
+}
