@@ -1,11 +1,12 @@
 //! Counts the commits of one writer beside readers that take a new snapshot without pause, and measures how long a
 //! follower waits for a commit.
 //!
-//!     cargo bench --bench beside -- [SECONDS [READERS [FOLDER]]]
+//!     cargo bench --bench beside -- [SECONDS [READERS [FOLDER [KIND]]]]
 //!     cargo bench --bench beside -- follow [COMMITS [FOLDER]]
 //!
-//! For content and for records: without readers, beside threads, and beside processes, each for some seconds on one file.
-//! Every reader reads the last record, or the last bytes, and checks them. The table has the commits a second, their
+//! For content, records, arrays, tables and sparse frames: without readers, beside threads, and beside processes, each
+//! for some seconds; and beside processes that read another file, which shows how much is due to the processors alone.
+//! Every reader reads what was written last, and checks it. The table has the commits a second, their
 //! share of those without readers, the slowest commit, and the slowest snapshot.
 #![allow(
     clippy::unwrap_used,
@@ -14,8 +15,10 @@
 )]
 
 use bloscpack::FormatVersion;
+use bloscpack::dataset::{CArray, CTable};
 use bloscpack::edit::{Editor, RecordEditor};
 use bloscpack::follow::FollowOptions;
+use bloscpack::frame::NdArray;
 use bloscpack::indexed::IndexedReader;
 use bloscpack::records::{IndexedRecordReader, RecordWriter};
 use bloscpack::storage::Snapshot;
@@ -34,45 +37,93 @@ const LEN: usize = 1000;
 enum Kind {
     Content,
     Records,
+    CArray,
+    CTable,
+    Frame,
 }
 
 impl Kind {
-    const ALL: [(&str, Self); 2] = [("content", Self::Content), ("records", Self::Records)];
+    const ALL: [(&str, Self); 5] = [
+        ("content", Self::Content),
+        ("records", Self::Records),
+        ("carray", Self::CArray),
+        ("ctable", Self::CTable),
+        ("frame", Self::Frame),
+    ];
 
-    /// A new file with one piece.
+    /// A new file or directory with one piece.
     fn create(self, path: &Path) {
-        let mut file = File::create(path).unwrap();
         match self {
             Self::Content => {
+                let mut file = File::create(path).unwrap();
                 let packed = bloscpack::compress(&piece(0)).unwrap();
                 file.write_all(&packed).unwrap();
             }
             Self::Records => {
+                let file = File::create(path).unwrap();
                 let mut writer = RecordWriter::builder().write_to_file(file).unwrap();
                 writer.push(piece(0)).unwrap();
                 writer.finish().unwrap();
+            }
+            Self::CArray => {
+                let mut array = CArray::of::<u8>().create(path).unwrap();
+                array.append(&piece(0)).unwrap();
+                array.flush().unwrap();
+            }
+            Self::CTable => {
+                let table = CTable::builder().column("a", CArray::of::<u8>());
+                let mut table = table.column("b", CArray::of::<u8>()).create(path).unwrap();
+                table.append(&[&piece(0), &piece(0)]).unwrap();
+                table.flush().unwrap();
+            }
+            Self::Frame => {
+                let array = NdArray::of_type::<u8>(&[64, LEN as u64]);
+                let array = array.chunk_shape(&[1, u32::try_from(LEN).unwrap()]);
+                array.create_sparse(path).unwrap().flush().unwrap();
             }
         }
     }
 
     /// Reads the last piece of a new snapshot.
     fn read(self, path: &Path) {
-        let snapshot = Snapshot::open(path).unwrap();
         let last = match self {
             Self::Content => {
-                let reader = IndexedReader::open(snapshot).unwrap();
+                let reader = IndexedReader::open(Snapshot::open(path).unwrap()).unwrap();
                 let mut last = vec![0; LEN];
                 let at = reader.content_len() - LEN as u64;
                 reader.read_exact_at(at, &mut last).unwrap();
                 last
             }
             Self::Records => {
-                let reader = IndexedRecordReader::open(snapshot).unwrap();
+                let reader = IndexedRecordReader::open(Snapshot::open(path).unwrap()).unwrap();
                 reader.get(reader.len() - 1).unwrap().to_vec()
+            }
+            Self::CArray => {
+                let array = CArray::open(path).unwrap();
+                let rows = array.rows();
+                array.read_rows(rows - LEN as u64..rows).unwrap()
+            }
+            Self::CTable => {
+                let table = CTable::open(path).unwrap();
+                let rows = table.rows().unwrap();
+                let last = table.read_rows(&["a", "b"], rows - LEN as u64..rows);
+                last.unwrap().concat()
+            }
+            Self::Frame => {
+                let array = NdArray::open(path).unwrap();
+                array.to_vec::<u8>(&[0..64, 0..LEN as u64]).unwrap()
             }
         };
         assert!(last.iter().all(|byte| *byte == last[0]), "a torn piece");
     }
+}
+
+fn remove(path: &Path) {
+    let removed = match path.is_dir() {
+        true => std::fs::remove_dir_all(path),
+        false => std::fs::remove_file(path),
+    };
+    assert!(removed.is_ok() || !path.exists());
 }
 
 fn piece(number: u64) -> Vec<u8> {
@@ -107,6 +158,28 @@ fn write_on(kind: Kind, path: &Path, time: Duration) -> (u64, Duration) {
                 let mut appender = editor.append().unwrap();
                 appender.push(piece).unwrap();
                 appender.finish().unwrap();
+            })
+        }
+        Kind::CArray => {
+            let mut array = CArray::edit(path).unwrap();
+            repeat(time, |piece| {
+                array.append(piece).unwrap();
+                array.flush().unwrap();
+            })
+        }
+        Kind::CTable => {
+            let mut table = CTable::edit(path).unwrap();
+            repeat(time, |piece| {
+                table.append(&[piece, piece]).unwrap();
+                table.flush().unwrap();
+            })
+        }
+        Kind::Frame => {
+            let mut array = NdArray::edit(path).unwrap();
+            repeat(time, |piece| {
+                let all = [piece; 64].concat();
+                array.write(&[0..64, 0..LEN as u64], &all).unwrap();
+                array.flush().unwrap();
             })
         }
     }
@@ -167,11 +240,11 @@ fn beside_threads(
 fn beside_processes(
     name: &str,
     kind: Kind,
-    path: &Path,
+    (path, read): (&Path, &Path),
     readers: usize,
     time: Duration,
 ) -> (u64, Duration, Duration) {
-    let children = processes(name, path, readers);
+    let children = processes(name, read, readers);
     let (commits, slowest) = write_on(kind, path, time);
     (commits, slowest, end(children))
 }
@@ -264,15 +337,20 @@ fn main() {
         "{:8} {:>20} {:>10} {:>6} {:>15} {:>17}",
         "file", "readers", "commits/s", "share", "slowest commit", "slowest snapshot"
     );
-    for (name, kind) in Kind::ALL {
-        let path = folder.path().join("a.blp");
+    let wanted = |name: &str| args.get(3).is_none_or(|kind| kind == name);
+    for (name, kind) in Kind::ALL.into_iter().filter(|(name, _)| wanted(name)) {
+        let path = folder.path().join(name);
+        let other = folder.path().join(format!("{name}-elsewhere"));
+        kind.create(&other);
         let mut alone = 0;
-        for beside in ["none", "threads", "processes"] {
+        for beside in ["none", "threads", "processes", "elsewhere"] {
+            remove(&path);
             kind.create(&path);
             let (commits, slowest, read) = match beside {
                 "none" => beside_threads(kind, &path, 0, time),
                 "threads" => beside_threads(kind, &path, readers, time),
-                _ => beside_processes(name, kind, &path, readers, time),
+                "processes" => beside_processes(name, kind, (&path, &path), readers, time),
+                _ => beside_processes(name, kind, (&path, &other), readers, time),
             };
             alone = alone.max(if beside == "none" { commits } else { 0 });
             let readers = match beside {

@@ -121,15 +121,16 @@ impl EditorBuilder {
         self
     }
 
-    /// How long a change waits for readers that lock the file, as those of earlier versions do; ten seconds by default.
+    /// How long opening waits for other writers, and a change for readers that lock the file, as those of earlier versions
+    /// do; ten seconds by default.
     #[must_use]
     pub fn lock_timeout(mut self, timeout: Duration) -> Self {
         self.lock_timeout.set_limit(timeout);
         self
     }
 
-    /// Calls `goes_on` while a change waits for readers, many times a second and with the time that it has waited. The
-    /// change keeps waiting as long as the result is true and the lock timeout allows.
+    /// Calls `goes_on` while opening or a change waits for others, many times a second and with the time that it has waited.
+    /// It keeps waiting as long as the result is true and the lock timeout allows.
     #[must_use]
     pub fn while_waiting(
         mut self,

@@ -52,7 +52,7 @@ impl<'a> InPlace<'a> {
         let (name, reported) = (self.name(), AtomicBool::new(session.quiet));
         move |waited| {
             if waited >= SILENCE && !reported.swap(true, Ordering::Relaxed) {
-                message::note(format_args!("waiting for others to finish reading {name}"));
+                message::note(format_args!("waiting for others to finish with {name}"));
             }
             !interrupt::is_requested()
         }

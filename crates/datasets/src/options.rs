@@ -92,14 +92,15 @@ impl DatasetOptions {
         self
     }
 
-    /// How long [`flush`](crate::CArray::flush) waits for readers, which prevent it; ten seconds by default.
+    /// How long opening waits for other writers, and [`flush`](crate::CArray::flush) for readers of earlier versions, which
+    /// prevent it; ten seconds by default.
     #[must_use]
     pub fn lock_timeout(mut self, timeout: Duration) -> Self {
         self.lock_timeout.set_limit(timeout);
         self
     }
 
-    /// Calls `goes_on` many times a second while waiting for readers, with the time waited so far. Waiting ends when it
+    /// Calls `goes_on` many times a second while waiting for others, with the time waited so far. Waiting ends when it
     /// returns false, or when the [`lock_timeout`](Self::lock_timeout) is over.
     #[must_use]
     pub fn while_waiting(

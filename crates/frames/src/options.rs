@@ -73,14 +73,15 @@ impl FrameOptions {
         self
     }
 
-    /// How long [`flush`](crate::Frame::flush) waits for other programs that are reading (default ten seconds).
+    /// How long opening waits for other writers, and [`flush`](crate::Frame::flush) for readers of earlier versions, which
+    /// lock the frame; ten seconds by default.
     #[must_use]
     pub fn lock_timeout(mut self, timeout: Duration) -> Self {
         self.lock_timeout.set_limit(timeout);
         self
     }
 
-    /// Calls this function while a flush waits for readers, with the time that it has waited. It gives up as soon as the
+    /// Calls this function while opening or a flush waits for others, with the time that it has waited. It gives up as soon as the
     /// function returns false.
     #[must_use]
     pub fn while_waiting(

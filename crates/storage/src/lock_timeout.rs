@@ -25,8 +25,6 @@ pub struct LockTimeout {
 }
 
 impl LockTimeout {
-    /// One attempt.
-    pub(crate) const NONE: Self = Self::new(Duration::ZERO);
     /// How long a reader waits for a change that is being made, which takes moments.
     pub(crate) const OF_READERS: Self = Self::new(Duration::from_secs(60));
 

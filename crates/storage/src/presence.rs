@@ -141,6 +141,10 @@ mod linux {
         }
 
         fn announced(&self, range: Range<u64>) -> io::Result<Option<u64>> {
+            // A lock without a length would be one of everything after it.
+            if range.is_empty() {
+                return Ok(None);
+            }
             let mut lock = slots(libc::F_WRLCK, &range)?;
             retry(|| Ok(fcntl(self, FcntlArg::F_OFD_GETLK(&mut lock))?))?;
             if i32::from(lock.l_type) == libc::F_UNLCK {

@@ -3,7 +3,7 @@
 use super::site::FileSite;
 use crate::convert::min_len;
 use crate::error::busy;
-use crate::history::{Entry, Former, Keeper, status_of};
+use crate::history::{Entry, Former, Keeper, as_only_writer, status_of};
 use crate::journal::{Journal, Salt};
 use crate::write_at::retry;
 use crate::{
@@ -13,7 +13,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::Range;
 
-/// How often opening starts again because another program has replaced the file.
+/// How often locking starts again because another program has replaced the file.
 const MAX_ATTEMPTS: u32 = 100;
 /// Bytes at a file's beginning that other programs change when they append to it.
 const PREFIX_LEN: usize = 64;
@@ -104,54 +104,69 @@ impl<F: Folder> JournaledFile<F> {
     /// Opens a file for writing. A change that an earlier writer has committed and not completed is
     /// completed now; one that was never committed is discarded.
     ///
-    /// A commit waits for readers up to `timeout`.
+    /// Writers have the file in the order in which they have come. Waiting for them, and in a commit
+    /// for readers of earlier versions, takes up to `timeout`.
     ///
     /// # Errors
-    /// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy) if another writer has the file open;
+    /// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy), with the number of the process, if
+    /// another writer has the file open for longer;
     /// [`Interrupted`](crate::Error::Interrupted) if an interrupted change cannot be completed
     /// because its journal is missing, damaged or belongs to another file;
     /// [`AlreadyExists`](io::ErrorKind::AlreadyExists) if something that is not a journal has its
     /// name; and any error of the folder.
     pub fn open(folder: F, name: &OsStr, timeout: &LockTimeout) -> Result<Self> {
-        for _ in 0..MAX_ATTEMPTS {
-            let file = folder.open(name, Access::Write)?;
-            let journal_name = journal_name(name);
-            let (journal, is_new) = open_journal(&folder, &journal_name, &file)?;
-            if !LockTimeout::NONE.lock(&journal, LockMode::Exclusive)? {
-                return Err(busy(WRITING).into());
-            }
-            // Another writer may have removed the journal or replaced the file just now.
-            if !folder.leads_to(&journal_name, &journal)? || !folder.leads_to(name, &file)? {
-                continue;
-            }
-            let mut opened = Self {
-                folder,
-                name: name.to_owned(),
-                file,
-                journal,
-                journal_name,
-                salt: Salt::random(),
-                timeout: timeout.clone(),
-                // Until it is known that the journal is a journal.
-                is_poisoned: true,
-                begun: None,
-                last_state: None,
-                keeper: Keeper::default(),
+        let handle = folder.open(name, Access::Write)?;
+        let mut folder = Some(folder);
+        as_only_writer((Some(&handle), "file"), timeout, || {
+            let locked = match &folder {
+                Some(folder) => lock_journal(folder, name)?,
+                None => None,
             };
-            opened.announce()?;
-            if !is_new {
-                opened.settle()?;
-                opened.renew_journal()?;
+            match (locked, folder.take()) {
+                (Some(locked), Some(folder)) => {
+                    Self::begin(folder, name, locked, timeout).map(Some)
+                }
+                (_, kept) => {
+                    folder = kept;
+                    Ok(None)
+                }
             }
-            let site = site(&opened.folder, &opened.name, &opened.file);
-            opened.keeper.announce_settled(&site)?;
-            // From here on the journal is our own, and is removed if this fails.
-            opened.is_poisoned = false;
-            opened.begin_journal()?;
-            opened.last_state = Some(FileState::of(&opened.file)?);
-            return Ok(opened);
+        })
+    }
+
+    /// Begins to write to a file whose journal is locked.
+    fn begin(
+        folder: F,
+        name: &OsStr,
+        locked: Locked<F::File>,
+        timeout: &LockTimeout,
+    ) -> Result<Self> {
+        let mut opened = Self {
+            folder,
+            name: name.to_owned(),
+            file: locked.file,
+            journal: locked.journal,
+            journal_name: journal_name(name),
+            salt: Salt::random(),
+            timeout: timeout.clone(),
+            // Until it is known that the journal is a journal.
+            is_poisoned: true,
+            begun: None,
+            last_state: None,
+            keeper: Keeper::default(),
+        };
+        opened.announce()?;
+        if !locked.is_new {
+            opened.settle()?;
+            opened.renew_journal()?;
         }
-        Err(busy("other programs keep replacing this file").into())
+        let site = site(&opened.folder, &opened.name, &opened.file);
+        opened.keeper.announce_settled(&site)?;
+        // From here on the journal is our own, and is removed if this fails.
+        opened.is_poisoned = false;
+        opened.begin_journal()?;
+        opened.last_state = Some(FileState::of(&opened.file)?);
+        Ok(opened)
     }
 
     /// Announces this writer to readers.
@@ -224,7 +239,7 @@ impl<F: Folder> JournaledFile<F> {
         let journal = self.folder.create(&self.journal_name, Some(&self.file));
         self.journal = journal.map_err(of_journal)?;
         // Another writer may have found it before it was locked.
-        let is_locked = LockTimeout::NONE.lock(&self.journal, LockMode::Exclusive)?;
+        let is_locked = self.journal.try_lock(LockMode::Exclusive)?;
         if !is_locked || !self.folder.leads_to(&self.journal_name, &self.journal)? {
             return Err(busy(WRITING).into());
         }
@@ -402,6 +417,35 @@ fn site<'a, F: Folder>(folder: &'a F, name: &'a OsStr, file: &'a F::File) -> Fil
 pub(super) fn is_marked<S: ReadAt>(file: &S) -> io::Result<bool> {
     let mut first = [0];
     Ok(retry(|| file.read_at(0, &mut first))? == 1 && first == [MARK])
+}
+
+/// A file whose journal is locked.
+struct Locked<F> {
+    file: F,
+    journal: F,
+    /// Whether the journal is new.
+    is_new: bool,
+}
+
+/// Opens a file, and opens or creates and locks its journal; `None` if there is another writer.
+fn lock_journal<F: Folder>(folder: &F, name: &OsStr) -> Result<Option<Locked<F::File>>> {
+    let journal_name = journal_name(name);
+    for _ in 0..MAX_ATTEMPTS {
+        let file = folder.open(name, Access::Write)?;
+        let (journal, is_new) = open_journal(folder, &journal_name, &file)?;
+        if !journal.try_lock(LockMode::Exclusive)? {
+            return Ok(None);
+        }
+        // Another writer may have removed the journal or replaced the file just now.
+        if folder.leads_to(&journal_name, &journal)? && folder.leads_to(name, &file)? {
+            return Ok(Some(Locked {
+                file,
+                journal,
+                is_new,
+            }));
+        }
+    }
+    Err(busy("other programs keep replacing this file").into())
 }
 
 /// Opens or creates the journal of a file, and returns whether it is new.

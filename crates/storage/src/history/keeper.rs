@@ -1,5 +1,6 @@
 //! [`Keeper`]: keeping what commits overwrite, for readers of older content.
 
+use super::queue::own_slot;
 use super::record::{Entry, History, Kind, is_history};
 use super::{SETTLER, WRITER, presence_of, readers, slot_of};
 use crate::error::bug;
@@ -74,6 +75,9 @@ impl<F: WriteAt + Lock> Keeper<F> {
     pub(crate) fn announce<S: Site<File = F>>(&mut self, site: &S) -> io::Result<()> {
         if let Some(presence) = site.handle().presence() {
             self.is_announced = presence.announce(SETTLER)?;
+            if self.is_announced {
+                presence.announce(own_slot())?;
+            }
         }
         Ok(())
     }
@@ -219,7 +223,10 @@ impl<F: WriteAt + Lock> Keeper<F> {
     /// Announces this writer to the readers of a file that is about to take the place of this one.
     pub(crate) fn announce_in(&self, new: &F) -> io::Result<()> {
         match new.presence() {
-            Some(presence) if self.is_announced => presence.announce(WRITER).map(drop),
+            Some(presence) if self.is_announced => {
+                presence.announce(own_slot())?;
+                presence.announce(WRITER).map(drop)
+            }
             _ => Ok(()),
         }
     }

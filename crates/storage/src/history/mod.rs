@@ -7,6 +7,7 @@
 mod follower;
 mod keeper;
 mod pinned;
+mod queue;
 mod reading;
 mod record;
 mod view;
@@ -14,6 +15,7 @@ mod view;
 pub(crate) use follower::{Follower, Start};
 pub(crate) use keeper::{Keeper, Site};
 pub(crate) use pinned::Place;
+pub(crate) use queue::as_only_writer;
 pub(crate) use reading::Reading;
 pub(crate) use record::{Entry, Former};
 pub(crate) use view::{Pin, View};
@@ -32,6 +34,11 @@ const WRITERS: Range<u64> = WRITER..SETTLER + 1;
 /// are announced N slots later.
 const READERS: u64 = 2;
 const MAX_EPOCH: u64 = 1 << 60;
+
+/// The slots of writers that wait until another one has gone, by the order in which they have come.
+const QUEUE: Range<u64> = 3 << 59..(3 << 59) + (1 << 40);
+/// The slots of writers, by the number of their process.
+const PROCESSES: Range<u64> = QUEUE.end..QUEUE.end + (1 << 32);
 
 /// The slot of the readers with a history of this epoch.
 fn slot_of(epoch: u64) -> u64 {

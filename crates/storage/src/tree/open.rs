@@ -10,34 +10,37 @@ use super::staging::{self, Staging};
 use super::verify::{Depth, verify};
 use super::{EntryKind, Guard, JournaledStore, Key, Object, Store};
 use crate::error::busy;
-use crate::history::{Reading, Start};
+use crate::history::{Reading, Start, as_only_writer};
 use crate::journal::Salt;
 use crate::{Access, JournalFault, LockMode, LockTimeout, Result};
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Mutex, RwLock};
 
-/// How often opening starts again because another writer has closed the store meanwhile.
+/// How often locking starts again because another writer has closed the store meanwhile.
 const MAX_ATTEMPTS: u32 = 100;
 const WRITING: &str = "another process is writing to this store";
 
 impl JournaledStore {
     /// Opens a store for reading, which changes nothing, or for writing, which only one writer can
-    /// do at a time. Commits wait up to 10 seconds for readers.
+    /// do at a time. Writers have it in the order in which they have come; waiting for them takes up
+    /// to 10 seconds.
     ///
     /// If an earlier writer was interrupted in a commit, a reader reads the changed store through
     /// its journal, and a writer completes the commit.
     ///
     /// # Errors
-    /// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy) if another writer has the store open,
-    /// or if readers do not release a store whose commit is to be completed;
+    /// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy), with the number of the process, if
+    /// another writer has the store open, or if readers of an earlier version do not release a store
+    /// whose commit is to be completed;
     /// [`Interrupted`](crate::Error::Interrupted) if the journal is damaged or belongs to another
     /// store; and any error of the store.
     pub fn open(store: Arc<dyn Store>, access: Access) -> Result<Self> {
         Self::open_with(store, access, LockTimeout::default())
     }
 
-    /// Like [`open`](Self::open), with another timeout for commits.
+    /// Like [`open`](Self::open), with another timeout for writers, and for commits that wait for
+    /// readers of earlier versions.
     ///
     /// # Errors
     /// Returns the errors of [`open`](Self::open).
@@ -99,11 +102,14 @@ impl JournaledStore {
 
     fn open_to_write(store: Arc<dyn Store>, timeout: LockTimeout) -> Result<Self> {
         let staging = Staging::new(Salt::random())?;
+        let handle = store.handle(&Key::root(), Access::Read)?;
+        let attempt = || begin_to_write(&*store, &staging);
+        let begun = as_only_writer((handle.as_ref(), "store"), &timeout, attempt)?;
         let Beginning {
             mut keeper,
             guard,
             is_new,
-        } = begin_to_write(&*store, &staging)?;
+        } = begun;
         // Between looking and locking, another writer may have come and crashed.
         let was_interrupted = match is_new && store.list(&staging.folder)?.is_empty() {
             true => false,
@@ -155,38 +161,52 @@ struct Beginning {
     is_new: bool,
 }
 
-/// Locks a store for a writer, and announces it to readers.
-fn begin_to_write(store: &dyn Store, staging: &Staging) -> Result<Beginning> {
+/// Locks a store for a writer, and announces it to readers; `None` if there is another writer.
+fn begin_to_write(store: &dyn Store, staging: &Staging) -> Result<Option<Beginning>> {
     let Some(mut keeper) = StoreKeeper::new(store)? else {
-        let (guard, is_new) = lock_staging_folder(store, staging)?;
-        let keeper = None;
-        return Ok(Beginning {
-            keeper,
+        let locked = lock_staging_folder(store, staging)?;
+        return Ok(locked.map(|(guard, is_new)| Beginning {
+            keeper: None,
             guard,
             is_new,
-        });
+        }));
     };
     // Until the staging folder is locked, this keeps out a writer of an earlier version.
     let root = store.try_lock(&Key::root(), LockMode::Shared)?;
-    let _root = root.ok_or_else(|| busy(WRITING))?;
+    if root.is_none() || !is_free(store, staging)? {
+        return Ok(None);
+    }
     let stamp = keeper.announce(store, staging)?;
-    let (guard, is_new) = lock_staging_folder(store, staging)?;
+    let Some((guard, is_new)) = lock_staging_folder(store, staging)? else {
+        return Ok(None);
+    };
     keeper.begin(store, staging, stamp)?;
-    Ok(Beginning {
+    Ok(Some(Beginning {
         keeper: Some(keeper),
         guard,
         is_new,
-    })
+    }))
 }
 
-/// Makes and locks the staging folder, and returns whether it is new.
-fn lock_staging_folder(store: &dyn Store, staging: &Staging) -> io::Result<(Box<dyn Guard>, bool)> {
+/// Whether no other writer has the staging folder locked. A writer that only waits is not announced.
+fn is_free(store: &dyn Store, staging: &Staging) -> io::Result<bool> {
+    match store.try_lock(&staging.folder, LockMode::Exclusive) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        locked => Ok(locked?.is_some()),
+    }
+}
+
+/// Makes and locks the staging folder, and returns whether it is new; `None` if there is another
+/// writer.
+fn lock_staging_folder(
+    store: &dyn Store,
+    staging: &Staging,
+) -> io::Result<Option<(Box<dyn Guard>, bool)>> {
     for _ in 0..MAX_ATTEMPTS {
         let is_new = store.kind(&staging.folder)?.is_none();
         store.make_folder(&staging.folder)?;
         match store.try_lock(&staging.folder, LockMode::Exclusive) {
-            Ok(Some(guard)) => return Ok((guard, is_new)),
-            Ok(None) => return Err(busy(WRITING)),
+            Ok(guard) => return Ok(guard.map(|guard| (guard, is_new))),
             // The writer that had it has removed it just now.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -8,9 +8,10 @@
 
 use super::pending::Pending;
 use super::*;
-use crate::{Access, Memory, ReadAt};
+use crate::{Access, LockTimeout, Memory, ReadAt};
 use std::io::ErrorKind;
 use std::sync::Arc;
+use std::time::Duration;
 
 fn key(text: &str) -> Key {
     Key::parse(text).unwrap()
@@ -103,12 +104,13 @@ fn a_directory_is_changed_as_a_whole() {
     let path = folder.path().join("set");
     let store = Arc::new(DiskStore::create(&path).unwrap());
     let root = JournaledStore::open(Arc::clone(&store) as Arc<dyn Store>, Access::Write).unwrap();
-    let second = JournaledStore::open(Arc::new(DiskStore::open(&path).unwrap()), Access::Write);
+    let again = Arc::new(DiskStore::open(&path).unwrap());
+    let timeout = LockTimeout::new(Duration::from_millis(20));
+    let second = JournaledStore::open_with(again, Access::Write, timeout);
+    let error = second.unwrap_err().to_string();
     assert!(
-        second
-            .unwrap_err()
-            .to_string()
-            .contains("another process is writing")
+        error.ends_with(" process is writing to this store"),
+        "{error}"
     );
     root.make_folder(&key("data")).unwrap();
     for number in 0..20 {

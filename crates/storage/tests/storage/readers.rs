@@ -6,6 +6,7 @@ use bloscpack_storage::{
 };
 use std::ffi::OsStr;
 use std::ops::Range;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -246,4 +247,38 @@ fn what_another_program_writes_is_noticed_by_older_snapshots_alone() {
     assert_eq!(read(&new).unwrap(), b"the odd content");
     drop(writer);
     assert_eq!(read(&new).unwrap(), b"the odd content");
+}
+
+#[test]
+fn writers_have_the_file_in_the_order_in_which_they_come() {
+    let folder = Memory::from([(NAME, content(0))]);
+    let order = Mutex::new(Vec::new());
+    let first = open(&folder);
+    thread::scope(|scope| {
+        for number in 0..8 {
+            let (folder, order) = (&folder, &order);
+            scope.spawn(move || {
+                // Far more than the pause between two attempts.
+                thread::sleep(Duration::from_millis(40 * number));
+                let timeout = LockTimeout::new(Duration::from_secs(30));
+                let writer = JournaledFile::open(folder.clone(), NAME.as_ref(), &timeout).unwrap();
+                order.lock().unwrap().push(number);
+                thread::sleep(Duration::from_millis(5));
+                drop(writer);
+            });
+        }
+        thread::sleep(Duration::from_millis(400));
+        drop(first);
+    });
+    assert_eq!(order.into_inner().unwrap(), Vec::from_iter(0..8));
+}
+
+#[test]
+fn a_writer_that_gives_up_says_for_whom_it_has_waited() {
+    let folder = Memory::from([(NAME, content(0))]);
+    let _writer = open(&folder);
+    let timeout = LockTimeout::new(Duration::from_millis(20));
+    let second = JournaledFile::open(folder, NAME.as_ref(), &timeout);
+    let error = second.map(drop).unwrap_err().to_string();
+    assert_eq!(error, "this process is writing to this file");
 }
