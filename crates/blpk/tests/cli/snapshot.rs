@@ -342,30 +342,6 @@ fn writers_wait_for_one_another() {
     assert_eq!(folder.names(), ["a.blp", "more"]);
 }
 
-#[cfg(target_os = "linux")]
-#[test]
-fn a_writer_that_is_stopped_while_it_waits_says_for_whom() {
-    let folder = Folder::new();
-    let is_seen = sees_others(&folder);
-    folder.write("a.blp", folder.compressed(&[], b"some bytes"));
-    folder.write("more", " more");
-    let _editor = Editor::open(folder.path("a.blp")).unwrap();
-    let mut waiting = waiting(&folder, &["append", "a.blp", "more"]);
-    let id = waiting.id().to_string();
-    let sent = Command::new("kill").args(["-TERM", &id]).status();
-    assert!(sent.unwrap().success());
-    let mut told = String::new();
-    waiting
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut told)
-        .unwrap();
-    assert!(!waiting.wait().unwrap().success());
-    let holder = format!("process {} is writing to this file", std::process::id());
-    assert!(!is_seen || told.contains(&holder), "{told}");
-}
-
 /// Runs a command until it says that it waits for others.
 fn waiting(folder: &Folder, command: &[&str]) -> std::process::Child {
     let mut child = Command::new(BLPK);

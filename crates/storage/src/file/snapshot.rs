@@ -121,9 +121,6 @@ impl<T: WriteAt + Lock + 'static> Snapshot<T> {
             Some(Start::Locked(view)) => (view, true, true),
             Some(Start::Alone(view)) => (view, true, false),
         };
-        if !is_followed {
-            view.len = file.size()?;
-        }
         let is_interrupted = is_locked && is_marked(&file)?;
         if is_interrupted {
             let (change, journal) = read_journal(folder, name, &file)?;
@@ -199,16 +196,15 @@ impl<F> Snapshot<F> {
 impl<F: WriteAt + Lock> ReadAt for Snapshot<F> {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
         let root = Key::root();
-        let is_exact = self.is_interrupted || self.reading.follower.is_some();
         self.reading.look(&self.file, |view| {
             let read = view.read_at(&root, (&self.file, view.len), (at, buf))?;
-            if read > 0 || !is_exact {
+            let len = view.len_of(&root, view.len);
+            let Some(len) = len.filter(|_| read == 0) else {
                 return Ok(read);
-            }
+            };
             // The new file is longer than the old one, or a writer has truncated what it had written after the
             // end of the content.
-            let len = view.len_of(&root, view.len).saturating_sub(at);
-            let missing = prefix(buf, len);
+            let missing = prefix(buf, len.saturating_sub(at));
             missing.fill(0);
             Ok(missing.len())
         })
@@ -216,6 +212,9 @@ impl<F: WriteAt + Lock> ReadAt for Snapshot<F> {
 
     fn size(&self) -> io::Result<u64> {
         let view = self.reading.view();
-        Ok(view.len_of(&Key::root(), view.len))
+        match view.len_of(&Key::root(), view.len) {
+            Some(len) => Ok(len),
+            None => self.file.size(),
+        }
     }
 }

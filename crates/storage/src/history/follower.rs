@@ -97,7 +97,6 @@ impl<F: ReadAt + Lock> Follower<F> {
         let mut view = View::default();
         self.follow(file, &mut view)?;
         if view.is_foreign {
-            view.len = before.len;
             return Ok(Some(Start::Alone(view)));
         }
         let skipped = match self.skip(&mut view) {
@@ -124,7 +123,7 @@ impl<F: ReadAt + Lock> Follower<F> {
             file.unlock()?;
             return Ok(None);
         }
-        view.len = after.len;
+        view.len = Some(after.len);
         Ok(Some(Start::Locked(view)))
     }
 
@@ -149,7 +148,7 @@ impl<F: ReadAt + Lock> Follower<F> {
                 true
             }
             None => {
-                view.len = status_of(file)?.len;
+                view.len = Some(status_of(file)?.len);
                 // No commit has changed the length meanwhile.
                 view.is_at_end()?
             }

@@ -15,8 +15,9 @@ use std::sync::Arc;
 pub(crate) struct View<F> {
     /// What is read elsewhere, by key.
     pub pins: BTreeMap<Key, Pin<F>>,
-    /// The length of the file, or of what stands for the root of a store.
-    pub len: u64,
+    /// The length of the file, or of what stands for the root of a store; `None` if it is what the
+    /// file has at any time.
+    pub len: Option<u64>,
     pub(super) history: Option<History<Arc<F>>>,
     /// Another user has put a file in the place of the history, or it is of another version.
     pub(super) is_foreign: bool,
@@ -45,7 +46,7 @@ impl<F> Default for View<F> {
     fn default() -> Self {
         Self {
             pins: BTreeMap::new(),
-            len: 0,
+            len: None,
             history: None,
             is_foreign: false,
             seen: 0,
@@ -58,15 +59,18 @@ impl<F> Default for View<F> {
 }
 
 impl<F: ReadAt + Lock> View<F> {
-    /// Reads a file, whose length is `len` unless it is pinned; nothing from there on.
+    /// Reads a file, which ends at `len` unless it is pinned, or where it ends.
     pub(crate) fn read_at<S: ReadAt + ?Sized>(
         &self,
         key: &Key,
-        (file, len): (&S, u64),
+        (file, len): (&S, Option<u64>),
         (at, buf): (u64, &mut [u8]),
     ) -> io::Result<usize> {
-        // Nothing from the end on.
-        let buf = prefix(buf, self.len_of(key, len).saturating_sub(at));
+        let buf = match self.len_of(key, len) {
+            // Nothing from the end on.
+            Some(len) => prefix(buf, len.saturating_sub(at)),
+            None => buf,
+        };
         match self.pins.get(key) {
             Some(Pin::File(_, pinned)) => pinned.read_at(file, at, buf),
             _ => file.read_at(at, buf),
@@ -74,9 +78,9 @@ impl<F: ReadAt + Lock> View<F> {
     }
 
     /// The length of a file, which is `len` unless it is pinned.
-    pub(crate) fn len_of(&self, key: &Key, len: u64) -> u64 {
+    pub(crate) fn len_of(&self, key: &Key, len: Option<u64>) -> Option<u64> {
         match self.pins.get(key) {
-            Some(Pin::File(len, _)) => *len,
+            Some(Pin::File(len, _)) => Some(*len),
             _ => len,
         }
     }

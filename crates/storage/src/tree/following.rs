@@ -109,7 +109,7 @@ struct Followed {
 
 impl ReadAt for Followed {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        let file = (&*self.base, self.len);
+        let file = (&*self.base, Some(self.len));
         self.following
             .look(|view| view.read_at(&self.key, file, (at, buf)))
     }
