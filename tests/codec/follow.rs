@@ -183,6 +183,25 @@ fn a_refresh_of_records_that_were_rewritten() {
 }
 
 #[test]
+fn a_file_that_another_program_overwrites_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(NAME);
+    fs::write(&path, log(FormatVersion::V3, 100).bytes(NAME).unwrap()).unwrap();
+    thread::sleep(Duration::from_millis(50));
+    let mut records = IndexedRecordReader::open(Snapshot::open(&path).unwrap()).unwrap();
+    assert!(records.iter().all(|record| record.is_ok()));
+
+    let other = log(FormatVersion::V3, 100).bytes(NAME).unwrap();
+    fs::write(&path, &other).unwrap();
+    let mut editor = RecordEditor::open(&path).unwrap();
+    let mut appender = editor.append().unwrap();
+    appender.push("record 100").unwrap();
+    appender.finish().unwrap();
+    assert_eq!(records.refresh().unwrap(), Refreshed::Replaced);
+    assert_eq!(records.len(), 101);
+}
+
+#[test]
 fn a_follower_waits_as_long_as_it_may() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(NAME);
