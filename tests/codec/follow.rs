@@ -229,6 +229,43 @@ fn a_follower_waits_as_long_as_it_may() {
 }
 
 #[test]
+fn a_follower_does_not_take_another_file_for_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(NAME);
+    fs::write(&path, log(FormatVersion::V3, 3).bytes(NAME).unwrap()).unwrap();
+    let options = FollowOptions::new().timeout(Duration::from_millis(400));
+    let mut follower = options.records(&path).unwrap();
+    assert_eq!(follower.by_ref().count(), 3);
+
+    let other = folder.path().join("other");
+    let writer = RecordWriter::builder().layout(FormatVersion::V3);
+    let mut writer = writer
+        .write_to_file(fs::File::create_new(&other).unwrap())
+        .unwrap();
+    for record in 0..10 {
+        writer.push(format!("other {record}")).unwrap();
+    }
+    writer.finish().unwrap();
+    fs::rename(other, &path).unwrap();
+    // However often it is asked, and however long the other file becomes.
+    for _ in 0..3 {
+        let error = follower.wait(Some(Duration::from_secs(20))).unwrap_err();
+        assert!(
+            error.to_string().contains("does not go on from record 3"),
+            "{error}"
+        );
+        assert_eq!(follower.try_next().unwrap(), None);
+        let mut editor = RecordEditor::open(&path).unwrap();
+        let mut appender = editor.append().unwrap();
+        appender.push("more").unwrap();
+        appender.finish().unwrap();
+    }
+    follower.seek(0).unwrap();
+    let records: bloscpack::Result<Vec<_>> = follower.collect();
+    assert_eq!(records.unwrap().len(), 13);
+}
+
+#[test]
 fn content_is_read_as_it_comes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(NAME);
