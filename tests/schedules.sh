@@ -5,7 +5,8 @@
 #   tests/schedules.sh loom         every order of two workers and three jobs in which threads are interrupted at most three
 #                                   times; LOOM_MAX_PREEMPTIONS=4 for more
 #   tests/schedules.sh shuttle      100,000 schedules of each model, half of them random, half by PCT, and every order of
-#                                   the smallest; BLOSCPACK_SCHEDULES=1000000 for more
+#                                   the smallest; a twentieth of readers and writers;
+#                                   BLOSCPACK_SCHEDULES=1000000 for more
 #   tests/schedules.sh build        builds the models of shuttle, and runs none
 #
 # An argument after the tool selects the models whose names contain it.
@@ -24,7 +25,7 @@ tool=${1:-both}
 case $tool in
 loom | shuttle) shift ;;
 build)
-    cargo build "${crate[@]}" --features shuttle,cache
+    cargo build "${crate[@]}" --features shuttle,cache,readers
     exit
     ;;
 both) ;;
@@ -32,4 +33,4 @@ both) ;;
 esac
 # Four interruptions take twenty times as long.
 [ "$tool" = shuttle ] || LOOM_MAX_PREEMPTIONS=${LOOM_MAX_PREEMPTIONS:-3} run loom "$@"
-[ "$tool" = loom ] || run shuttle,cache "$@"
+[ "$tool" = loom ] || run shuttle,cache,readers "$@"

@@ -47,8 +47,18 @@ impl Models {
     /// failure prints its schedule.
     #[cfg(feature = "shuttle")]
     pub fn check(&self, name: &str, model: impl Fn() + Send + Sync + 'static) {
+        self.check_with(schedules(), name, model);
+    }
+
+    /// Runs a model that has many steps, under a twentieth of the schedules.
+    #[cfg(feature = "readers")]
+    pub fn check_long(&self, name: &str, model: impl Fn() + Send + Sync + 'static) {
+        self.check_with(schedules().div_ceil(20), name, model);
+    }
+
+    #[cfg(feature = "shuttle")]
+    fn check_with(&self, count: usize, name: &str, model: impl Fn() + Send + Sync + 'static) {
         use shuttle::scheduler::{PctScheduler, RandomScheduler};
-        let count = schedules();
         let half = count / 2;
         let model = Arc::new(model);
         self.run(name, "random", &model, |model| {

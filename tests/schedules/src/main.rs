@@ -68,6 +68,11 @@ mod array_storage {
     pub use models::models;
 }
 
+#[cfg(feature = "readers")]
+mod readers;
+#[cfg(feature = "readers")]
+mod steps;
+
 fn main() {
     let models = check::Models::new();
     pipeline_models::models(&models);
@@ -75,5 +80,7 @@ fn main() {
     parallel_models::models(&models);
     #[cfg(feature = "cache")]
     array_storage::models(&models);
+    #[cfg(feature = "readers")]
+    readers::models(&models);
     models.end();
 }

@@ -118,12 +118,8 @@ impl<F: ReadAt + Lock> Follower<F> {
         };
         // A writer that is not announced is one of an earlier version, which could leave a recent stamp as it is.
         let is_known = after.stamp == before.stamp && !after.is_recent;
-        // A writer that is just coming may say so in the history, with the stamp from before it came.
-        let is_opening = view.is_trusted
-            && match view.history {
-                Some(_) => skipped.is_closed,
-                None => !had_writer,
-            };
+        // A writer that is just coming will say so in the history, with the stamp from before it came.
+        let is_opening = view.is_trusted && (!had_writer || skipped.is_closed);
         if is_opening || (!view.is_trusted && !is_known) {
             file.unlock()?;
             return Ok(None);

@@ -137,6 +137,8 @@ impl<F: ReadAt> History<F> {
                 let what = "the history of this file is damaged; open the file again";
                 Err(io::Error::new(io::ErrorKind::InvalidData, what))
             }
+            // A writer is removing what a killed one has left of a record.
+            Err(Unreadable::Io(error)) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
             Err(Unreadable::Io(error)) => Err(error),
         }
     }
