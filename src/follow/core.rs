@@ -93,6 +93,8 @@ pub(super) struct Follower<R> {
     known: (u64, u32),
     /// Whether the source was released, or its snapshot was lost.
     is_idle: bool,
+    /// Whether the file may be another one, which need not go on from the position.
+    is_other: bool,
     /// How often in a row an attempt to read the file has failed in a way that passes.
     failures: u32,
 }
@@ -105,6 +107,7 @@ impl<R: Growing> Follower<R> {
             watch,
             known: (0, 0),
             is_idle: false,
+            is_other: false,
             failures: 0,
         };
         follower.go_to(position)?;
@@ -127,7 +130,7 @@ impl<R: Growing> Follower<R> {
             )));
         }
         self.known = (position, self.reader.tail(position)?);
-        self.position = position;
+        (self.position, self.is_other) = (position, false);
         Ok(())
     }
 
@@ -213,9 +216,10 @@ impl<R: Growing> Follower<R> {
             Err(error) if is_kind(&error, &[io::ErrorKind::NotFound]) => return Ok(()),
             found => found?,
         };
+        self.is_other |= found == Refreshed::Replaced || self.reader.end() < self.position;
         let (position, tail) = self.known;
-        let is_shorter = self.reader.end() < self.position;
-        if is_shorter || (found == Refreshed::Replaced && self.reader.tail(position)? != tail) {
+        let goes_on = |reader: &R| Ok::<_, Error>(reader.tail(position)? == tail);
+        if self.is_other && (self.reader.end() < self.position || !goes_on(&self.reader)?) {
             let what = R::WHAT;
             let text = format!(
                 "another file has taken its place and does not go on from {what} {}: follow it from its beginning",
@@ -223,7 +227,7 @@ impl<R: Growing> Follower<R> {
             );
             return Err(Error::from(io::Error::other(text)).on(Side::Source));
         }
-        self.is_idle = false;
+        (self.is_idle, self.is_other) = (false, false);
         Ok(())
     }
 }

@@ -183,6 +183,25 @@ fn a_refresh_of_records_that_were_rewritten() {
 }
 
 #[test]
+fn a_file_that_another_program_overwrites_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(NAME);
+    fs::write(&path, log(FormatVersion::V3, 100).bytes(NAME).unwrap()).unwrap();
+    thread::sleep(Duration::from_millis(50));
+    let mut records = IndexedRecordReader::open(Snapshot::open(&path).unwrap()).unwrap();
+    assert!(records.iter().all(|record| record.is_ok()));
+
+    let other = log(FormatVersion::V3, 100).bytes(NAME).unwrap();
+    fs::write(&path, &other).unwrap();
+    let mut editor = RecordEditor::open(&path).unwrap();
+    let mut appender = editor.append().unwrap();
+    appender.push("record 100").unwrap();
+    appender.finish().unwrap();
+    assert_eq!(records.refresh().unwrap(), Refreshed::Replaced);
+    assert_eq!(records.len(), 101);
+}
+
+#[test]
 fn a_follower_waits_as_long_as_it_may() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(NAME);
@@ -207,6 +226,43 @@ fn a_follower_waits_as_long_as_it_may() {
     assert!(!waiting.is_finished());
     stop.stop();
     assert_eq!(waiting.join().unwrap(), 3);
+}
+
+#[test]
+fn a_follower_does_not_take_another_file_for_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(NAME);
+    fs::write(&path, log(FormatVersion::V3, 3).bytes(NAME).unwrap()).unwrap();
+    let options = FollowOptions::new().timeout(Duration::from_millis(400));
+    let mut follower = options.records(&path).unwrap();
+    assert_eq!(follower.by_ref().count(), 3);
+
+    let other = folder.path().join("other");
+    let writer = RecordWriter::builder().layout(FormatVersion::V3);
+    let mut writer = writer
+        .write_to_file(fs::File::create_new(&other).unwrap())
+        .unwrap();
+    for record in 0..10 {
+        writer.push(format!("other {record}")).unwrap();
+    }
+    writer.finish().unwrap();
+    fs::rename(other, &path).unwrap();
+    // However often it is asked, and however long the other file becomes.
+    for _ in 0..3 {
+        let error = follower.wait(Some(Duration::from_secs(20))).unwrap_err();
+        assert!(
+            error.to_string().contains("does not go on from record 3"),
+            "{error}"
+        );
+        assert_eq!(follower.try_next().unwrap(), None);
+        let mut editor = RecordEditor::open(&path).unwrap();
+        let mut appender = editor.append().unwrap();
+        appender.push("more").unwrap();
+        appender.finish().unwrap();
+    }
+    follower.seek(0).unwrap();
+    let records: bloscpack::Result<Vec<_>> = follower.collect();
+    assert_eq!(records.unwrap().len(), 13);
 }
 
 #[test]

@@ -36,8 +36,8 @@ pub enum Refreshed {
     /// another one. What was there before may have been changed as well; finding out would cost as
     /// much as reading it again.
     Changed(Range<u64>),
-    /// Another file has taken its place, or it has become shorter, so that nothing that was read
-    /// before counts.
+    /// Another file has taken its place, or it was changed by a program that does not know our
+    /// protocol, or it has become shorter: nothing that was read before counts.
     Replaced,
 }
 
@@ -56,10 +56,12 @@ impl Refreshed {
 impl<F: WriteAt + Lock + 'static> Refresh for Snapshot<F> {
     fn refresh(&mut self) -> Result<Refreshed> {
         let (file, len) = (identity(self.get_ref()), self.size()?);
+        // Otherwise a program has changed it that keeps no record of that, and may have written anything.
+        let is_known = self.read_at(0, &mut [0]).is_ok();
         if !Self::refresh(self)? {
             return Ok(Refreshed::Unchanged);
         }
-        if file.is_none() || file != identity(self.get_ref()) {
+        if !is_known || file.is_none() || file != identity(self.get_ref()) {
             return Ok(Refreshed::Replaced);
         }
         // A chunk that was compressed again may take fewer bytes.

@@ -10,8 +10,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// The pause between two looks at the file.
 const PAUSE: Duration = Duration::from_millis(200);
-/// Two writes that are closer together may have the same time on some file systems.
-const STEP: Duration = Duration::from_secs(2);
+/// Two writes that are closer together may have the same time.
+const STEP: Duration = Duration::from_millis(50);
+/// The same on file systems whose times have no fractions of a second.
+const LONG_STEP: Duration = Duration::from_secs(2);
 
 /// Waits until the file at a path may have changed, or another file has taken its place.
 ///
@@ -78,12 +80,17 @@ impl Look {
         };
         let modified = found.modified()?;
         let age = SystemTime::now().duration_since(modified);
+        let time = modified.duration_since(SystemTime::UNIX_EPOCH);
+        let step = match time.is_ok_and(|time| time.subsec_nanos() > 0) {
+            true => STEP,
+            false => LONG_STEP,
+        };
         Ok(Some(Self {
             modified,
             len: found.len(),
             identity: identity(&found),
             // A time in the future is recent as well.
-            is_recent: !age.is_ok_and(|age| age >= STEP),
+            is_recent: !age.is_ok_and(|age| age >= step),
             taken: Instant::now(),
         }))
     }

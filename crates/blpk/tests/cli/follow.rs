@@ -107,6 +107,7 @@ fn records_arrive_when_they_are_committed() {
             expected += &more;
         }
         follower.prints(&expected);
+        from.prints(expected[4..].replace('\n', "\0"));
         assert_eq!(follower.kill(), expected.as_bytes(), "{format}");
         assert_eq!(from.kill().len(), expected.len() - 4, "{format}");
     }
@@ -127,6 +128,7 @@ fn a_follower_that_is_killed_goes_on_by_its_number() {
                 appender.push(record.to_string()).unwrap();
             }
             appender.finish().unwrap();
+            thread::sleep(Duration::from_millis(commit % 11));
         }
     });
     let (mut next, mut followers, mut seed) = (0_u64, 0, 1_u64);
@@ -135,7 +137,7 @@ fn a_follower_that_is_killed_goes_on_by_its_number() {
         let args = ["records", "unpack", "-F", "--from", &from, "log"];
         let follower = Follower::start(&folder, &args);
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        thread::sleep(Duration::from_millis(5 + (seed >> 33) % 120));
+        thread::sleep(Duration::from_millis(5 + (seed >> 33) % 60));
         let printed = follower.kill();
         // The last line may be cut.
         let end = printed.iter().rposition(|byte| *byte == b'\n');

@@ -11,3 +11,4 @@ mod readers;
 mod stores;
 mod stores_disk;
 mod tree;
+mod watch;
