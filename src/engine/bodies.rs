@@ -4,6 +4,7 @@ use super::Engine;
 use super::settings::Settings;
 use crate::checked::to_u64;
 use crate::shared_source::{Fetch, SharedSource};
+use crate::walk::AHEAD;
 use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,8 +13,6 @@ use std::sync::Arc;
 
 /// Shorter bodies are not worth a read of their own.
 const WORTH_FETCHING: u64 = 32 << 10;
-/// How much is read at once after a body that was skipped: usually a digest and the header of the next chunk.
-const AHEAD: usize = 512;
 
 /// A source that the workers read at positions, while the reader on top of it returns its bytes in order.
 pub(super) struct Bodies<R> {

@@ -15,7 +15,7 @@ pub(super) use index::{ChunkExtent, ChunkSpan, Index};
 use super::checked::{in_memory, len_of, slice, slice_mut, to_u64};
 use super::engine::Warning;
 use bloscpack_error::{Error, IoSide, Result};
-use bloscpack_storage::ReadAt;
+use bloscpack_storage::{ReadAhead, ReadAt};
 use bloscpack_wire::{Header, Metadata};
 use cache::Cache;
 use fetch::is_in_place;
@@ -156,8 +156,9 @@ impl<S: ReadAt> IndexedReader<S> {
     /// Returns any error of the source, and the error of the first damaged chunk that is read.
     pub fn read_at(&self, at: u64, buf: &mut [u8]) -> Result<usize> {
         let (mut at, mut done) = (at, 0);
+        let source = ReadAhead::new(&self.source, 0);
         while let Some(rest) = buf.get_mut(done..).filter(|rest| !rest.is_empty()) {
-            let len = self.read_in_chunk(at, rest).reading()?;
+            let len = self.read_in_chunk(&source, at, rest, false).reading()?;
             if len == 0 {
                 break;
             }
@@ -168,13 +169,20 @@ impl<S: ReadAt> IndexedReader<S> {
     }
 
     /// As [`read_at`](Self::read_at), but no further than to the end of the chunk.
-    fn read_in_chunk(&self, at: u64, buf: &mut [u8]) -> Result<usize> {
+    fn read_in_chunk<T: ReadAt>(
+        &self,
+        source: &T,
+        at: u64,
+        buf: &mut [u8],
+        goes_on: bool,
+    ) -> Result<usize> {
         let Some(chunk) = self.index.chunk_at(at).filter(|_| !buf.is_empty()) else {
             return Ok(0);
         };
-        let span = self.span(chunk)?;
+        let span = self.span(source, chunk)?;
         let len = in_memory(len_of(&(at..span.content.end)).min(to_u64(buf.len())))?;
-        self.read_part(chunk, &span, at, slice_mut(buf, 0..len)?)?;
+        let part = slice_mut(buf, 0..len)?;
+        self.read_part(source, (chunk, &span), at, part, goes_on)?;
         Ok(len)
     }
 
@@ -211,10 +219,11 @@ impl<S: ReadAt> IndexedReader<S> {
     /// [`Side::Target`](bloscpack_error::Side::Target).
     pub fn copy_range<W: Write + ?Sized>(&self, range: Range<u64>, writer: &mut W) -> Result<u64> {
         let (mut at, mut buf) = (range.start, Vec::new());
+        let source = ReadAhead::new(&self.source, 0);
         while at < range.end
             && let Some(chunk) = self.index.chunk_at(at)
         {
-            let span = self.span(chunk).reading()?;
+            let span = self.span(&source, chunk).reading()?;
             let end = span.content.end.min(range.end);
             let len = in_memory(len_of(&(at..end)).min(PIECE))?;
             if buf.len() < len {
@@ -222,7 +231,8 @@ impl<S: ReadAt> IndexedReader<S> {
             }
             if to_u64(len) == len_of(&(at..end)) {
                 let part = slice_mut(&mut buf, 0..len)?;
-                self.read_part(chunk, &span, at, part).reading()?;
+                self.read_part(&source, (chunk, &span), at, part, false)
+                    .reading()?;
                 writer.write_all(part).writing()?;
             } else {
                 self.copy_large(&span, at..end, &mut buf, writer)?;
@@ -260,7 +270,7 @@ impl<S: ReadAt> IndexedReader<S> {
 
     /// Where a chunk is, and its bytes, checked against its digest.
     pub(super) fn compressed_chunk(&self, chunk: u64) -> Result<(ChunkSpan, Vec<u8>)> {
-        let span = self.span(chunk)?;
+        let span = self.span(&self.source, chunk)?;
         let bytes = self.fetcher.fetch(&self.source, &span)?;
         Ok((span, bytes))
     }
@@ -314,8 +324,8 @@ impl<S: ReadAt> IndexedReader<S> {
         Ok(begins && (next >= self.chunks() || in_place(next)?))
     }
 
-    fn span(&self, chunk: u64) -> Result<ChunkSpan> {
-        let span = self.index.span(&self.source, chunk)?;
+    fn span<T: ReadAt>(&self, source: &T, chunk: u64) -> Result<ChunkSpan> {
+        let span = self.index.span(source, chunk)?;
         let chunks = self.chunks();
         span.ok_or_else(|| {
             Error::usage(format!(
@@ -325,19 +335,26 @@ impl<S: ReadAt> IndexedReader<S> {
     }
 
     /// Reads a part of one chunk: from the cache, or by decoding no more than is worth it.
-    fn read_part(&self, chunk: u64, span: &ChunkSpan, at: u64, part: &mut [u8]) -> Result<()> {
+    fn read_part<T: ReadAt>(
+        &self,
+        source: &T,
+        (chunk, span): (u64, &ChunkSpan),
+        at: u64,
+        part: &mut [u8],
+        goes_on: bool,
+    ) -> Result<()> {
         let skip = in_memory(len_of(&(span.content.start..at)))?;
         let whole = in_memory(len_of(&span.content))?;
         let (kept, is_worth) = {
             let mut cache = self.cache();
             let kept = cache.get(chunk);
             let is_partial = kept.is_none() && part.len() < whole;
-            (kept, is_partial && cache.is_worth(chunk, whole))
+            (kept, is_partial && cache.is_worth(chunk, whole, goes_on))
         };
         if let Some(data) = kept {
             return copy_part(&data, skip, part);
         }
-        let bytes = self.fetcher.fetch(&self.source, span)?;
+        let bytes = self.fetcher.fetch(source, span)?;
         if !is_worth {
             return self.fetcher.decode(span, &bytes, skip, part);
         }

@@ -2,24 +2,27 @@
 
 use crate::ReadAt;
 use crate::convert::{min_len, to_u64, to_usize};
-use crate::error::bug;
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::ops::Range;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The most bytes that are read at once, unless more are asked for.
 const MOST: usize = 1 << 20;
 /// The least bytes that a reader gets that goes forward.
 const LEAST: usize = 4 << 10;
-/// Bytes that may be read in vain, besides a sixteenth of those that were asked for.
+/// The most bytes between two reads for which the second goes on from the first.
+const GAP: usize = 64 << 10;
+/// Bytes that may be read in vain by default, besides a sixteenth of those that were asked for.
 const SPARE: u64 = 1 << 20;
 
 /// Reads ahead of a reader that goes forward through a source, so that few and large reads are made of many small ones.
 ///
 /// A read anywhere else is passed on as it is. From the second read on that begins at the end of the last one, or soon after
-/// it, twice as much is read each time, up to 1 MiB, and kept for the next ones. However the reader jumps, no more is read in
-/// vain than 1 MiB and a sixteenth of what it asked for: from then on, nothing is read ahead.
+/// it, twice as much is read each time, up to 1 MiB, and kept for the next ones. The reader may go forward in two places in
+/// turn, as in a table and in what it leads to. However it jumps, no more is read in vain than 1 MiB and a sixteenth of what it
+/// asked for: from then on, nothing is read ahead.
 ///
-/// It takes up to 1 MiB of memory, and is meant for one reader: several threads need one each.
+/// The length of the source is asked for once. It takes up to 2 MiB of memory, and is meant for one reader: several threads need one each.
 ///
 /// ```
 /// use bloscpack_storage::{ReadAhead, ReadAt};
@@ -36,21 +39,30 @@ pub struct ReadAhead<S> {
     source: S,
     /// The least that is read after a jump.
     least: usize,
-    window: Mutex<Window>,
+    spare: u64,
+    /// The length of the source, once it was asked for.
+    size: OnceLock<u64>,
+    state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
-struct Window {
-    /// Where the kept bytes begin.
-    at: u64,
-    bytes: Vec<u8>,
-    /// Where the last read ended.
-    next: u64,
-    /// How much the source was asked for last.
-    step: usize,
+struct State {
+    /// The places where the reader goes forward; the first is the one of the last read.
+    places: [Place; 2],
     /// Bytes that the reader has asked for, and those that were read for it.
     asked: u64,
     read: u64,
+}
+
+/// Where the reader goes forward.
+#[derive(Debug, Default)]
+struct Place {
+    /// Where the last read began and ended, and how much the source was asked for.
+    last: Range<u64>,
+    step: usize,
+    /// Where the kept bytes begin.
+    at: u64,
+    kept: Vec<u8>,
 }
 
 impl<S> ReadAhead<S> {
@@ -60,83 +72,123 @@ impl<S> ReadAhead<S> {
         Self {
             source,
             least: least.min(MOST),
-            window: Mutex::default(),
+            spare: SPARE,
+            size: OnceLock::new(),
+            state: Mutex::default(),
         }
+    }
+
+    /// How many bytes may be read in vain, besides a sixteenth of those that are asked for: 1 MiB by default.
+    #[must_use]
+    pub fn spare(mut self, bytes: u64) -> Self {
+        self.spare = bytes;
+        self
     }
 }
 
-impl Window {
+impl Place {
     /// The kept bytes from this position on.
     fn kept(&self, at: u64) -> &[u8] {
         let skip = at.checked_sub(self.at).and_then(|skip| to_usize(skip).ok());
-        skip.and_then(|skip| self.bytes.get(skip..))
+        skip.and_then(|skip| self.kept.get(skip..))
             .unwrap_or_default()
     }
 
-    /// How much to read for a reader that wants `len` bytes at this position.
-    fn plan(&self, at: u64, len: usize, least: usize) -> usize {
-        let is_near = |end: u64, step| at.checked_sub(end).is_some_and(|gap| gap <= to_u64(step));
-        let kept = self.bytes.len();
-        let wanted = if is_near(self.next, self.step) && self.step > 0 {
-            (2 * self.step).clamp(LEAST, MOST)
-        } else if kept > 0 && is_near(self.at + to_u64(kept), kept) {
-            (2 * kept).clamp(LEAST, MOST)
-        } else {
-            least
+    /// How much was read at once before a read that goes on from here; nothing for one that does not.
+    fn step_to(&self, at: u64) -> Option<usize> {
+        let goes_on = |last: Range<u64>, step: usize| {
+            let gap = at.saturating_sub(last.end);
+            step > 0 && at >= last.start && gap <= to_u64(step.min(GAP))
         };
+        let kept = self.kept.len();
+        // The kept bytes do not end after the last position.
+        let all = self.at..self.at.saturating_add(to_u64(kept));
+        match goes_on(self.last.clone(), self.step) {
+            true => Some(self.step),
+            false => goes_on(all, kept).then_some(kept),
+        }
+    }
+
+    /// Reads as much as was planned, to keep it. Returns nothing if that failed: the bytes that nobody asked for may be
+    /// those that cannot be read.
+    fn fill(&mut self, source: &impl ReadAt, at: u64, planned: usize) -> Option<u64> {
+        match self.kept.capacity() < planned {
+            // Fresh zeroed memory costs nothing until it is written to.
+            true => self.kept = vec![0; planned],
+            false => self.kept.resize(planned, 0),
+        }
+        self.at = at;
+        let read = source.read_at(at, &mut self.kept).ok();
+        // A source that claims more than there was room for is asked again, for what is wanted alone.
+        let read = read.filter(|len| *len <= planned);
+        self.kept.truncate(read.unwrap_or(0));
+        read.map(to_u64)
+    }
+}
+
+impl State {
+    /// Moves the place to the front that a read at this position continues, or the one that was not used for longer.
+    fn turn_to(&mut self, at: u64) {
+        let [first, second] = &self.places;
+        let stays = match first.kept(at).is_empty() && second.kept(at).is_empty() {
+            true => first.step_to(at).is_some(),
+            false => !first.kept(at).is_empty(),
+        };
+        if !stays {
+            self.places.reverse();
+        }
+    }
+
+    /// How much to read for a reader that wants `len` bytes at this position.
+    fn plan(&self, at: u64, len: usize, (least, spare): (usize, u64)) -> usize {
+        let [place, _] = &self.places;
+        let step = place.step_to(at);
+        let wanted = step.map_or(least, |step| (2 * step).clamp(LEAST, MOST));
         // What was read and not asked for. It saturates: what is read twice from here may be more than was read.
         let vain = self.read.saturating_sub(self.asked);
-        let allowed = (SPARE + self.asked / 16).saturating_sub(vain);
-        let extra = wanted.saturating_sub(len);
-        len + min_len(allowed, extra)
-    }
-
-    /// Notes what the reader got.
-    fn passed(&mut self, at: u64, len: usize) {
-        // Saturating: a source may claim to have read any number of bytes.
-        self.next = at.saturating_add(to_u64(len));
-        self.asked = self.asked.saturating_add(to_u64(len));
-    }
-
-    /// Reads more than is wanted, to keep it.
-    fn fill(&mut self, source: &impl ReadAt, at: u64, wanted: usize) -> io::Result<()> {
-        self.bytes.resize(wanted, 0);
-        self.at = at;
-        let read = source.read_at(at, &mut self.bytes);
-        let len = *read.as_ref().unwrap_or(&0);
-        self.bytes.truncate(len);
-        match read? > wanted {
-            true => Err(bug(format!("{len} bytes read, of {wanted}"))),
-            false => Ok(()),
-        }
+        let allowed = spare.saturating_add(self.asked / 16).saturating_sub(vain);
+        len + min_len(allowed, wanted.saturating_sub(len))
     }
 }
 
 impl<S: ReadAt> ReadAt for ReadAhead<S> {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        let window = &mut *self.window.lock().unwrap_or_else(PoisonError::into_inner);
-        if window.kept(at).is_empty() {
-            let wanted = window.plan(at, buf.len(), self.least);
-            window.step = wanted.min(MOST);
-            // The error of bytes that nobody has asked for is not reported: then those alone are read that are wanted.
-            if wanted > buf.len() && window.fill(&self.source, at, wanted).is_ok() {
-                window.read = window.read.saturating_add(to_u64(window.bytes.len()));
-            } else {
-                // A look elsewhere leaves the kept bytes as they are, and large reads are not copied.
-                let len = self.source.read_at(at, buf)?;
-                window.read = window.read.saturating_add(to_u64(len));
-                window.passed(at, len);
-                return Ok(len);
+        let state = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.turn_to(at);
+        let planned = state.plan(at, buf.len(), (self.least, self.spare));
+        let [place, _] = &mut state.places;
+        let mut read = 0;
+        if place.kept(at).is_empty() {
+            place.step = planned.min(MOST);
+            if planned > buf.len() {
+                read = place.fill(&self.source, at, planned).unwrap_or(0);
             }
         }
-        let mut kept = window.kept(at);
-        let len = io::Read::read(&mut kept, buf)?;
-        window.passed(at, len);
+        let mut kept = place.kept(at);
+        let len = match kept.is_empty() {
+            false => io::Read::read(&mut kept, buf)?,
+            // A look elsewhere leaves the kept bytes as they are, and large reads are not copied.
+            true => {
+                let len = self.source.read_at(at, buf)?;
+                read = to_u64(len);
+                len
+            }
+        };
+        // Saturating: a source may claim to have read any number of bytes.
+        place.last = at..at.saturating_add(to_u64(len));
+        state.read = state.read.saturating_add(read);
+        state.asked = state.asked.saturating_add(to_u64(len));
         Ok(len)
     }
 
     fn size(&self) -> io::Result<u64> {
-        self.source.size()
+        match self.size.get() {
+            Some(size) => Ok(*size),
+            None => {
+                let size = self.source.size()?;
+                Ok(*self.size.get_or_init(|| size))
+            }
+        }
     }
 
     /// Passes several on as they are: they are all that is wanted.
@@ -153,7 +205,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// A MiB of which one byte cannot be read; the calls and the bytes of the reads are counted.
+    /// 16 MiB of which one byte cannot be read; the calls and the bytes of the reads are counted.
     struct Torn(AtomicU64, AtomicU64, u64);
 
     const LEN: u64 = 16 << 20;
@@ -207,6 +259,21 @@ mod tests {
         assert!(calls <= 16, "{calls} calls");
         let (_, bytes) = cost(1000, (0..4000).map(|step| step * 4096), 0);
         assert!(bytes <= 4_000_000 + 4_000_000 / 16 + (2 << 20), "{bytes}");
+    }
+
+    #[test]
+    fn a_reader_may_go_forward_in_two_places_and_look_elsewhere() {
+        let both = |step: u64| [step * 8, LEN / 2 + step * 30].into_iter();
+        let look = |step: u64| (step % 100 == 7).then_some(LEN - 5000);
+        let (calls, _) = cost(
+            24,
+            (0..4000).flat_map(|step| both(step).chain(look(step))),
+            0,
+        );
+        assert!(
+            calls <= 40 + 40,
+            "{calls} calls, of which 40 look elsewhere"
+        );
     }
 
     #[test]
