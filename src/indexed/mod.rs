@@ -35,7 +35,8 @@ const PIECE: u64 = 64 << 20;
 /// The source must not change in the meantime. Open a file that others may change as a
 /// [`Snapshot`](bloscpack_storage::Snapshot), which keeps its content while an [`Editor`](crate::edit::Editor) changes the
 /// file: in a plain `File`, old and new bytes may be mixed, and without checksums the reader may return wrong data without
-/// an error.
+/// an error. While an editor commits, a plain `File` cannot be opened at all
+/// ([`FormatError::Interrupted`](bloscpack_wire::FormatError::Interrupted)): try again.
 ///
 /// A table of offsets of up to 65,536 entries is read and checked on opening, and kept (512 KiB); of a longer one, entries
 /// are read as they are needed, checked with their neighbours and against the chunks beside, and kept up to 16 MiB. No
@@ -367,6 +368,26 @@ impl<S: ReadAt> IndexedReader<S> {
 
     fn cache(&self) -> MutexGuard<'_, Cache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The content of a file is a source itself, which anything can read that reads files.
+///
+/// ```
+/// use bloscpack::{indexed::IndexedReader, storage::ReadAt};
+/// let inner = bloscpack::compress(b"one two three")?;
+/// let outer = IndexedReader::open(bloscpack::compress(&inner)?)?;
+/// let reader = IndexedReader::open(&outer)?;
+/// assert_eq!((outer.size()?, reader.content_len()), (inner.len() as u64, 13));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl<S: ReadAt> ReadAt for IndexedReader<S> {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> std::io::Result<usize> {
+        Ok(Self::read_at(self, at, buf)?)
+    }
+
+    fn size(&self) -> std::io::Result<u64> {
+        Ok(self.content_len())
     }
 }
 

@@ -174,18 +174,37 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         value_of_record(self.get(record)?, record)
     }
 
-    /// All records, in order.
-    pub fn iter(&self) -> impl Iterator<Item = Result<Bytes>> + '_ {
+    /// All records, in order, or from the last one on with [`rev`](Iterator::rev).
+    ///
+    /// ```
+    /// use bloscpack::records::{IndexedRecordReader, RecordWriter};
+    /// let mut writer = RecordWriter::new(Vec::new())?;
+    /// for record in ["one", "two", "three"] {
+    ///     writer.push(record)?;
+    /// }
+    /// let records = IndexedRecordReader::open(writer.finish()?)?;
+    /// let last = records.iter().rev().take(2).collect::<Result<Vec<_>, _>>()?;
+    /// assert_eq!(last, ["three", "two"]);
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Result<Bytes>> + '_ {
         self.range(0..self.len)
     }
 
     /// The records of a range, in order; a range past the end is cut. An error does not end the iteration: the next record
     /// follows.
-    pub fn range(&self, records: Range<u64>) -> impl Iterator<Item = Result<Bytes>> + '_ {
-        let end = records.end.min(self.len);
+    pub fn range(
+        &self,
+        records: Range<u64>,
+    ) -> impl DoubleEndedIterator<Item = Result<Bytes>> + '_ {
+        (records.start..records.end.min(self.len)).map(self.one_by_one())
+    }
+
+    /// Reads record after record, and keeps what the next one needs.
+    fn one_by_one(&self) -> impl FnMut(u64) -> Result<Bytes> + '_ {
         let mut unpacked: Option<Arc<Unpacked>> = None;
         let source = ReadAhead::new(&self.source, 0);
-        (records.start..end).map(move |record| {
+        move |record| {
             let Some(packed) = &self.packed else {
                 return self.read_plain(&source, record);
             };
@@ -194,17 +213,17 @@ impl<S: ReadAt> IndexedRecordReader<S> {
             }
             let chunk = self.chunk_with(&source, packed, record)?;
             record_of(unpacked.insert(chunk), record)
-        })
+        }
     }
 
     /// The records of a range as values; see [`range`](Self::range).
     pub fn range_as<T: FromRecord>(
         &self,
         records: Range<u64>,
-    ) -> impl Iterator<Item = Result<T>> + '_ {
-        let numbers = records.start..;
-        let found = self.range(records).zip(numbers);
-        found.map(|(found, record)| value_of_record(found?, record))
+    ) -> impl DoubleEndedIterator<Item = Result<T>> + '_ {
+        let mut read = self.one_by_one();
+        let records = records.start..records.end.min(self.len);
+        records.map(move |record| value_of_record(read(record)?, record))
     }
 
     /// The numbers of the records in a chunk, which is counted from 0; nothing after the last chunk.
