@@ -9,28 +9,16 @@ use std::thread::{self, ThreadId};
 /// What was asked of a source or a store.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Reads {
-    /// Calls of `read_at` and `read_ranges`.
+    /// Calls of `read_at` and of `read_ranges`.
     pub calls: u64,
+    /// Ranges that were asked for: several of them may be in one call of `read_ranges`.
+    pub ranges: u64,
     /// Bytes that they returned.
     pub bytes: u64,
     /// Those of the calls that the thread made which asks for the figures: they are one after the other.
     pub own: u64,
     /// Files that were opened, folders that were listed, and entries whose kind was asked for.
     pub opens: u64,
-}
-
-impl Reads {
-    /// Panics unless there were few and large reads for so many wanted bytes.
-    pub fn check(self, what: &str, wanted: u64, calls: u64, bytes: u64) {
-        assert!(
-            self.calls <= wanted.div_ceil(1 << 20) + calls,
-            "{what}: {self:?} for {wanted} bytes"
-        );
-        assert!(
-            self.bytes <= wanted + wanted / 10 + bytes,
-            "{what}: {self:?} for {wanted} bytes"
-        );
-    }
 }
 
 #[derive(Debug)]
@@ -44,10 +32,11 @@ impl Log {
         change(&mut self.reads.lock().unwrap());
     }
 
-    fn read(&self, bytes: usize) {
+    fn read(&self, ranges: usize, bytes: usize) {
         let own = u64::from(thread::current().id() == self.owner);
         self.add(|reads| {
             reads.calls += 1;
+            reads.ranges += ranges as u64;
             reads.own += own;
             reads.bytes += bytes as u64;
         });
@@ -82,8 +71,15 @@ impl<S> Counted<S> {
 impl<S: ReadAt> ReadAt for Counted<S> {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
         let len = self.inner.read_at(at, buf)?;
-        self.log.read(len);
+        self.log.read(1, len);
         Ok(len)
+    }
+
+    fn read_ranges(&self, ranges: &mut [(u64, &mut [u8])]) -> io::Result<()> {
+        self.inner.read_ranges(ranges)?;
+        let bytes = ranges.iter().map(|(_, buf)| buf.len()).sum();
+        self.log.read(ranges.len(), bytes);
+        Ok(())
     }
 
     fn size(&self) -> io::Result<u64> {

@@ -191,9 +191,12 @@ impl SuperchunkIndex {
         if !self.spare {
             return 0;
         }
-        let first = self.slots.iter().take(4).enumerate();
-        let unused =
-            first.filter_map(|(index, _)| Some(self.chunk(file, index, 0, u64::MAX).ok()?.unused));
+        let unused = self.slots.iter().take(4).filter_map(|slot| {
+            let head = read_up_to(file, slot.at, LEAST_CHUNK).ok()?;
+            let header = ChunkHeader::parse(head.first_chunk()?).ok()?;
+            let used = u64::from(header.ctbytes) + digest_len(self.checksum);
+            slot.len.checked_sub(used)
+        });
         let spare = unused.min().and_then(|unused| u32::try_from(unused).ok());
         // It is only a default for new superchunks.
         spare.unwrap_or(0)
