@@ -34,6 +34,16 @@ impl<R> BufferedInput<R> {
         }
     }
 
+    /// Takes bytes that were read elsewhere, when all is used. Returns false if there are none.
+    pub(super) fn replace(&mut self, bytes: Vec<u8>) -> bool {
+        (self.from, self.to) = (0, bytes.len());
+        self.total += to_u64(bytes.len());
+        if !bytes.is_empty() {
+            self.buffer = bytes;
+        }
+        self.to > 0
+    }
+
     /// Bytes that were read and not used.
     pub(super) fn unused(&self) -> Result<&[u8]> {
         slice(&self.buffer, self.from..self.to)

@@ -3,9 +3,10 @@
 use super::checked::{slice, to_u64};
 pub use super::engine::Warning;
 use super::engine::{Engine, Piece, Settings};
-use bloscpack_error::{IoSide, Result};
+use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{Hashers, Header, Limits, Metadata, MetadataHeader, ParseError};
+use bytes::Bytes;
 use std::io::{self, BufRead, Read, Write};
 use std::ops::Range;
 use std::sync::Arc;
@@ -257,6 +258,38 @@ impl<R: Read> Decoder<R> {
             self.advance(len);
         }
         Ok(self.total_out - before)
+    }
+
+    /// The next bytes of the content, which are not copied: the rest of a chunk, or a piece of one above 64 MiB. Returns
+    /// nothing at the end.
+    ///
+    /// ```
+    /// use bloscpack::{Decoder, Encoder};
+    /// use std::io::Write;
+    /// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
+    /// encoder.write_all(&[7; 2500])?;
+    /// let file = encoder.finish()?;
+    /// let mut decoder = Decoder::new(file.as_slice());
+    /// let mut lens = Vec::new();
+    /// while let Some(bytes) = decoder.next_bytes()? {
+    ///     lens.push(bytes.len());
+    /// }
+    /// assert_eq!(lens, [1000, 1000, 500]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the same errors as reading.
+    pub fn next_bytes(&mut self) -> Result<Option<Bytes>> {
+        if !self.have_piece()? {
+            return Ok(None);
+        }
+        let piece = self.piece.take();
+        let piece = piece.ok_or_else(|| Error::bug("bytes of a piece that is not there"))?;
+        let (from, to) = (self.at, piece.len);
+        // Both are in the buffer, as the bytes between them were looked at.
+        self.advance(to - from);
+        Ok(Some(Bytes::from(piece.buffer).slice(from..to)))
     }
 
     /// Makes sure that there is a piece with bytes that were not delivered. Returns false at the end.

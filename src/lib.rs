@@ -139,6 +139,10 @@ pub use bloscpack_storage as storage;
 #[doc(inline)]
 pub use bloscpack_wire as wire;
 
+// Their types are in the signatures of this crate: whoever uses them needs the same version.
+pub use bytes;
+pub use serde_json;
+
 pub use blosc1::{Compressor, Filter};
 pub use bloscpack_error::{Category, Error, ErrorKind, Result};
 pub use bloscpack_wire::{Checksum, FormatVersion, Limits, Metadata};

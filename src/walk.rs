@@ -11,6 +11,8 @@ const WORTH_SEEKING: u64 = 16 << 10;
 const BUFFER_LEN: usize = 16 << 10;
 /// How much is read at once to look at the beginning.
 const START_LEN: usize = 4 << 10;
+/// How much is read at once after a body that was skipped: usually a digest and the header of the next chunk.
+pub(super) const AHEAD: usize = 512;
 
 /// Skips this many bytes without reading them, and returns how many there were.
 type Skip<R> = Box<dyn FnMut(&mut R, u64) -> io::Result<u64>>;
@@ -21,6 +23,8 @@ pub(super) struct Walk<R> {
     skip: Option<Skip<R>>,
     parser: Parser,
     skipped: u64,
+    /// The most that is read next.
+    ahead: usize,
 }
 
 impl<R: Read> Walk<R> {
@@ -65,6 +69,7 @@ impl<R: Read> Walk<R> {
             skip,
             parser: Parser::new(*limits, hashers.clone()),
             skipped: 0,
+            ahead: START_LEN,
         }
     }
 
@@ -107,12 +112,14 @@ impl<R: Read> Walk<R> {
         if let Some(skip) = self.skip.as_mut().filter(|_| left >= WORTH_SEEKING) {
             let count = skip(self.input.get_mut(), left)?;
             self.skipped += self.parser.skip(count);
+            self.ahead = AHEAD;
             if count > 0 {
                 // The parser may have an event without any more input.
                 return Ok(true);
             }
         }
-        self.input.fill()
+        let most = std::mem::replace(&mut self.ahead, usize::MAX);
+        self.input.fill_up_to(most)
     }
 
     /// Bytes of the input so far.

@@ -15,8 +15,10 @@ impl EditorBuilder {
     /// # Errors
     /// Returns the same errors as [`open_in`](Self::open_in).
     pub fn open(self, path: impl AsRef<Path>) -> Result<Editor> {
-        let (folder, name) = Disk::of(path).writing()?;
-        self.open_in(folder, &name)
+        let path = path.as_ref();
+        let opened = Disk::of(path).writing();
+        let opened = opened.and_then(|(folder, name)| self.open_in(folder, &name));
+        opened.map_err(|error| error.in_file(path))
     }
 
     /// Opens a file of a folder, and completes a change that was interrupted.
@@ -35,8 +37,10 @@ impl EditorBuilder {
     /// # Errors
     /// Returns the same errors as [`open_records_in`](Self::open_records_in).
     pub fn open_records(self, path: impl AsRef<Path>) -> Result<RecordEditor> {
-        let (folder, name) = Disk::of(path).writing()?;
-        self.open_records_in(folder, &name)
+        let path = path.as_ref();
+        let opened = Disk::of(path).writing();
+        let opened = opened.and_then(|(folder, name)| self.open_records_in(folder, &name));
+        opened.map_err(|error| error.in_file(path))
     }
 
     /// Opens a file of records, and completes a change that was interrupted.

@@ -1,19 +1,22 @@
-//! Chunks whose bytes the workers read themselves.
+//! Sources that are read at positions: small chunks in windows that several threads read ahead, and large ones by the workers
+//! themselves.
 
-use super::Engine;
 use super::settings::Settings;
+use super::windows::Windows;
+use super::{Engine, State};
 use crate::checked::to_u64;
 use crate::shared_source::{Fetch, SharedSource};
-use bloscpack_error::{IoSide, Result};
+use crate::walk::AHEAD;
+use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Shorter bodies are not worth a read of their own.
-const WORTH_FETCHING: u64 = 32 << 10;
-/// How much is read at once after a body that was skipped: usually a digest and the header of the next chunk.
-const AHEAD: usize = 512;
+const WORTH_FETCHING: u64 = 1 << 20;
+/// Shorter bodies are read even if they are not wanted.
+const WORTH_SKIPPING: u64 = 32 << 10;
 
 /// A source that the workers read at positions, while the reader on top of it returns its bytes in order.
 pub(super) struct Bodies<R> {
@@ -23,7 +26,9 @@ pub(super) struct Bodies<R> {
     /// Moves the reader forward.
     skip: fn(&mut R, u64) -> io::Result<()>,
     /// How much to read at once.
-    pub ahead: usize,
+    ahead: usize,
+    /// What is read ahead, once a chunk has shown that it is short.
+    windows: Option<Windows>,
 }
 
 impl<S: ReadAt + Send + Sync + 'static> Engine<Cursor<Arc<S>>> {
@@ -43,6 +48,7 @@ impl<S: ReadAt + Send + Sync + 'static> Engine<Cursor<Arc<S>>> {
             extent,
             skip,
             ahead: usize::MAX,
+            windows: None,
         });
         Ok(engine)
     }
@@ -55,7 +61,12 @@ impl<R: Read> Engine<R> {
         let Some(bodies) = &mut self.bodies else {
             return Ok(());
         };
-        if left < WORTH_FETCHING {
+        let is_worth = match self.gathering {
+            // What is read ahead is not read twice.
+            Some(_) => left >= WORTH_FETCHING && bodies.windows.is_none(),
+            None => left >= WORTH_SKIPPING,
+        };
+        if !is_worth {
             return Ok(());
         }
         let unused = self.input.unused()?;
@@ -63,7 +74,7 @@ impl<R: Read> Engine<R> {
         if there >= left {
             return Ok(());
         }
-        bodies.ahead = AHEAD;
+        (bodies.ahead, bodies.windows) = (AHEAD, None);
         // Where the rest of the body begins: all that was read is used here.
         let begin = bodies.extent.start + self.input.total();
         let rest = left - there;
@@ -82,6 +93,43 @@ impl<R: Read> Engine<R> {
         let far = rest.min(bodies.extent.end.saturating_sub(begin));
         (bodies.skip)(self.input.get_mut(), far).reading()?;
         self.input.passed(self.parser.skip(far));
+        Ok(())
+    }
+
+    /// Reads more of a source that is read at positions.
+    pub(super) fn read_file(&mut self) -> Result<()> {
+        let Some(bodies) = &mut self.bodies else {
+            return Err(Error::bug("a source without positions"));
+        };
+        let most = std::mem::replace(&mut bodies.ahead, usize::MAX);
+        let here = bodies.extent.start + self.input.total();
+        if most == usize::MAX && self.input.total() > 0 && here < bodies.extent.end {
+            let threads = self.settings.threads;
+            let windows = bodies.windows.get_or_insert_with(|| {
+                Windows::new(&bodies.source, here..bodies.extent.end, threads)
+            });
+            match windows.next() {
+                Ok(Some(window)) => {
+                    if !window.is_full {
+                        // It has become shorter: what follows is read as long as there is something.
+                        (bodies.windows, bodies.extent.end) = (None, here);
+                    }
+                    (bodies.skip)(self.input.get_mut(), to_u64(window.bytes.len())).reading()?;
+                    if self.input.replace(window.bytes) {
+                        return Ok(());
+                    }
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    self.gathering = None;
+                    self.state = State::Failed(error);
+                    return Ok(());
+                }
+            }
+        }
+        if !self.input.fill_up_to(most).reading()? {
+            self.end_of_input();
+        }
         Ok(())
     }
 }

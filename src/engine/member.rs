@@ -30,7 +30,14 @@ impl<R: Read> Engine<R> {
         while !self.first.as_ref().is_some_and(|first| first.is_complete)
             && !matches!(self.state, State::Ended(_))
         {
-            self.advance()?;
+            match self.state {
+                State::Failed(_) => self.fail()?,
+                State::Broken(fail) => fail()?,
+                _ => {
+                    self.advance()?;
+                    None
+                }
+            };
         }
         match (&self.first, &self.state) {
             (Some(first), _) if first.is_complete => Ok(first),

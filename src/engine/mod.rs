@@ -14,6 +14,7 @@ mod dispatcher;
 mod large;
 mod member;
 mod settings;
+mod windows;
 mod worker;
 
 pub use settings::Warning;
@@ -58,6 +59,8 @@ enum State {
     Splitting(Box<LargeChunk>),
     /// Nothing follows the chunks under way: the end, or an error in the structure.
     Ended(std::result::Result<(), ParseError>),
+    /// The source could not be read: nothing follows the chunks under way but this error.
+    Failed(Error),
     /// The bytes of a chunk were lost, because its worker panicked or could not read them, and nothing follows but this
     /// error.
     Broken(fn() -> Result<Option<Piece>>),
@@ -184,7 +187,7 @@ impl<R: Read> Engine<R> {
             let is_hurried = match self.state {
                 State::Broken(fail) => return fail(),
                 State::Reading => false,
-                State::Draining | State::Splitting(_) | State::Ended(_) => true,
+                State::Draining | State::Splitting(_) | State::Ended(_) | State::Failed(_) => true,
             };
             match self.dispatcher.next(is_hurried) {
                 Some(Ok(done)) => return self.deliver(done).map(Some),
@@ -198,6 +201,7 @@ impl<R: Read> Engine<R> {
                 State::Splitting(_) => return self.next_of_large(),
                 State::Ended(Ok(())) => return Ok(None),
                 State::Ended(Err(error)) => return Err(error.clone().into()),
+                State::Failed(_) => return self.fail(),
                 _ => self.advance()?,
             }
         }
@@ -244,13 +248,9 @@ impl<R: Read> Engine<R> {
     /// Gets more input, or lets the caller take the chunks under way before it has to wait.
     fn read_more(&mut self) -> Result<()> {
         self.input.keep(0);
-        if let Some(bodies) = &mut self.bodies {
-            let most = std::mem::replace(&mut bodies.ahead, usize::MAX);
+        if self.bodies.is_some() {
             // Reading a file never has to wait for its writer.
-            if !self.input.fill_up_to(most).reading()? {
-                self.end_of_input();
-            }
-            return Ok(());
+            return self.read_file();
         }
         if matches!(self.state, State::Draining) {
             self.state = State::Reading;
@@ -269,6 +269,14 @@ impl<R: Read> Engine<R> {
             self.end_of_input();
         }
         Ok(())
+    }
+
+    /// Ends with the error of a source that could not be read.
+    fn fail(&mut self) -> Result<Option<Piece>> {
+        match std::mem::replace(&mut self.state, State::Broken(unreadable)) {
+            State::Failed(error) => Err(error),
+            _ => Err(Error::bug("the error of a source without one")),
+        }
     }
 
     fn end_of_input(&mut self) {

@@ -33,10 +33,11 @@ impl Cache {
         Some(data)
     }
 
-    /// Whether a chunk of this length is worth decoding whole: it fits, and it is asked for twice in a row.
-    pub(super) fn is_worth(&mut self, chunk: u64, len: usize) -> bool {
+    /// Whether a chunk of this length is worth decoding whole: it fits, and it is asked for twice in a row, or will be, by
+    /// a reader that goes on.
+    pub(super) fn is_worth(&mut self, chunk: u64, len: usize, goes_on: bool) -> bool {
         let again = self.missed.replace(chunk) == Some(chunk);
-        again && len <= self.bound
+        (again || goes_on) && len <= self.bound
     }
 
     pub(super) fn put(&mut self, chunk: u64, data: Arc<[u8]>) {
@@ -69,9 +70,11 @@ mod tests {
     #[test]
     fn only_what_is_asked_for_again_is_worth_keeping() {
         let mut cache = Cache::new(25);
-        assert!(!cache.is_worth(1, 10));
-        assert!(cache.is_worth(1, 10));
-        assert!(!cache.is_worth(2, 10));
-        assert!(!cache.is_worth(2, 26));
+        assert!(!cache.is_worth(1, 10, false));
+        assert!(cache.is_worth(1, 10, false));
+        assert!(!cache.is_worth(2, 10, false));
+        assert!(!cache.is_worth(2, 26, false));
+        assert!(cache.is_worth(3, 10, true));
+        assert!(!cache.is_worth(3, 26, true));
     }
 }

@@ -2,8 +2,8 @@
 
 use super::IndexedReader;
 use crate::checked::to_u64;
-use bloscpack_storage::ReadAt;
 use bloscpack_storage::internal::seek_target;
+use bloscpack_storage::{ReadAhead, ReadAt};
 use std::io::{self, Read, Seek, SeekFrom};
 
 /// Reads the uncompressed bytes of an [`IndexedReader`] in order, and seeks in them; created by
@@ -25,20 +25,32 @@ use std::io::{self, Read, Seek, SeekFrom};
 #[derive(Debug)]
 pub struct ContentCursor<'a, S> {
     reader: &'a IndexedReader<S>,
+    source: ReadAhead<&'a S>,
     at: u64,
+    /// Where the last read ended.
+    next: Option<u64>,
 }
 
 impl<'a, S> ContentCursor<'a, S> {
     pub(super) fn new(reader: &'a IndexedReader<S>) -> Self {
-        Self { reader, at: 0 }
+        Self {
+            reader,
+            source: ReadAhead::new(&reader.source, 0),
+            at: 0,
+            next: None,
+        }
     }
 }
 
 impl<S: ReadAt> Read for ContentCursor<'_, S> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         // One chunk at a time, so that damage in the next one does not hide this one.
-        let len = self.reader.read_in_chunk(self.at, buf)?;
+        let goes_on = self.next == Some(self.at);
+        let len = self
+            .reader
+            .read_in_chunk(&self.source, self.at, buf, goes_on)?;
         self.at += to_u64(len);
+        self.next = Some(self.at);
         Ok(len)
     }
 }

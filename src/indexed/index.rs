@@ -11,12 +11,17 @@ use crate::member_map::{MemberMap, chunk_header, trailing_after};
 use crate::walk::Walk;
 use blosc1::ChunkHeader;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Cursor, ReadAt};
+use bloscpack_storage::{Cursor, ReadAhead, ReadAt};
 use bloscpack_wire::{
     Checksum, Event, Form, FormatError, FormatVersion, Hashers, Header, Limit, Limits, Metadata,
     Parser, Position, Section, internal::ENTRY_LEN,
 };
 use std::ops::Range;
+
+/// How much is read at once where an input is opened: header and metadata, and a short table.
+const HEAD: usize = 8 << 10;
+/// How much may be read there in vain.
+const SPARE: u64 = 12 << 10;
 
 /// Where a chunk is in the input.
 #[derive(Debug, Clone)]
@@ -117,6 +122,7 @@ impl Index {
         records: bool,
         known: Option<&Self>,
     ) -> Result<Option<Self>> {
+        let source = &ReadAhead::new(source, HEAD).spare(SPARE);
         let Some(map) = MemberMap::read(source, limits, hashers)? else {
             return Ok(None);
         };
@@ -129,8 +135,7 @@ impl Index {
         };
         // Spare space may follow the chunks of V2: without a seal, an entry that leads to another chunk would not be
         // noticed.
-        let is_known =
-            header.layout == FormatVersion::V3 || (header.varlen && header.seal.is_some());
+        let is_known = header.layout == FormatVersion::V3 || header.seal.is_some();
         let (Some(count @ 1..), true, true) = (header.nchunks, is_known, header.offsets) else {
             return Ok(None);
         };
@@ -187,6 +192,7 @@ impl Index {
         allow_unterminated: bool,
     ) -> Result<Self> {
         let mut found = WalkState::default();
+        let source = ReadAhead::new(source, 0);
         let mut walk = Walk::of_file(Cursor::new(source), limits, hashers)?;
         let outcome = walk.run(|event, parser| found.take(event, parser))?;
         if found.is_too_long {

@@ -16,7 +16,7 @@ pub(super) use index::{ChunkExtent, ChunkSpan, Index};
 use super::checked::{in_memory, len_of, slice, slice_mut, to_u64};
 use super::engine::Warning;
 use bloscpack_error::{Error, IoSide, Result};
-use bloscpack_storage::ReadAt;
+use bloscpack_storage::{ReadAhead, ReadAt};
 use bloscpack_wire::{Header, Metadata};
 use cache::Cache;
 use fetch::is_in_place;
@@ -36,7 +36,8 @@ const PIECE: u64 = 64 << 20;
 /// The source must not change in the meantime. Open a file that others may change as a
 /// [`Snapshot`](bloscpack_storage::Snapshot), which keeps its content while an [`Editor`](crate::edit::Editor) changes the
 /// file: in a plain `File`, old and new bytes may be mixed, and without checksums the reader may return wrong data without
-/// an error.
+/// an error. While an editor commits, a plain `File` cannot be opened at all
+/// ([`FormatError::Interrupted`](bloscpack_wire::FormatError::Interrupted)): try again.
 ///
 /// A table of offsets of up to 65,536 entries is read and checked on opening, and kept (512 KiB); of a longer one, entries
 /// are read as they are needed, checked with their neighbours and against the chunks beside, and kept up to 16 MiB. No
@@ -158,8 +159,9 @@ impl<S: ReadAt> IndexedReader<S> {
     /// Returns any error of the source, and the error of the first damaged chunk that is read.
     pub fn read_at(&self, at: u64, buf: &mut [u8]) -> Result<usize> {
         let (mut at, mut done) = (at, 0);
+        let source = ReadAhead::new(&self.source, 0);
         while let Some(rest) = buf.get_mut(done..).filter(|rest| !rest.is_empty()) {
-            let len = self.read_in_chunk(at, rest).reading()?;
+            let len = self.read_in_chunk(&source, at, rest, false).reading()?;
             if len == 0 {
                 break;
             }
@@ -170,13 +172,20 @@ impl<S: ReadAt> IndexedReader<S> {
     }
 
     /// As [`read_at`](Self::read_at), but no further than to the end of the chunk.
-    fn read_in_chunk(&self, at: u64, buf: &mut [u8]) -> Result<usize> {
+    fn read_in_chunk<T: ReadAt>(
+        &self,
+        source: &T,
+        at: u64,
+        buf: &mut [u8],
+        goes_on: bool,
+    ) -> Result<usize> {
         let Some(chunk) = self.index.chunk_at(at).filter(|_| !buf.is_empty()) else {
             return Ok(0);
         };
-        let span = self.span(chunk)?;
+        let span = self.span(source, chunk)?;
         let len = in_memory(len_of(&(at..span.content.end)).min(to_u64(buf.len())))?;
-        self.read_part(chunk, &span, at, slice_mut(buf, 0..len)?)?;
+        let part = slice_mut(buf, 0..len)?;
+        self.read_part(source, (chunk, &span), at, part, goes_on)?;
         Ok(len)
     }
 
@@ -213,10 +222,11 @@ impl<S: ReadAt> IndexedReader<S> {
     /// [`Side::Target`](bloscpack_error::Side::Target).
     pub fn copy_range<W: Write + ?Sized>(&self, range: Range<u64>, writer: &mut W) -> Result<u64> {
         let (mut at, mut buf) = (range.start, Vec::new());
+        let source = ReadAhead::new(&self.source, 0);
         while at < range.end
             && let Some(chunk) = self.index.chunk_at(at)
         {
-            let span = self.span(chunk).reading()?;
+            let span = self.span(&source, chunk).reading()?;
             let end = span.content.end.min(range.end);
             let len = in_memory(len_of(&(at..end)).min(PIECE))?;
             if buf.len() < len {
@@ -224,7 +234,8 @@ impl<S: ReadAt> IndexedReader<S> {
             }
             if to_u64(len) == len_of(&(at..end)) {
                 let part = slice_mut(&mut buf, 0..len)?;
-                self.read_part(chunk, &span, at, part).reading()?;
+                self.read_part(&source, (chunk, &span), at, part, false)
+                    .reading()?;
                 writer.write_all(part).writing()?;
             } else {
                 self.copy_large(&span, at..end, &mut buf, writer)?;
@@ -262,7 +273,7 @@ impl<S: ReadAt> IndexedReader<S> {
 
     /// Where a chunk is, and its bytes, checked against its digest.
     pub(super) fn compressed_chunk(&self, chunk: u64) -> Result<(ChunkSpan, Vec<u8>)> {
-        let span = self.span(chunk)?;
+        let span = self.span(&self.source, chunk)?;
         let bytes = self.fetcher.fetch(&self.source, &span)?;
         Ok((span, bytes))
     }
@@ -316,8 +327,8 @@ impl<S: ReadAt> IndexedReader<S> {
         Ok(begins && (next >= self.chunks() || in_place(next)?))
     }
 
-    fn span(&self, chunk: u64) -> Result<ChunkSpan> {
-        let span = self.index.span(&self.source, chunk)?;
+    fn span<T: ReadAt>(&self, source: &T, chunk: u64) -> Result<ChunkSpan> {
+        let span = self.index.span(source, chunk)?;
         let chunks = self.chunks();
         span.ok_or_else(|| {
             Error::usage(format!(
@@ -327,19 +338,26 @@ impl<S: ReadAt> IndexedReader<S> {
     }
 
     /// Reads a part of one chunk: from the cache, or by decoding no more than is worth it.
-    fn read_part(&self, chunk: u64, span: &ChunkSpan, at: u64, part: &mut [u8]) -> Result<()> {
+    fn read_part<T: ReadAt>(
+        &self,
+        source: &T,
+        (chunk, span): (u64, &ChunkSpan),
+        at: u64,
+        part: &mut [u8],
+        goes_on: bool,
+    ) -> Result<()> {
         let skip = in_memory(len_of(&(span.content.start..at)))?;
         let whole = in_memory(len_of(&span.content))?;
         let (kept, is_worth) = {
             let mut cache = self.cache();
             let kept = cache.get(chunk);
             let is_partial = kept.is_none() && part.len() < whole;
-            (kept, is_partial && cache.is_worth(chunk, whole))
+            (kept, is_partial && cache.is_worth(chunk, whole, goes_on))
         };
         if let Some(data) = kept {
             return copy_part(&data, skip, part);
         }
-        let bytes = self.fetcher.fetch(&self.source, span)?;
+        let bytes = self.fetcher.fetch(source, span)?;
         if !is_worth {
             return self.fetcher.decode(span, &bytes, skip, part);
         }
@@ -352,6 +370,26 @@ impl<S: ReadAt> IndexedReader<S> {
 
     fn cache(&self) -> MutexGuard<'_, Cache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The content of a file is a source itself, which anything can read that reads files.
+///
+/// ```
+/// use bloscpack::{indexed::IndexedReader, storage::ReadAt};
+/// let inner = bloscpack::compress(b"one two three")?;
+/// let outer = IndexedReader::open(bloscpack::compress(&inner)?)?;
+/// let reader = IndexedReader::open(&outer)?;
+/// assert_eq!((outer.size()?, reader.content_len()), (inner.len() as u64, 13));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl<S: ReadAt> ReadAt for IndexedReader<S> {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> std::io::Result<usize> {
+        Ok(Self::read_at(self, at, buf)?)
+    }
+
+    fn size(&self) -> std::io::Result<u64> {
+        Ok(self.content_len())
     }
 }
 

@@ -9,7 +9,7 @@ use crate::engine::Warning;
 use crate::indexed::{ChunkExtent, Fetcher, Index};
 use blosc1::{ChunkHeader, internal::has_blocks};
 use bloscpack_error::{Category, Error, ErrorKind, IoSide, Result};
-use bloscpack_storage::ReadAt;
+use bloscpack_storage::{ReadAhead, ReadAt};
 use bloscpack_wire::{
     Form, FormatError, Header, Limit, Metadata, PackHead, Packing, ParseError,
     internal::PACK_HEAD_LEN,
@@ -147,15 +147,27 @@ impl<S: ReadAt> IndexedRecordReader<S> {
             )));
         }
         let Some(packed) = &self.packed else {
-            let (extent, header, bytes) = self.fetch(record).reading()?;
-            return Ok(self.decode(&extent, &header, &bytes)?.into());
+            return self.read_plain(&self.source, record);
         };
-        let chunk = self.find(packed, record).reading()?;
-        if let Some(unpacked) = packed.cache().get(chunk) {
-            return record_of(unpacked, record);
-        }
-        let unpacked = self.unpack(packed, chunk).reading()?;
+        let unpacked = self.chunk_with(&self.source, packed, record)?;
         record_of(&unpacked, record)
+    }
+
+    /// A record that is a chunk of its own.
+    fn read_plain<T: ReadAt>(&self, source: &T, record: u64) -> Result<Bytes> {
+        let (extent, header, bytes) = self.fetch(source, record).reading()?;
+        Ok(self.decode(&extent, &header, &bytes)?.into())
+    }
+
+    /// The packed chunk that has a record.
+    fn chunk_with<T: ReadAt>(
+        &self,
+        source: &T,
+        packed: &Packed,
+        record: u64,
+    ) -> Result<Arc<Unpacked>> {
+        let chunk = self.find(source, packed, record).reading()?;
+        self.unpacked(source, packed, chunk).reading()
     }
 
     /// A record as a value.
@@ -167,39 +179,56 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         value_of_record(self.get(record)?, record)
     }
 
-    /// All records, in order.
-    pub fn iter(&self) -> impl Iterator<Item = Result<Bytes>> + '_ {
+    /// All records, in order, or from the last one on with [`rev`](Iterator::rev).
+    ///
+    /// ```
+    /// use bloscpack::records::{IndexedRecordReader, RecordWriter};
+    /// let mut writer = RecordWriter::new(Vec::new())?;
+    /// for record in ["one", "two", "three"] {
+    ///     writer.push(record)?;
+    /// }
+    /// let records = IndexedRecordReader::open(writer.finish()?)?;
+    /// let last = records.iter().rev().take(2).collect::<Result<Vec<_>, _>>()?;
+    /// assert_eq!(last, ["three", "two"]);
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Result<Bytes>> + '_ {
         self.range(0..self.len)
     }
 
     /// The records of a range, in order; a range past the end is cut. An error does not end the iteration: the next record
     /// follows.
-    pub fn range(&self, records: Range<u64>) -> impl Iterator<Item = Result<Bytes>> + '_ {
-        let end = records.end.min(self.len);
+    pub fn range(
+        &self,
+        records: Range<u64>,
+    ) -> impl DoubleEndedIterator<Item = Result<Bytes>> + '_ {
+        (records.start..records.end.min(self.len)).map(self.one_by_one())
+    }
+
+    /// Reads record after record, and keeps what the next one needs.
+    fn one_by_one(&self) -> impl FnMut(u64) -> Result<Bytes> + '_ {
         let mut unpacked: Option<Arc<Unpacked>> = None;
-        (records.start..end).map(move |record| {
+        let source = ReadAhead::new(&self.source, 0);
+        move |record| {
             let Some(packed) = &self.packed else {
-                return self.get(record);
+                return self.read_plain(&source, record);
             };
             if let Some(found) = unpacked.as_ref().and_then(|chunk| chunk.record(record)) {
                 return Ok(found);
             }
-            let chunk = self.find(packed, record).reading()?;
-            let kept = packed.cache().get(chunk).map(Arc::clone);
-            let kept = kept.map_or_else(|| self.unpack(packed, chunk), Ok);
-            let kept = kept.reading()?;
-            record_of(unpacked.insert(kept), record)
-        })
+            let chunk = self.chunk_with(&source, packed, record)?;
+            record_of(unpacked.insert(chunk), record)
+        }
     }
 
     /// The records of a range as values; see [`range`](Self::range).
     pub fn range_as<T: FromRecord>(
         &self,
         records: Range<u64>,
-    ) -> impl Iterator<Item = Result<T>> + '_ {
-        let numbers = records.start..;
-        let found = self.range(records).zip(numbers);
-        found.map(|(found, record)| value_of_record(found?, record))
+    ) -> impl DoubleEndedIterator<Item = Result<T>> + '_ {
+        let mut read = self.one_by_one();
+        let records = records.start..records.end.min(self.len);
+        records.map(move |record| value_of_record(read(record)?, record))
     }
 
     /// The numbers of the records in a chunk, which is counted from 0; nothing after the last chunk.
@@ -226,9 +255,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         let Some(packed) = &self.packed else {
             return Ok(Some(chunk..chunk + 1));
         };
-        let kept = packed.cache().get(chunk).map(Arc::clone);
-        let unpacked = kept.map_or_else(|| self.unpack(packed, chunk), Ok);
-        let unpacked = unpacked.reading()?;
+        let unpacked = self.unpacked(&self.source, packed, chunk).reading()?;
         Ok(Some(unpacked.head.first..unpacked.head.end()))
     }
 
@@ -264,7 +291,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         let Some(number) = chunks.checked_sub(1) else {
             return Ok((0, None));
         };
-        match (self.read_unpacked(packing, number), count) {
+        match (self.read_unpacked(&self.source, packing, number), count) {
             (Ok(unpacked), _) => Ok((unpacked.head.end(), Some((number, unpacked)))),
             // The metadata contains the number, too, unless it exceeds the room of the chunks.
             (Err(error), Some(count))
@@ -277,23 +304,26 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         }
     }
 
-    /// The packed chunk that has a record.
-    fn find(&self, packed: &Packed, record: u64) -> Result<u64> {
-        let open = |chunk| {
-            if let Some(unpacked) = packed.cache().get(chunk) {
-                return Ok(unpacked.head);
-            }
-            Ok(self.unpack(packed, chunk)?.head)
-        };
+    /// The number of the packed chunk that has a record.
+    fn find<T: ReadAt>(&self, source: &T, packed: &Packed, record: u64) -> Result<u64> {
+        let open = |chunk| Ok(self.unpacked(source, packed, chunk)?.head);
         packed.finder.find(record, open)
     }
 
-    /// Reads a packed chunk and keeps it.
-    fn unpack(&self, packed: &Packed, chunk: u64) -> Result<Arc<Unpacked>> {
+    /// A packed chunk, which is read and kept if it is not known.
+    fn unpacked<T: ReadAt>(
+        &self,
+        source: &T,
+        packed: &Packed,
+        chunk: u64,
+    ) -> Result<Arc<Unpacked>> {
+        if let Some(kept) = packed.cache().get(chunk) {
+            return Ok(Arc::clone(kept));
+        }
         if let Some(damage) = packed.damaged().get(&chunk) {
             return Err(damage.clone().into());
         }
-        let unpacked = self.read_unpacked(packed.packing, chunk);
+        let unpacked = self.read_unpacked(source, packed.packing, chunk);
         let unpacked = unpacked.and_then(|unpacked| self.keep(packed, chunk, unpacked));
         if let Err(error) = &unpacked
             && let (ErrorKind::Format(what), Some(position)) = (error.kind(), error.position())
@@ -311,7 +341,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     fn keep(&self, packed: &Packed, chunk: u64, unpacked: Unpacked) -> Result<Arc<Unpacked>> {
         let learned = packed.finder.learn(chunk, &unpacked.head);
         if let Err(error) = learned {
-            let extent = self.extent(chunk)?;
+            let extent = self.extent(&self.source, chunk)?;
             return Err(damaged(&extent, error));
         }
         let unpacked = Arc::new(unpacked);
@@ -325,13 +355,18 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         chunk: u64,
         packing: Packing,
     ) -> Result<Option<(Unpacked, u64)>> {
-        let unpacked = self.read_unpacked(packing, chunk)?;
-        let at = self.extent(chunk)?.position.byte;
+        let unpacked = self.read_unpacked(&self.source, packing, chunk)?;
+        let at = self.extent(&self.source, chunk)?.position.byte;
         Ok(unpacked.has_room(packing).then_some((unpacked, at)))
     }
 
-    fn read_unpacked(&self, packing: Packing, chunk: u64) -> Result<Unpacked> {
-        let (extent, header, bytes) = self.fetch(chunk)?;
+    fn read_unpacked<T: ReadAt>(
+        &self,
+        source: &T,
+        packing: Packing,
+        chunk: u64,
+    ) -> Result<Unpacked> {
+        let (extent, header, bytes) = self.fetch(source, chunk)?;
         let nbytes = header.nbytes;
         if nbytes > packing.chunk_size() {
             // Only a chunk of a single record may be that long.
@@ -346,15 +381,19 @@ impl<S: ReadAt> IndexedRecordReader<S> {
             .map_err(|error| damaged(&extent, error))
     }
 
-    fn extent(&self, chunk: u64) -> Result<ChunkExtent> {
-        let (extent, chunks) = (self.index.extent(&self.source, chunk)?, self.chunks());
+    fn extent<T: ReadAt>(&self, source: &T, chunk: u64) -> Result<ChunkExtent> {
+        let (extent, chunks) = (self.index.extent(source, chunk)?, self.chunks());
         extent.ok_or_else(|| Error::bug(format!("chunk {chunk} of {chunks}")))
     }
 
     /// Where a chunk is, its header, and the chunk itself, checked.
-    fn fetch(&self, chunk: u64) -> Result<(ChunkExtent, ChunkHeader, Vec<u8>)> {
-        let extent = self.extent(chunk)?;
-        let (header, bytes) = self.fetcher.fetch_extent(&self.source, &extent, None)?;
+    fn fetch<T: ReadAt>(
+        &self,
+        source: &T,
+        chunk: u64,
+    ) -> Result<(ChunkExtent, ChunkHeader, Vec<u8>)> {
+        let extent = self.extent(source, chunk)?;
+        let (header, bytes) = self.fetcher.fetch_extent(source, &extent, None)?;
         if header.nbytes > self.options.limits.chunk {
             let exceeded = FormatError::Limit {
                 limit: Limit::Chunk,

@@ -9,7 +9,7 @@ use super::damages::{Finding, RecoverOptions, Recovery, examine, holds_chunks};
 use super::engine::Warning;
 use super::read_options::ReadOptions;
 use bloscpack_error::{IoSide, Result};
-use bloscpack_storage::{Cursor, ReadAt};
+use bloscpack_storage::{Cursor, ReadAhead, ReadAt};
 use bloscpack_wire::{FormatError, Limits, ParseError};
 use std::io::Read;
 use std::ops::Range;
@@ -173,7 +173,8 @@ pub fn verify_at_with<S: ReadAt + ?Sized>(
 }
 
 fn check<S: ReadAt>(source: &S, options: &ReadOptions, take: Take<'_>) -> Result<Report> {
-    let walk = |take: Take<'_>| Verifier::run(Cursor::new(source), options, take);
+    let walk =
+        |take: Take<'_>| Verifier::run(Cursor::new(ReadAhead::new(source, 0)), options, take);
     let examined = RecoverOptions::from(options.clone());
     let scan = |take: Take<'_>| {
         let scanned = examine(source, &examined, &mut |found| match found {

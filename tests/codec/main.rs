@@ -17,6 +17,7 @@ mod interactive;
 mod mapped;
 mod pieces;
 mod positions;
+mod reads;
 mod records;
 mod records_socket;
 mod roundtrip;

@@ -537,3 +537,21 @@ fn one_inside_another() {
         encoder.finish().map(|_| ())
     });
 }
+
+#[test]
+fn a_path_that_cannot_be_opened_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("none");
+    let editor = Editor::builder().open(&path);
+    let records = Editor::builder().open_records(&path);
+    let dataset = bloscpack::dataset::Dataset::open(&path);
+    let frame = bloscpack::frame::Frame::open(&path);
+    for error in [
+        editor.map(drop).unwrap_err(),
+        records.map(drop).unwrap_err(),
+        dataset.map(drop).unwrap_err(),
+        frame.map(drop).unwrap_err(),
+    ] {
+        assert_eq!(error.path(), Some(path.as_path()), "{error}");
+    }
+}

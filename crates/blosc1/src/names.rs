@@ -18,6 +18,7 @@ use thiserror::Error;
 /// assert_eq!(Compressor::Lz4hc.format(), CompressorFormat::Lz4);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Compressor {
     /// C-Blosc's own compressor, built for speed.
     Blosclz,

@@ -58,11 +58,11 @@ impl From<Status> for ExitCode {
 impl From<Category> for Status {
     fn from(category: Category) -> Self {
         match category {
-            Category::Failed => Self::Failed,
             Category::Usage => Self::Usage,
             Category::Damaged => Self::Damaged,
             Category::CutShort => Self::CutShort,
             Category::Unsupported | Category::OverLimit => Self::Unsupported,
+            _ => Self::Failed,
         }
     }
 }

@@ -89,11 +89,14 @@ mod warning;
 pub mod wire;
 
 pub use bloscpack_dtype::Element;
+// Its types are in the signatures of this crate: whoever uses them needs the same version.
 pub use carray::{Blocks, CArray, CArrayBuilder};
 pub use ctable::{CTable, CTableBuilder, TableBlocks};
 pub use dataset::Dataset;
 pub use dataset_layout::DatasetLayout;
 pub use error::DatasetError;
+#[cfg(feature = "ndarray")]
+pub use ndarray;
 pub use options::DatasetOptions;
 pub use repair::{Finding, Remedy, RepairOptions, Uncounted};
 pub use survey::ArraySurvey;

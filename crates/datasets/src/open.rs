@@ -59,7 +59,8 @@ impl DatasetOptions {
         let (store, at) = match access {
             Access::Read => store_of(path).reading(),
             Access::Write => store_of(path).writing(),
-        }?;
+        }
+        .map_err(|error| error.in_file(path))?;
         self.open_at(Arc::new(store), &at, access)
     }
 

@@ -4,6 +4,7 @@ use blosc1::Fault;
 
 /// How a caller can react to an error; the exit statuses of `blpk` are derived from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Category {
     /// The work failed: I/O, permission, no space, a broken promise, a bug. Status 1.
     Failed,

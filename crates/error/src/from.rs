@@ -94,6 +94,32 @@ mod tests {
     use bloscpack_wire::{Position, Section};
 
     #[test]
+    fn no_message_comes_twice_along_the_chain() {
+        let chunk = blosc1::ChunkError::Bug { what: "a chunk" };
+        let value = ErrorKind::Value {
+            record: 3,
+            error: Box::new(io::Error::other(Error::usage("a value"))),
+        };
+        let through = io::Error::other(Error::usage("through I/O"));
+        for error in [
+            Error::from(FormatError::from(chunk)),
+            Error::from(io::Error::from_raw_os_error(28)).in_file("there"),
+            Error::from(io::Error::other(io::Error::other(through))),
+            Error::new(value, None),
+        ] {
+            let mut seen: Vec<String> = Vec::new();
+            let mut next: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+            while let Some(error) = next {
+                let message = error.to_string();
+                let is_new = seen.iter().all(|before| !before.contains(&message));
+                assert!(is_new, "{message} after {seen:?}");
+                seen.push(message);
+                next = error.source();
+            }
+        }
+    }
+
+    #[test]
     fn nothing_is_lost_on_the_way_through_io() {
         let position = Position {
             byte: 7,

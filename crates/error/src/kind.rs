@@ -2,6 +2,7 @@
 
 use crate::Detail;
 use bloscpack_wire::FormatError;
+use std::error::Error as _;
 use std::io;
 use thiserror::Error;
 
@@ -40,7 +41,6 @@ pub enum ErrorKind {
         /// The number of the record.
         record: u64,
         /// The reason.
-        #[source]
         error: Box<dyn std::error::Error + Send + Sync>,
     },
     /// An error of a crate above: of a dataset, a frame, or an exchange format.
@@ -55,12 +55,13 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// The cause of the error that this kind holds: the message contains that error already.
     pub(crate) fn cause(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Io(error) => Some(error),
-            Self::Format(error) => Some(error),
-            Self::Value { error, .. } => Some(error.as_ref()),
-            Self::Detail(detail) => Some(detail.as_ref()),
+            Self::Io(error) => error.source(),
+            Self::Format(error) => error.source(),
+            Self::Value { error, .. } => error.source(),
+            Self::Detail(detail) => detail.source(),
             _ => None,
         }
     }

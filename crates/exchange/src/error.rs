@@ -95,7 +95,6 @@ pub enum ExchangeError {
         /// The number of the line; the first is 1.
         line: u64,
         /// The damage.
-        #[source]
         error: CsvError,
     },
     /// A value of an Arrow or Parquet file does not become an element.
@@ -108,7 +107,6 @@ pub enum ExchangeError {
         /// The number of the row; the first is 0.
         row: u64,
         /// The reason.
-        #[source]
         error: ValueError,
     },
     /// A field of a structured type reaches outside of its element.
@@ -206,7 +204,6 @@ pub enum CsvError {
         /// The name of the column.
         column: String,
         /// The reason.
-        #[source]
         error: ValueError,
     },
     /// Lines that were there when the file was opened are gone.

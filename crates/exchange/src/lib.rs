@@ -56,7 +56,11 @@ mod schema;
 mod source;
 
 #[cfg(feature = "arrow")]
-pub use arrow::{catches_panics, write_arrow, write_arrow_stream, write_parquet};
+pub use arrow::{
+    RecordBatches, catches_panics, record_batches, write_arrow, write_arrow_stream, write_parquet,
+    write_parquet_with,
+};
+// Their types are in the signatures of this crate: whoever uses them needs the same version.
 pub use bytes::write_bytes;
 #[cfg(feature = "csv")]
 pub use csv::write_csv;
@@ -71,6 +75,8 @@ pub use schema::{Batch, Column, Schema};
 pub use source::{ArraySource, BoxedSource, FieldsSource, NdSource, Progress, Source, TableSource};
 #[doc(hidden)]
 pub use source::{Content, Flat};
+#[cfg(feature = "arrow")]
+pub use {arrow_array, arrow_schema, parquet};
 
 /// The examples of the README are tests.
 #[cfg(doctest)]

@@ -114,6 +114,6 @@ pub(crate) fn codec_id(compressor: Compressor) -> std::result::Result<u8, ChunkE
         Compressor::Lz4hc => Ok(2),
         Compressor::Zlib => Ok(4),
         Compressor::Zstd => Ok(5),
-        Compressor::Snappy => Err(ChunkError::NotInBlosc2 { compressor }),
+        _ => Err(ChunkError::NotInBlosc2 { compressor }),
     }
 }

@@ -111,7 +111,6 @@ pub enum FrameError {
         /// The part.
         part: FramePart,
         /// The error in the chunk.
-        #[source]
         error: ChunkError,
     },
     /// A part exceeds one of the [`Limits`](bloscpack_wire::Limits).

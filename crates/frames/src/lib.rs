@@ -62,8 +62,11 @@ mod storage;
 pub mod wire;
 
 pub use error::FrameError;
+// Its types are in the signatures of this crate: whoever uses them needs the same version.
 pub use frame::{Frame, FrameBuilder, FrameReport};
 pub use nd::{Caches, NdArray, NdArrayBuilder, default_shapes};
+#[cfg(feature = "ndarray")]
+pub use ndarray;
 pub use options::FrameOptions;
 pub use part::FramePart;
 pub use wire::array::ArrayMeta;

@@ -4,7 +4,7 @@ use crate::error::FrameError;
 use crate::int::to_u64;
 use crate::memory::zeroed;
 use crate::part::FramePart;
-use crate::storage::Origin;
+use crate::storage::{Origin, SMALL};
 use crate::wire::header::FrameHeader;
 use crate::wire::kind::FrameKind;
 use crate::wire::{ChunkPlace, Trailer, decode_index, encode_index};
@@ -14,7 +14,7 @@ use blosc1::{
     HEADER_LEN,
 };
 use bloscpack_error::{Error, ErrorKind};
-use bloscpack_storage::Object;
+use bloscpack_storage::{Object, ReadAhead, ReadAt as _};
 use bloscpack_wire::{Limit, Limits, Position, Section};
 use std::ops::Range;
 
@@ -46,8 +46,9 @@ impl FrameMeta {
         origin: &Origin,
         limits: &Limits,
     ) -> bloscpack_error::Result<Self> {
+        let source = ReadAhead::new(source, SMALL);
         let reader = Reader {
-            source,
+            source: &source,
             origin,
             limits,
         };

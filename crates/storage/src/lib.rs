@@ -10,6 +10,7 @@
 //! |---|---|---|
 //! | a [`File`](std::fs::File), bytes, or a reader that seeks | read at any position, from several threads | [`ReadAt`], [`Seekable`] |
 //! | a source of positions | read in order and seek | [`Cursor`] |
+//! | a source of positions where each read takes long | make few and large reads of many small ones | [`ReadAhead`] |
 //! | a file that others may be changing | read it as of its last committed change | [`Snapshot`] |
 //! | a file that others are changing | wait for the next change | [`FileWatch`] |
 //! | a file | change it atomically | [`JournaledFile`] |
@@ -81,6 +82,7 @@ mod owners;
 #[doc(hidden)]
 pub mod parallel;
 mod presence;
+mod read_ahead;
 mod read_at;
 mod refresh;
 mod seekable;
@@ -99,6 +101,7 @@ pub use lock_timeout::LockTimeout;
 pub use map::Map;
 pub use memory::{Memory, MemoryFile};
 pub use presence::{FileStatus, Presence};
+pub use read_ahead::ReadAhead;
 pub use read_at::ReadAt;
 pub use refresh::{Refresh, Refreshed};
 pub use seekable::Seekable;

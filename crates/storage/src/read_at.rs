@@ -56,6 +56,25 @@ pub trait ReadAt {
         }
         Ok(())
     }
+
+    /// Fills several buffers, each with the bytes from its position on. A source that has to wait for each read implements
+    /// this to fetch all of them at once.
+    ///
+    /// ```
+    /// use bloscpack_storage::ReadAt;
+    /// let (mut one, mut two) = ([0; 2], [0; 3]);
+    /// b"0123456789".read_ranges(&mut [(7, &mut one), (2, &mut two)])?;
+    /// assert_eq!((&one, &two), (b"78", b"234"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`read_exact_at`](Self::read_exact_at). The content of all buffers is then unspecified.
+    fn read_ranges(&self, ranges: &mut [(u64, &mut [u8])]) -> io::Result<()> {
+        ranges
+            .iter_mut()
+            .try_for_each(|(at, buf)| self.read_exact_at(*at, buf))
+    }
 }
 
 /// Bytes that [`for_each_step`] reads at once.
@@ -111,15 +130,21 @@ impl ReadAt for [u8] {
     }
 }
 
-impl ReadAt for Vec<u8> {
-    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        self.as_slice().read_at(at, buf)
-    }
+/// Bytes in memory are a source, whoever owns them.
+macro_rules! bytes {
+    ($([$($generic:tt)*] $owner:ty),*) => {$(
+        impl<$($generic)*> ReadAt for $owner {
+            fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+                AsRef::<[u8]>::as_ref(self).read_at(at, buf)
+            }
 
-    fn size(&self) -> io::Result<u64> {
-        self.as_slice().size()
-    }
+            fn size(&self) -> io::Result<u64> {
+                Ok(to_u64(self.len()))
+            }
+        }
+    )*};
 }
+bytes!([] Vec<u8>, [] bytes::Bytes, [const LEN: usize] [u8; LEN]);
 
 /// A pointer to a source is a source.
 macro_rules! pointers {
@@ -131,6 +156,10 @@ macro_rules! pointers {
 
             fn size(&self) -> io::Result<u64> {
                 (**self).size()
+            }
+
+            fn read_ranges(&self, ranges: &mut [(u64, &mut [u8])]) -> io::Result<()> {
+                (**self).read_ranges(ranges)
             }
         }
     )*};

@@ -5,6 +5,7 @@
 pub mod by_fields;
 pub mod check;
 pub mod corpus;
+pub mod counted;
 pub mod counting;
 pub mod crash;
 pub mod dataset_model;

@@ -30,6 +30,7 @@ pub const MAX_DIGEST_LEN: usize = 64;
 /// assert_eq!(Checksum::from_id(9), None);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Checksum {
     /// No digest: damage may go unnoticed.
     None,

@@ -170,7 +170,9 @@ pub enum FormatError {
         /// Whole chunks that are present.
         found: u64,
     },
-    /// A change to the file was interrupted, and cannot be completed.
+    /// A change to the file was interrupted and cannot be completed from what was read, or is being made right now. A plain
+    /// file shows the mark of a change for as long as its writer needs to apply it: read it again, or open it by its path
+    /// as a `Snapshot`, which waits for a writer and reads an interrupted change through its journal.
     #[error("a change to this file was interrupted, and {why}")]
     Interrupted {
         /// The reason.
@@ -380,7 +382,6 @@ fn magic(found: &[u8]) -> String {
 #[error("{position}: {error}")]
 pub struct ParseError {
     /// The error.
-    #[source]
     pub error: FormatError,
     /// Where the part that is wrong begins.
     pub position: Position,

@@ -29,7 +29,7 @@ pub fn labelled(error: &Error) -> String {
         Category::Failed => "failed",
         Category::Damaged => "damaged",
         Category::CutShort => "incomplete",
-        Category::Usage | Category::Unsupported | Category::OverLimit => "refused",
+        _ => "refused",
     };
     let error = error.to_string();
     format!("{BAD}{label}{BAD:#}: {}", without_code(&error))

@@ -13,10 +13,10 @@ use crate::error::DatasetError;
 use crate::files::{Files, join};
 use crate::grid::Grid;
 use crate::options::Resources;
-use crate::superchunk::{StoredChunk, SuperchunkIndex};
+use crate::superchunk::{FIRST_READ, StoredChunk, SuperchunkIndex};
 use append::Tail;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Entry, EntryKind, Key, Object};
+use bloscpack_storage::{Entry, EntryKind, Key, Object, ReadAhead};
 use bloscpack_wire::Limit;
 use cache::ChunkCache;
 use pool::{Decoders, Encoders};
@@ -40,6 +40,9 @@ pub(crate) struct ArrayStorage {
     /// The rows after the last full band, while some of them are in no file.
     tail: Mutex<Option<Tail>>,
 }
+
+/// How much is read at once of a superchunk with several chunks, for the sake of its index.
+const INDEX_READ: u64 = 16 << 10;
 
 /// The greatest number of indexes that are kept.
 const MAX_INDEXES: usize = 256;
@@ -187,11 +190,17 @@ impl ArrayStorage {
     /// Opens a superchunk, to read this chunk or the ones after it.
     pub(crate) fn open(&self, number: u64, chunk: u64) -> Result<Box<dyn Object>> {
         let key = self.key(number)?;
-        self.files.read(&key)?.ok_or_else(|| {
+        let file = self.files.read(&key)?.ok_or_else(|| {
             let chunks = self.grid().chunks();
             let error = DatasetError::MissingSuperchunk { chunk, chunks };
             self.files.locate(&key, error)
-        })
+        })?;
+        let size = self.len_of(number, file.as_ref())?;
+        let least = match self.spec.container.is_single() {
+            true => FIRST_READ,
+            false => INDEX_READ,
+        };
+        Ok(Box::new(ReadAhead::new(file, in_memory(size.min(least))?)))
     }
 
     /// The greatest number of uncompressed bytes of a chunk. Pickles have any length.

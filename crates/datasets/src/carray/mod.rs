@@ -3,6 +3,8 @@
 mod blocks;
 mod builder;
 mod change;
+#[cfg(feature = "ndarray")]
+mod interop;
 mod read;
 
 use crate::array_storage::{ArraySpec, ArrayStorage};

@@ -59,6 +59,8 @@ struct Column {
     /// Its folder, if that is a dataset of its own.
     at: Option<Key>,
     array: OnceLock<CArray>,
+    /// How many rows it has, if that was read before it was opened.
+    rows: OnceLock<u64>,
 }
 
 impl Column {
@@ -68,6 +70,7 @@ impl Column {
         Self {
             at: is_dataset.then(|| handle.at.clone()),
             array: OnceLock::from(array),
+            rows: OnceLock::new(),
         }
     }
 }
@@ -85,6 +88,7 @@ impl CTable {
                 ColumnSource::Own(at) => Column {
                     at: Some(at),
                     array: OnceLock::new(),
+                    rows: OnceLock::new(),
                 },
                 ColumnSource::Shared(spec) => {
                     let column = CArray::of_spec(handle.clone(), *spec, &options);
@@ -130,14 +134,27 @@ impl CTable {
     /// lengths. A table without columns has no rows.
     ///
     /// # Errors
-    /// Returns any error of opening the columns.
+    /// Returns any error of reading how many rows the columns have. Nothing else of them is read.
     pub fn rows(&self) -> Result<u64> {
-        let rows = self
-            .names
-            .iter()
-            .map(|name| self.column(name).map(CArray::rows));
+        let columns = self.names.iter().zip(&self.columns);
+        let rows = columns.map(|(name, column)| self.rows_of(name, column));
         rows.reduce(|one, other| Ok(one?.min(other?)))
             .unwrap_or(Ok(0))
+    }
+
+    /// The number of rows of a column, which is not opened for that.
+    fn rows_of(&self, name: &str, column: &Column) -> Result<u64> {
+        if let (None, Some(at)) = (column.array.get(), &column.at) {
+            if let Some(rows) = column.rows.get() {
+                return Ok(*rows);
+            }
+            let counted = layout::rows_of_array(&self.handle.files, at);
+            if let Ok(rows) = counted {
+                return Ok(*column.rows.get_or_init(|| rows));
+            }
+        }
+        // It is the one who opens a damaged column that knows the words for it.
+        self.column(name).map(CArray::rows)
     }
 
     /// A column, for reading.

@@ -24,6 +24,7 @@ use bloscpack_error::Result;
 use bloscpack_storage::{EntryKind, Key};
 
 pub(crate) use default::is_short as is_short_default;
+pub(crate) use real::rows as rows_of_array;
 
 /// The kind of a dataset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

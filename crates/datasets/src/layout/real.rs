@@ -173,6 +173,12 @@ pub(super) fn signed(nbytes: u64) -> Result<i64> {
     i64::try_from(nbytes).map_err(|_| Error::bug(format!("an array of {nbytes} bytes")))
 }
 
+/// The number of rows of an array, of which nothing else is read.
+pub(crate) fn rows(files: &Files, at: &Key) -> Result<u64> {
+    let sizes = files.parse(&below(at, &["meta", "sizes"])?, Sizes::parse)?;
+    Ok(sizes.rows())
+}
+
 fn storage(files: &Files, at: &Key) -> Result<Storage> {
     files.parse(&below(at, &["meta", "storage"])?, Storage::parse)
 }

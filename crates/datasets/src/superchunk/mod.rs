@@ -18,6 +18,9 @@ use bloscpack_wire::{Checksum, Digest, FormatError, Hashers, Position, Section};
 /// The least number of bytes of a chunk, which is its header.
 const LEAST_CHUNK: u64 = HEADER_LEN as u64;
 
+/// The most bytes of a chunk that are read before its header is known.
+pub(crate) const FIRST_READ: u64 = 1 << 20;
+
 /// The format of a superchunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Container {
@@ -188,9 +191,12 @@ impl SuperchunkIndex {
         if !self.spare {
             return 0;
         }
-        let first = self.slots.iter().take(4).enumerate();
-        let unused =
-            first.filter_map(|(index, _)| Some(self.chunk(file, index, 0, u64::MAX).ok()?.unused));
+        let unused = self.slots.iter().take(4).filter_map(|slot| {
+            let head = read_up_to(file, slot.at, LEAST_CHUNK).ok()?;
+            let header = ChunkHeader::parse(head.first_chunk()?).ok()?;
+            let used = u64::from(header.ctbytes) + digest_len(self.checksum);
+            slot.len.checked_sub(used)
+        });
         let spare = unused.min().and_then(|unused| u32::try_from(unused).ok());
         // It is only a default for new superchunks.
         spare.unwrap_or(0)
@@ -233,8 +239,8 @@ impl SuperchunkIndex {
             found: slot.len,
             expected,
         };
-        let head = read_up_to(file, slot.at, slot.len.min(LEAST_CHUNK))?;
-        let head = head.first_chunk::<HEADER_LEN>();
+        let mut bytes = read_up_to(file, slot.at, slot.len.min(FIRST_READ))?;
+        let head = bytes.first_chunk::<HEADER_LEN>();
         let head = head.ok_or_else(|| cut_short(LEAST_CHUNK))?;
         let header = ChunkHeader::parse(head).map_err(|error| fail(error.into()))?;
         self.check_chunk_size(index, chunk, header.nbytes)?;
@@ -259,7 +265,9 @@ impl SuperchunkIndex {
             }
             .into());
         }
-        let mut bytes = read_up_to(file, slot.at, used)?;
+        if let Some(rest) = used.checked_sub(FIRST_READ) {
+            bytes.extend(read_up_to(file, slot.at + FIRST_READ, rest)?);
+        }
         self.compare(&bytes, to_usize(header.ctbytes), cut_short(used))?
             .map_err(fail)?;
         bytes.truncate(to_usize(header.ctbytes));

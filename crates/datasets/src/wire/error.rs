@@ -91,7 +91,6 @@ pub enum MetaError {
         /// The position of the header in the file.
         byte: u64,
         /// The reason.
-        #[source]
         error: ChunkError,
     },
     /// A name that nothing here implements.

@@ -17,6 +17,7 @@
 //! The type of NumPy is noted at each field as `bloscpack.dtype`, so that it comes back where the two fit; attributes are in the
 //! metadata of the schema as `bloscpack.attributes`. Parquet has no seconds: they become milliseconds there.
 
+mod batches;
 mod footer;
 mod from;
 mod guard;
@@ -28,8 +29,9 @@ mod to;
 mod types;
 mod write;
 
+pub use batches::{RecordBatches, record_batches};
 pub use guard::catches_panics;
 pub(super) use parquet::open_parquet;
-pub use parquet::write_parquet;
+pub use parquet::{write_parquet, write_parquet_with};
 pub(super) use read::open_arrow;
 pub use write::{write_arrow, write_arrow_stream};

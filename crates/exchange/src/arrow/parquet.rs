@@ -54,6 +54,37 @@ pub fn write_parquet(
     to: impl Write + Send,
     progress: &mut Progress<'_>,
 ) -> Result<()> {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_max_row_group_row_count(Some(GROUP_ROWS))
+        .build();
+    write_parquet_with(source, to, properties, progress)
+}
+
+/// Writes a file of Parquet's with settings of its own crate. Whatever they are, a group has no more than about 64 MiB, since
+/// it is held in memory until it is complete.
+///
+/// ```
+/// use bloscpack_datasets::CTable;
+/// use bloscpack_exchange::parquet::{basic::Compression, file::properties::WriterProperties};
+/// use bloscpack_exchange::{TableSource, write_parquet_with};
+///
+/// let table = CTable::open("../../testdata/datasets/bcolz/table_mixed")?;
+/// let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+/// let mut file = Vec::new();
+/// write_parquet_with(&mut TableSource::new(&table)?, &mut file, properties, &mut |_| ())?;
+/// assert!(file.starts_with(b"PAR1"));
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns the errors of [`write_parquet`], and those of a compression that this build does not have.
+pub fn write_parquet_with(
+    source: &mut dyn Source,
+    to: impl Write + Send,
+    properties: WriterProperties,
+    progress: &mut Progress<'_>,
+) -> Result<()> {
     let tap = Tap::default();
     let to = TappedWriter {
         to: BufWriter::new(to),
@@ -66,10 +97,6 @@ pub fn write_parquet(
     let schema = Arc::new(schema_of(source.schema(), mapping)?);
     guarded(Format::Parquet, || {
         let wrong = |error| tap.parquet(error);
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .set_max_row_group_row_count(Some(GROUP_ROWS))
-            .build();
         let writer = ArrowWriter::try_new(to, Arc::clone(&schema), Some(properties));
         let mut writer = writer.map_err(wrong)?;
         for_each(source, progress, |columns, batch| {

@@ -2,13 +2,14 @@
 
 use super::Frame;
 use crate::error::FrameError;
-use crate::int::to_usize;
+use crate::int::{to_u64, to_usize};
 use crate::memory::zeroed;
 use crate::part::FramePart;
-use crate::storage::{StoredChunk, check_chunk_len, check_header};
+use crate::storage::{SMALL, StoredChunk, check_chunk_len, check_header};
 use crate::wire::ChunkPlace;
 use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, SpecialValue, special_chunk};
 use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Object, ReadAhead};
 
 impl Frame {
     /// The data of a chunk, decompressed.
@@ -29,11 +30,28 @@ impl Frame {
     pub fn chunk(&self, number: u64) -> Result<Vec<u8>> {
         let len = self.chunk_len(number)?;
         check_chunk_len(FramePart::Chunk(number), len.into(), &self.coder.limits)?;
-        // The frame's word is not enough to take memory for: the chunk has to say the same.
-        self.check_backed(number)?;
-        let mut data = zeroed(FramePart::Chunk(number), len.into())?;
-        self.read_chunk(number, &mut data)?;
-        Ok(data)
+        self.chunk_and_header(number).map(|(data, _)| data)
+    }
+
+    /// The data of a chunk whose length does not exceed the limit, and its header if it is stored.
+    pub(super) fn chunk_and_header(&self, number: u64) -> Result<(Vec<u8>, Option<ChunkHeader>)> {
+        self.check_state()?;
+        let (part, len) = (FramePart::Chunk(number), self.chunk_len(number)?);
+        let place = self.place(number)?;
+        let ChunkPlace::At(at) = place else {
+            let mut data = zeroed(part, len.into())?;
+            self.fill_from(place, 0, &mut data)?;
+            return Ok((data, None));
+        };
+        self.coder.with_bytes(|bytes| {
+            // The frame's word is not enough to take memory for: the chunk has to say the same.
+            let (stored, header) = self.load(number, at, bytes)?;
+            let mut data = zeroed(part, len.into())?;
+            self.decode(&stored, |decoder| {
+                decoder.decode(bytes, &mut data).map(drop)
+            })?;
+            Ok((data, Some(header)))
+        })
     }
 
     /// Decompresses a chunk into `out`, which has to have exactly its length.
@@ -48,10 +66,8 @@ impl Frame {
         let ChunkPlace::At(at) = place else {
             return self.fill_from(place, 0, out);
         };
-        let stored = self.storage.chunk(number, at)?;
-        let header = self.header_of(number, &stored)?;
         self.coder.with_bytes(|bytes| {
-            stored.read_all(&header, bytes)?;
+            let (stored, _) = self.load(number, at, bytes)?;
             self.decode(&stored, |decoder| decoder.decode(bytes, out).map(|_| ()))
         })
     }
@@ -77,7 +93,8 @@ impl Frame {
         let ChunkPlace::At(at) = place else {
             return self.fill_from(place, start, out);
         };
-        let stored = self.storage.chunk(number, at)?;
+        let ahead = self.ahead();
+        let stored = self.storage.chunk(number, at)?.through(ahead.as_ref());
         let header = self.header_of(number, &stored)?;
         // Only chunks without data have blocks of 0 bytes.
         let blocksize = header.blocksize.max(1);
@@ -99,10 +116,8 @@ impl Frame {
         let len = self.chunk_len(number)?;
         let value = match self.place(number)? {
             ChunkPlace::At(at) => {
-                let stored = self.storage.chunk(number, at)?;
-                let header = self.header_of(number, &stored)?;
                 let mut bytes = Vec::new();
-                stored.read_all(&header, &mut bytes)?;
+                self.load(number, at, &mut bytes)?;
                 return Ok(bytes);
             }
             ChunkPlace::Zeros => SpecialValue::Zeros,
@@ -186,23 +201,54 @@ impl Frame {
     /// Reads the header of a chunk, and compares it with what the frame says.
     pub(crate) fn header_of(&self, number: u64, stored: &StoredChunk<'_>) -> Result<ChunkHeader> {
         let header = stored.header()?;
-        check_header(number, &header, &self.coder.limits)?;
+        self.check_stored(number, stored, &header)?;
+        Ok(header)
+    }
+
+    /// Compares the header of a chunk with what the frame says.
+    fn check_stored(
+        &self,
+        number: u64,
+        stored: &StoredChunk<'_>,
+        header: &ChunkHeader,
+    ) -> Result<()> {
+        check_header(number, header, &self.coder.limits)?;
         let expected = self.chunk_len(number)?;
         if header.nbytes != expected {
             let (part, at) = (FramePart::Chunk(number), Some(stored.byte()));
             let found = header.nbytes;
             return Err(FrameError::damaged(part, at, "bytes of data", found, expected).into());
         }
-        Ok(header)
+        Ok(())
     }
 
-    /// Whether memory for a chunk's data may be taken: its header says as much, or it is not stored at all.
-    fn check_backed(&self, number: u64) -> Result<()> {
-        if let ChunkPlace::At(at) = self.place(number)? {
-            let stored = self.storage.chunk(number, at)?;
-            self.header_of(number, &stored)?;
-        }
-        Ok(())
+    /// Reads all of a stored chunk.
+    fn load(
+        &self,
+        number: u64,
+        at: u64,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(StoredChunk<'_>, ChunkHeader)> {
+        let stored = self.storage.chunk(number, at)?;
+        // Chunks are mostly in order, so that the next one shows where this one ends.
+        let next = match self.meta.places.get(self.slot(number)? + 1) {
+            Some(ChunkPlace::At(next)) => next.checked_sub(at).filter(|len| *len > 0),
+            Some(_) => None,
+            None => Some(stored.room()),
+        };
+        let len = match self.storage.file() {
+            Some(_) => next.unwrap_or(to_u64(SMALL)),
+            None => stored.room(),
+        };
+        let check = |header: &ChunkHeader| self.check_stored(number, &stored, header);
+        let header = stored.load(len, bytes, check)?;
+        Ok((stored, header))
+    }
+
+    /// A window for several chunks, if they are in one file.
+    pub(crate) fn ahead(&self) -> Option<ReadAhead<&dyn Object>> {
+        let file = self.storage.file();
+        file.map(|file| ReadAhead::new(file, SMALL))
     }
 
     fn decode(

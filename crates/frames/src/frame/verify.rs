@@ -3,8 +3,11 @@
 use super::Frame;
 use crate::error::FrameError;
 use crate::int::to_u64;
+use crate::part::FramePart;
+use crate::storage::check_chunk_len;
 use crate::wire::ChunkPlace;
 use crate::wire::kind::FrameKind;
+use blosc1::ChunkHeader;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel::{self, Panicked};
 use std::sync::{Mutex, PoisonError};
@@ -65,15 +68,16 @@ impl Frame {
     /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     pub fn verify(&self, progress: impl Fn(u64) + Sync) -> FrameReport {
-        let found = Mutex::new((FrameReport::default(), Vec::new()));
+        let found = Mutex::new((FrameReport::default(), Vec::new(), Vec::new()));
         let slots = 0..self.meta.places.len();
         let done = parallel::for_each(self.coder.threads, slots, |slot| {
             let number = to_u64(slot);
             let checked = self.check_chunk(number);
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-            let (report, damages) = &mut *found;
+            let (report, damages, lengths) = &mut *found;
             match checked {
-                Ok(bytes) => {
+                Ok((bytes, header)) => {
+                    lengths.extend(header.map(|header| (number, header.ctbytes)));
                     progress(bytes);
                     report.chunks += 1;
                     report.bytes += bytes;
@@ -85,9 +89,10 @@ impl Frame {
                 false => Ok(()),
             }
         });
-        let (mut report, mut damages) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let (mut report, mut damages, mut lengths) =
+            found.into_inner().unwrap_or_else(PoisonError::into_inner);
         damages.sort_by_key(|(number, _)| *number);
-        let damaged: Vec<u64> = damages.iter().map(|(number, _)| *number).collect();
+        lengths.sort_unstable();
         report
             .damages
             .extend(damages.into_iter().map(|(_, error)| error));
@@ -95,9 +100,7 @@ impl Frame {
             report.damages.push(panicked.into());
         }
         self.check_metadata(&mut report);
-        if let Err(error) = self.check_overlaps(&damaged, &mut report.damages) {
-            report.damages.push(error);
-        }
+        self.check_overlaps(&lengths, &mut report.damages);
         match self.storage.unused(&self.meta) {
             Ok(unused) => report.warnings.extend(unused),
             Err(error) => report.damages.push(error),
@@ -105,15 +108,18 @@ impl Frame {
         report
     }
 
-    /// Reads and decompresses a chunk, and returns the length of its data.
-    fn check_chunk(&self, number: u64) -> Result<u64> {
+    /// Reads and decompresses a chunk, and returns the length of its data, and its header if it is stored.
+    fn check_chunk(&self, number: u64) -> Result<(u64, Option<ChunkHeader>)> {
         let place = self.place(number)?;
         let ChunkPlace::At(_) = place else {
             // Not all element sizes have a NaN.
             self.fill_from(place, 0, &mut [])?;
-            return Ok(self.chunk_len(number)?.into());
+            return Ok((self.chunk_len(number)?.into(), None));
         };
-        Ok(to_u64(self.chunk(number)?.len()))
+        let len = self.chunk_len(number)?.into();
+        check_chunk_len(FramePart::Chunk(number), len, &self.coder.limits)?;
+        let (_, header) = self.chunk_and_header(number)?;
+        Ok((len, header))
     }
 
     fn check_metadata(&self, report: &mut FrameReport) {
@@ -132,18 +138,21 @@ impl Frame {
     }
 
     /// Reports chunks that share bytes. No program writes such frames, and one that changes one of the chunks changes the
-    /// other. Chunks in `damaged`, which is sorted, may have no header any more.
-    fn check_overlaps(&self, damaged: &[u64], damages: &mut Vec<Error>) -> Result<()> {
+    /// other. `lengths` has those of the sound chunks, by number; the others may have no header any more.
+    fn check_overlaps(&self, lengths: &[(u64, u32)], damages: &mut Vec<Error>) {
         let mut extents = Vec::new();
         for (number, place) in (0..).zip(&self.meta.places) {
-            if let ChunkPlace::At(at) = place {
-                let stored = self.storage.chunk(number, *at);
-                match stored.and_then(|stored| stored.header()) {
-                    Ok(header) => extents.push((*at, u64::from(header.ctbytes), number)),
-                    Err(_) if damaged.binary_search(&number).is_ok() => {}
-                    Err(error) => return Err(error),
+            let ChunkPlace::At(at) = place else { continue };
+            let known = lengths.binary_search_by_key(&number, |(number, _)| *number);
+            let len = match known.ok().and_then(|known| lengths.get(known)) {
+                Some((_, len)) => Some(*len),
+                None => {
+                    let stored = self.storage.chunk(number, *at);
+                    let header = stored.and_then(|stored| stored.header());
+                    header.ok().map(|header| header.ctbytes)
                 }
-            }
+            };
+            extents.extend(len.map(|len| (*at, u64::from(len), number)));
         }
         extents.sort_unstable();
         for pair in extents.windows(2) {
@@ -162,6 +171,5 @@ impl Frame {
                 damages.push(FrameError::Overlap { first, second }.into());
             }
         }
-        Ok(())
     }
 }

@@ -9,7 +9,7 @@ use crate::wire::ChunkPlace;
 use blosc1::ChunkHeader;
 use bloscpack_dtype::strided::{self, Strided, strides};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::parallel;
+use bloscpack_storage::{Object, ReadAhead, parallel};
 use bloscpack_wire::Limit;
 use std::ops::Range;
 
@@ -111,6 +111,7 @@ impl NdArray {
         let Band { wanted, out } = band;
         let out_strides = strides(&lens(&wanted)?, self.grid.itemsize);
         let origin: Vec<u64> = wanted.iter().map(|range| range.start).collect();
+        let ahead = self.frame.ahead();
         for at in self.grid.chunks_of(&wanted) {
             let part = common(&wanted, &self.grid.extent(&self.grid.origin(&at)));
             let start = offset(&relative(&part, &origin), &out_strides)?;
@@ -119,13 +120,19 @@ impl NdArray {
                 start,
                 strides: &out_strides,
             };
-            self.read_part(&at, &part, to)?;
+            self.read_part(&at, &part, to, ahead.as_ref())?;
         }
         Ok(())
     }
 
     /// Reads the part of a slice that one chunk contains.
-    fn read_part(&self, at: &[u64], part: &[Range<u64>], to: Strided<'_, &mut [u8]>) -> Result<()> {
+    fn read_part(
+        &self,
+        at: &[u64],
+        part: &[Range<u64>],
+        to: Strided<'_, &mut [u8]>,
+        ahead: Option<&ReadAhead<&dyn Object>>,
+    ) -> Result<()> {
         let (grid, number) = (&self.grid, self.grid.number(at));
         let inside = relative(part, &grid.origin(at));
         if let Some(data) = self.dirty.get(&number) {
@@ -146,6 +153,7 @@ impl NdArray {
             return Ok(strided::fill(&lens(&inside)?, &element, to)?);
         };
         let stored = self.frame.storage.chunk(number, stored_at)?;
+        let stored = stored.through(ahead);
         let header = self.frame.header_of(number, &stored)?;
         self.check_blocks(number, &header)?;
         let blocks = grid.blocks_of(&inside).map(|at| grid.block_number(&at));

@@ -7,7 +7,7 @@ use crate::meta::FrameMeta;
 use crate::wire::{ChunkPlace, is_frame};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::internal::Draft;
-use bloscpack_storage::{Folder, JournaledFile, ReadAt, Replacement};
+use bloscpack_storage::{Folder, JournaledFile, Object, ReadAt, Replacement};
 use std::collections::BTreeMap;
 use std::io;
 
@@ -187,12 +187,13 @@ where
     F: Folder<File: Send + Sync> + Send + Sync,
 {
     fn chunk(&self, number: u64, at: u64) -> Result<StoredChunk<'_>> {
-        let source = (
-            &self.pending as &dyn bloscpack_storage::Object,
-            &self.origin,
-        );
+        let source = (&self.pending as &dyn Object, &self.origin);
         let start = self.chunks_at + at;
         Ok(StoredChunk::within(number, source, start, self.chunks_end))
+    }
+
+    fn file(&self) -> Option<&dyn Object> {
+        Some(&self.pending)
     }
 
     fn put(&mut self, chunk: &[u8]) -> Result<u64> {

@@ -10,18 +10,22 @@ use crate::error::FrameError;
 use crate::meta::FrameMeta;
 use crate::part::FramePart;
 use bloscpack_error::Result;
+use bloscpack_storage::Object;
 
 pub(crate) use file::FileStorage;
 pub(crate) use origin::Origin;
 pub(crate) use reader::ReaderStorage;
 pub use sparse::METADATA_FILE;
 pub(crate) use sparse::SparseStorage;
-pub(crate) use stored::{StoredChunk, check_chunk_len, check_header};
+pub(crate) use stored::{SMALL, StoredChunk, check_chunk_len, check_header};
 
 /// Where the chunks of a frame are read, and where new ones are kept until a commit makes them part of the frame.
 pub(crate) trait FrameStorage: Send + Sync {
     /// The bytes of the chunk with this number, which the index says is at `at`.
     fn chunk(&self, number: u64, at: u64) -> Result<StoredChunk<'_>>;
+
+    /// The file that contains all chunks, if one does.
+    fn file(&self) -> Option<&dyn Object>;
 
     /// Keeps a new chunk, and returns where. It is not part of the frame before the next commit.
     fn put(&mut self, chunk: &[u8]) -> Result<u64>;

@@ -33,6 +33,10 @@ impl FrameStorage for ReaderStorage {
         Ok(StoredChunk::within(number, source, start, self.chunks_end))
     }
 
+    fn file(&self) -> Option<&dyn Object> {
+        Some(&*self.source)
+    }
+
     fn put(&mut self, _: &[u8]) -> Result<u64> {
         Err(FrameError::ReadOnly.into())
     }

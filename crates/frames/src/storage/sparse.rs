@@ -6,7 +6,7 @@ use crate::int::to_u64;
 use crate::meta::FrameMeta;
 use crate::wire::{ChunkPlace, chunk_file_name, chunk_number};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Access, Entry, EntryKind, JournaledStore, Key};
+use bloscpack_storage::{Access, Entry, EntryKind, JournaledStore, Key, Object};
 use std::collections::BTreeSet;
 use std::io;
 
@@ -87,6 +87,10 @@ impl FrameStorage for SparseStorage {
             }
             Err(error) => self.io_at(&key, Err(error)),
         }
+    }
+
+    fn file(&self) -> Option<&dyn Object> {
+        None
     }
 
     fn put(&mut self, chunk: &[u8]) -> Result<u64> {

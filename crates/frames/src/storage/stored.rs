@@ -2,16 +2,18 @@
 
 use super::Origin;
 use crate::error::FrameError;
-use crate::int::{to_u64, to_usize};
+use crate::int::{in_memory, to_u64, to_usize};
 use crate::memory::zeroed;
 use crate::part::FramePart;
 use blosc1::{ChunkError, ChunkHeader, HEADER_LEN};
 use bloscpack_error::{Error, ErrorKind, Result};
-use bloscpack_storage::{Access, Key, Object};
+use bloscpack_storage::{Access, Key, Object, ReadAhead};
 use bloscpack_wire::{Limit, Limits, Position, Section};
 
 /// Chunks of up to so many bytes are read at once, however few blocks are wanted.
-const SMALL: u64 = 16 << 10;
+pub(crate) const SMALL: usize = 16 << 10;
+/// The most bytes of a chunk that are read before its header is known.
+const MOST: u64 = 1 << 20;
 
 /// Bytes of a chunk besides its data: those of the longest header, with a value of any length.
 const OVERHEAD: u64 = 32 + 255;
@@ -54,14 +56,24 @@ impl<'a> StoredChunk<'a> {
     /// A chunk in a file of its own.
     pub(super) fn alone(number: u64, source: Box<dyn Object>, file: (Key, Access)) -> Result<Self> {
         let size = source.size();
+        let source = ReadAhead::new(source, SMALL);
         let mut chunk = Self {
             number,
-            source: Source::Own(source, file),
+            source: Source::Own(Box::new(source), file),
             start: 0,
             room: 0,
         };
         chunk.room = chunk.io(size)?;
         Ok(chunk)
+    }
+
+    /// The same chunk of a frame in one file, read through a window that several chunks share.
+    pub(crate) fn through(self, ahead: Option<&'a ReadAhead<&'a dyn Object>>) -> Self {
+        let source = match (self.source, ahead) {
+            (Source::Shared(_, origin), Some(ahead)) => Source::Shared(ahead, origin),
+            (source, _) => source,
+        };
+        Self { source, ..self }
     }
 
     /// The maximum length of the chunk in bytes.
@@ -100,11 +112,14 @@ impl<'a> StoredChunk<'a> {
 
     /// Fills `buf` with the chunk's bytes from `at` on, all of which have to be there.
     fn read(&self, at: usize, buf: &mut [u8]) -> Result<()> {
-        let source = match &self.source {
+        self.io(self.source().read_exact_at(self.start + to_u64(at), buf))
+    }
+
+    fn source(&self) -> &dyn Object {
+        match &self.source {
             Source::Shared(source, _) => *source,
             Source::Own(source, ..) => &**source,
-        };
-        self.io(source.read_exact_at(self.start + to_u64(at), buf))
+        }
     }
 
     /// Reads the header. The whole chunk has room where it is.
@@ -112,9 +127,38 @@ impl<'a> StoredChunk<'a> {
         self.check_room(to_u64(HEADER_LEN))?;
         let mut first = [0; HEADER_LEN];
         self.read(0, &mut first)?;
-        let header = ChunkHeader::parse(&first).map_err(|error| self.error(error))?;
+        self.parse(&first)
+    }
+
+    /// The header that a chunk begins with. The whole chunk has room where it is.
+    fn parse(&self, bytes: &[u8]) -> Result<ChunkHeader> {
+        let first = bytes.first_chunk();
+        let first = first.ok_or_else(|| Error::bug(format!("{} bytes of a chunk", bytes.len())))?;
+        let header = ChunkHeader::parse(first).map_err(|error| self.error(error))?;
         self.check_room(header.ctbytes.into())?;
         Ok(header)
+    }
+
+    /// Reads all of a chunk that probably has `len` bytes, at once if that is true and it is not large. `check` may refuse its
+    /// header before memory is taken for it.
+    pub(crate) fn load(
+        &self,
+        len: u64,
+        bytes: &mut Vec<u8>,
+        check: impl FnOnce(&ChunkHeader) -> Result<()>,
+    ) -> Result<ChunkHeader> {
+        self.check_room(to_u64(HEADER_LEN))?;
+        let first = len.clamp(to_u64(HEADER_LEN), MOST).min(self.room);
+        self.make_room(bytes, first)?;
+        self.read(0, bytes)?;
+        let header = self.parse(bytes)?;
+        check(&header)?;
+        self.make_room(bytes, header.ctbytes.into())?;
+        let first = in_memory(first)?;
+        match bytes.get_mut(first..) {
+            Some(rest) => self.read(first, rest).map(|()| header),
+            None => Ok(header),
+        }
     }
 
     /// Refuses a chunk that would extend past the part of the file that contains chunks, or past the end of its own file,
@@ -136,7 +180,7 @@ impl<'a> StoredChunk<'a> {
 
     /// Reads all bytes of the chunk, which has this header.
     pub(crate) fn read_all(&self, header: &ChunkHeader, bytes: &mut Vec<u8>) -> Result<()> {
-        self.make_room(bytes, header.ctbytes)?;
+        self.make_room(bytes, header.ctbytes.into())?;
         self.read(0, bytes)
     }
 
@@ -148,33 +192,47 @@ impl<'a> StoredChunk<'a> {
         bytes: &mut Vec<u8>,
     ) -> Result<()> {
         let is_most = blocks.len() >= to_usize(header.nblocks()).div_ceil(2);
-        if is_most || header.is_pure_copy() || u64::from(header.ctbytes) <= SMALL {
+        if is_most || header.is_pure_copy() || to_usize(header.ctbytes) <= SMALL {
             return self.read_all(header, bytes);
         }
-        self.make_room(bytes, header.ctbytes)?;
+        self.make_room(bytes, header.ctbytes.into())?;
         let head_len = blosc1::internal::head_len(header).min(bytes.len());
         let (head, _) = bytes.split_at_mut(head_len);
         self.read(0, head)?;
         let extents = blosc1::internal::extents(head, blocks).map_err(|error| self.error(error))?;
+        let (mut ranges, mut rest, mut at) = (Vec::new(), bytes.as_mut_slice(), 0);
         for extent in extents {
-            let range = to_usize(extent.start)..to_usize(extent.end);
-            let part = bytes.get_mut(range.clone()).ok_or_else(|| {
+            let skip = extent.start.checked_sub(at).map(to_usize);
+            let part = skip
+                .and_then(|skip| rest.split_at_mut_checked(skip))
+                .and_then(|(_, rest)| {
+                    rest.split_at_mut_checked(to_usize(extent.end - extent.start))
+                });
+            let (part, later) = part.ok_or_else(|| {
                 let (number, len) = (self.number, header.ctbytes);
                 Error::bug(format!(
-                    "bytes {range:?} of chunk {number}, which has {len}"
+                    "bytes {extent:?} of chunk {number}, which has {len}"
                 ))
             })?;
-            self.read(range.start, part)?;
+            ranges.push((self.start + u64::from(extent.start), part));
+            (rest, at) = (later, extent.end);
         }
+        self.io(self.source().read_ranges(&mut ranges))?;
         blosc1::internal::check_extents(bytes, blocks).map_err(|error| self.error(error))
     }
 
-    /// Makes `bytes` as long as a chunk. The content of existing bytes does not matter.
-    fn make_room(&self, bytes: &mut Vec<u8>, len: u32) -> Result<()> {
-        if bytes.capacity() < to_usize(len) {
-            *bytes = zeroed(self.part(), len.into())?;
+    /// Makes `bytes` as long as a chunk, or as what is read of it first, and keeps what is in it.
+    fn make_room(&self, bytes: &mut Vec<u8>, len: u64) -> Result<()> {
+        let wanted = in_memory(len)?;
+        if bytes.capacity() < wanted {
+            let mut larger = zeroed(self.part(), len)?;
+            larger
+                .iter_mut()
+                .zip(bytes.iter())
+                .for_each(|(to, from)| *to = *from);
+            *bytes = larger;
         }
-        bytes.resize(to_usize(len), 0);
+        bytes.resize(wanted, 0);
         Ok(())
     }
 }

@@ -152,7 +152,7 @@ fn check_magic(prefix: &[u8]) -> Result<(), FormatError> {
         return if rest.len() < 3 {
             Ok(())
         } else {
-            let why = "only its path leads to the journal that completes it";
+            let why = "only its path leads to the journal that completes it; if a program is still changing it, try again";
             Err(FormatError::Interrupted { why })
         };
     }

@@ -1,0 +1,312 @@
+//! [`ReadAhead`]: a source that is asked for much at once, by readers that go through it in small steps.
+
+use crate::ReadAt;
+use crate::convert::{min_len, to_u64, to_usize};
+use std::io;
+use std::ops::Range;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// The most bytes that are read at once, unless more are asked for.
+const MOST: usize = 1 << 20;
+/// The least bytes that a reader gets that goes forward.
+const LEAST: usize = 4 << 10;
+/// The most bytes between two reads for which the second goes on from the first.
+const GAP: usize = 64 << 10;
+/// Bytes that may be read in vain by default, besides a sixteenth of those that were asked for.
+const SPARE: u64 = 1 << 20;
+
+/// Reads ahead of a reader that goes forward through a source, so that few and large reads are made of many small ones.
+///
+/// A read anywhere else is passed on as it is. From the second read on that begins at the end of the last one, or soon after
+/// it, twice as much is read each time, up to 1 MiB, and kept for the next ones. The reader may go forward in two places in
+/// turn, as in a table and in what it leads to. However it jumps, no more is read in vain than 1 MiB and a sixteenth of what it
+/// asked for: from then on, nothing is read ahead.
+///
+/// The length of the source is asked for once. It takes up to 2 MiB of memory, and is meant for one reader: several threads need one each.
+///
+/// ```
+/// use bloscpack_storage::{ReadAhead, ReadAt};
+/// let file = vec![7; 100_000];
+/// let ahead = ReadAhead::new(&file, 0);
+/// let mut step = [0; 100];
+/// for at in (0..100_000).step_by(100) {
+///     ahead.read_exact_at(at, &mut step)?; // 1,000 calls, of which `file` sees seven
+/// }
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct ReadAhead<S> {
+    source: S,
+    /// The least that is read after a jump.
+    least: usize,
+    spare: u64,
+    /// The length of the source, once it was asked for.
+    size: OnceLock<u64>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The places where the reader goes forward; the first is the one of the last read.
+    places: [Place; 2],
+    /// Bytes that the reader has asked for, and those that were read for it.
+    asked: u64,
+    read: u64,
+}
+
+/// Where the reader goes forward.
+#[derive(Debug, Default)]
+struct Place {
+    /// Where the last read began and ended, and how much the source was asked for.
+    last: Range<u64>,
+    step: usize,
+    /// Where the kept bytes begin.
+    at: u64,
+    kept: Vec<u8>,
+}
+
+impl<S> ReadAhead<S> {
+    /// Reads at least `least` bytes at once, also after a jump, for a reader that needs that much wherever it begins: 0 for
+    /// one that may only look at a few bytes.
+    pub fn new(source: S, least: usize) -> Self {
+        Self {
+            source,
+            least: least.min(MOST),
+            spare: SPARE,
+            size: OnceLock::new(),
+            state: Mutex::default(),
+        }
+    }
+
+    /// How many bytes may be read in vain, besides a sixteenth of those that are asked for: 1 MiB by default.
+    #[must_use]
+    pub fn spare(mut self, bytes: u64) -> Self {
+        self.spare = bytes;
+        self
+    }
+}
+
+impl Place {
+    /// The kept bytes from this position on.
+    fn kept(&self, at: u64) -> &[u8] {
+        let skip = at.checked_sub(self.at).and_then(|skip| to_usize(skip).ok());
+        skip.and_then(|skip| self.kept.get(skip..))
+            .unwrap_or_default()
+    }
+
+    /// How much was read at once before a read that goes on from here; nothing for one that does not.
+    fn step_to(&self, at: u64) -> Option<usize> {
+        let goes_on = |last: Range<u64>, step: usize| {
+            let gap = at.saturating_sub(last.end);
+            step > 0 && at >= last.start && gap <= to_u64(step.min(GAP))
+        };
+        let kept = self.kept.len();
+        // The kept bytes do not end after the last position.
+        let all = self.at..self.at.saturating_add(to_u64(kept));
+        match goes_on(self.last.clone(), self.step) {
+            true => Some(self.step),
+            false => goes_on(all, kept).then_some(kept),
+        }
+    }
+
+    /// Reads as much as was planned, to keep it. Returns nothing if that failed: the bytes that nobody asked for may be
+    /// those that cannot be read.
+    fn fill(&mut self, source: &impl ReadAt, at: u64, planned: usize) -> Option<u64> {
+        match self.kept.capacity() < planned {
+            // Fresh zeroed memory costs nothing until it is written to.
+            true => self.kept = vec![0; planned],
+            false => self.kept.resize(planned, 0),
+        }
+        self.at = at;
+        let read = source.read_at(at, &mut self.kept).ok();
+        // A source that claims more than there was room for is asked again, for what is wanted alone.
+        let read = read.filter(|len| *len <= planned);
+        self.kept.truncate(read.unwrap_or(0));
+        read.map(to_u64)
+    }
+}
+
+impl State {
+    /// Moves the place to the front that a read at this position continues, or the one that was not used for longer.
+    fn turn_to(&mut self, at: u64) {
+        let [first, second] = &self.places;
+        let stays = match first.kept(at).is_empty() && second.kept(at).is_empty() {
+            true => first.step_to(at).is_some(),
+            false => !first.kept(at).is_empty(),
+        };
+        if !stays {
+            self.places.reverse();
+        }
+    }
+
+    /// How much to read for a reader that wants `len` bytes at this position.
+    fn plan(&self, at: u64, len: usize, (least, spare): (usize, u64)) -> usize {
+        let [place, _] = &self.places;
+        let step = place.step_to(at);
+        let wanted = step.map_or(least, |step| (2 * step).clamp(LEAST, MOST));
+        // What was read and not asked for. It saturates: what is read twice from here may be more than was read.
+        let vain = self.read.saturating_sub(self.asked);
+        let allowed = spare.saturating_add(self.asked / 16).saturating_sub(vain);
+        len + min_len(allowed, wanted.saturating_sub(len))
+    }
+}
+
+impl<S: ReadAt> ReadAt for ReadAhead<S> {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let state = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.turn_to(at);
+        let planned = state.plan(at, buf.len(), (self.least, self.spare));
+        let [place, _] = &mut state.places;
+        let mut read = 0;
+        if place.kept(at).is_empty() {
+            place.step = planned.min(MOST);
+            if planned > buf.len() {
+                read = place.fill(&self.source, at, planned).unwrap_or(0);
+            }
+        }
+        let mut kept = place.kept(at);
+        let len = match kept.is_empty() {
+            false => io::Read::read(&mut kept, buf)?,
+            // A look elsewhere leaves the kept bytes as they are, and large reads are not copied.
+            true => {
+                let len = self.source.read_at(at, buf)?;
+                read = to_u64(len);
+                len
+            }
+        };
+        // Saturating: a source may claim to have read any number of bytes.
+        place.last = at..at.saturating_add(to_u64(len));
+        state.read = state.read.saturating_add(read);
+        state.asked = state.asked.saturating_add(to_u64(len));
+        Ok(len)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        match self.size.get() {
+            Some(size) => Ok(*size),
+            None => {
+                let size = self.source.size()?;
+                Ok(*self.size.get_or_init(|| size))
+            }
+        }
+    }
+
+    /// Passes several on as they are: they are all that is wanted.
+    fn read_ranges(&self, ranges: &mut [(u64, &mut [u8])]) -> io::Result<()> {
+        match ranges {
+            [(at, buf)] => self.read_exact_at(*at, buf),
+            several => self.source.read_ranges(several),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// 16 MiB of which one byte cannot be read; the calls and the bytes of the reads are counted.
+    struct Torn(AtomicU64, AtomicU64, u64);
+
+    const LEN: u64 = 16 << 20;
+
+    impl ReadAt for Torn {
+        fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            let len = min_len(LEN.saturating_sub(at), buf.len());
+            if (at..at + to_u64(len)).contains(&self.2) {
+                return Err(io::Error::other("torn"));
+            }
+            for (byte, at) in buf[..len].iter_mut().zip(at..) {
+                *byte = at.to_le_bytes()[0] ^ at.to_le_bytes()[1];
+            }
+            self.1.fetch_add(to_u64(len), Ordering::Relaxed);
+            Ok(len)
+        }
+
+        fn size(&self) -> io::Result<u64> {
+            Ok(LEN)
+        }
+    }
+
+    /// Reads steps of this length, one at each of these positions, and returns the calls and the bytes that it took.
+    fn cost(len: usize, at: impl Iterator<Item = u64>, least: usize) -> (u64, u64) {
+        let source = Torn(AtomicU64::new(0), AtomicU64::new(0), u64::MAX);
+        let ahead = ReadAhead::new(&source, least);
+        let (mut step, mut expected) = (vec![0; len], vec![0; len]);
+        for at in at {
+            ahead.read_exact_at(at, &mut step).unwrap();
+            let plain = Torn(AtomicU64::new(0), AtomicU64::new(0), u64::MAX);
+            plain.read_exact_at(at, &mut expected).unwrap();
+            assert!(step == expected, "at {at}");
+        }
+        (source.0.into_inner(), source.1.into_inner())
+    }
+
+    #[test]
+    fn steps_forward_become_few_large_reads() {
+        for len in [100, 4096, 300_000] {
+            let steps = 0..(8 << 20) / to_u64(len);
+            let (calls, bytes) = cost(len, steps.map(|step| step * to_u64(len)), 0);
+            assert!(calls <= 8 + 10, "{calls} calls for steps of {len}");
+            assert!(bytes <= 9 << 20, "{bytes} bytes for steps of {len}");
+        }
+    }
+
+    #[test]
+    fn small_gaps_are_read_and_large_ones_are_not() {
+        let (calls, _) = cost(1000, (0..4000).map(|step| step * 1040), 0);
+        assert!(calls <= 16, "{calls} calls");
+        let (_, bytes) = cost(1000, (0..4000).map(|step| step * 4096), 0);
+        assert!(bytes <= 4_000_000 + 4_000_000 / 16 + (2 << 20), "{bytes}");
+    }
+
+    #[test]
+    fn a_reader_may_go_forward_in_two_places_and_look_elsewhere() {
+        let both = |step: u64| [step * 8, LEN / 2 + step * 30].into_iter();
+        let look = |step: u64| (step % 100 == 7).then_some(LEN - 5000);
+        let (calls, _) = cost(
+            24,
+            (0..4000).flat_map(|step| both(step).chain(look(step))),
+            0,
+        );
+        assert!(
+            calls <= 40 + 40,
+            "{calls} calls, of which 40 look elsewhere"
+        );
+    }
+
+    #[test]
+    fn a_jump_costs_no_more_than_it_needs() {
+        let far = |step: u64| step * 7_340_033 % (LEN - 5000);
+        assert_eq!(cost(16, (0..50).map(far), 0), (50, 800));
+        let (calls, bytes) = cost(16, (0..1000).map(far), 4096);
+        assert!(
+            calls <= 1000 && bytes <= (1 << 20) + 4096 + 17_000,
+            "{bytes}"
+        );
+    }
+
+    #[test]
+    fn what_was_not_asked_for_may_be_unreadable() {
+        let source = Torn(AtomicU64::new(0), AtomicU64::new(0), 5000);
+        let ahead = ReadAhead::new(&source, 0);
+        let mut step = [0; 1000];
+        for at in 0..5 {
+            ahead.read_exact_at(at * 1000, &mut step).unwrap();
+        }
+        let error = ahead.read_exact_at(5000, &mut step).unwrap_err();
+        assert_eq!(error.to_string(), "torn");
+        ahead.read_exact_at(6000, &mut step).unwrap();
+    }
+
+    #[test]
+    fn the_end_of_a_source_is_its_end() {
+        let ahead = ReadAhead::new(b"0123456789".as_slice(), 4);
+        let mut buf = [0; 4];
+        assert_eq!(ahead.read_at(8, &mut buf).unwrap(), 2);
+        assert_eq!(ahead.read_at(10, &mut buf).unwrap(), 0);
+        assert_eq!(ahead.read_at(u64::MAX, &mut buf).unwrap(), 0);
+        assert_eq!(ahead.size().unwrap(), 10);
+    }
+}

@@ -1,0 +1,83 @@
+//! [`Windows`]: a source that several threads read ahead of the parser.
+
+use crate::checked::len_of;
+use crate::shared_source::{Fetch, SharedSource};
+use bloscpack_error::{Error, IoSide, Result};
+use bloscpack_storage::parallel::Pipeline;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Bytes of a window.
+const WINDOW: u64 = 1 << 20;
+
+/// Bytes of a source, and whether they are all that were asked for: otherwise the source ends there.
+pub(super) struct Window {
+    pub bytes: Vec<u8>,
+    pub is_full: bool,
+}
+
+/// Reads a source in order, a MiB at a time, and several of them at once.
+pub(super) struct Windows {
+    pipeline: Pipeline<Range<u64>, io::Result<Window>>,
+    /// What no thread has been told to read.
+    left: Range<u64>,
+    /// Windows that were taken: no more than these are read ahead, so that a reader of a few bytes costs little.
+    taken: usize,
+}
+
+impl Windows {
+    pub(super) fn new(source: &SharedSource, left: Range<u64>, threads: usize) -> Self {
+        let source = Arc::clone(source);
+        let make_worker = move || {
+            let source = Arc::clone(&source);
+            move |bytes| read(&source, bytes)
+        };
+        Self {
+            pipeline: Pipeline::new(threads, make_worker),
+            left,
+            taken: 0,
+        }
+    }
+
+    /// The next window, or nothing at the end.
+    ///
+    /// # Errors
+    /// Returns any error of the source, after which nothing follows.
+    pub(super) fn next(&mut self) -> Result<Option<Window>> {
+        while !self.left.is_empty()
+            && !self.pipeline.is_full()
+            && self.pipeline.under_way() <= self.taken
+        {
+            let end = self.left.start + len_of(&self.left).min(WINDOW);
+            self.pipeline.submit(self.left.start..end);
+            self.left.start = end;
+        }
+        self.taken += 1;
+        match self.pipeline.next() {
+            None => Ok(None),
+            Some(read) => read.map_err(Error::from)?.reading().map(Some),
+        }
+    }
+}
+
+/// Reads these bytes of a source, or those up to its end.
+fn read(source: &SharedSource, bytes: Range<u64>) -> io::Result<Window> {
+    let len = usize::try_from(len_of(&bytes)).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    let fetch = Fetch {
+        source: Arc::clone(source),
+        bytes,
+    };
+    let (mut window, mut done) = (vec![0; len], 0);
+    while let Some(room) = window.get_mut(done..).filter(|room| !room.is_empty()) {
+        match fetch.read(done, room) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
+            read => done += read?,
+        }
+    }
+    window.truncate(done);
+    Ok(Window {
+        is_full: done == len,
+        bytes: window,
+    })
+}
