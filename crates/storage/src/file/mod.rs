@@ -2,6 +2,7 @@
 
 mod change;
 mod journaled;
+mod open;
 mod replacement;
 mod site;
 mod snapshot;

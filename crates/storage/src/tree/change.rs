@@ -1,8 +1,7 @@
 //! Changes of a [`JournaledStore`]: files put and removed, folders made and removed.
 
 use super::errors::{NOT_A_FILE, NOT_A_FOLDER, invalid, not_found};
-use super::journaled::with_changes;
-use super::pending::{FILE_AND_FOLDER, OTHER, Pending, Staged};
+use super::pending::{FILE_AND_FOLDER, OTHER, Pending, Staged, with_changes};
 use super::step::Fingerprint;
 use super::{EntryKind, JournaledStore, Key};
 use crate::Result;

@@ -3,10 +3,9 @@
 use super::apply::{Sources, apply, sync_all};
 use super::errors::{NOT_A_FOLDER, changed, invalid, not_found};
 use super::journal::Journal;
-use super::journaled::with_changes;
 use super::open::lock_root;
 use super::patched::{Patch, Piece};
-use super::pending::{Pending, Staged};
+use super::pending::{Pending, Staged, with_changes};
 use super::step::{Action, Fingerprint, Step};
 use super::{EntryKind, Guard, JournaledStore, Key};
 use crate::convert::to_u64;

@@ -1,7 +1,7 @@
 //! [`Following`]: a store as it was when a reader opened it.
 
 use super::errors::{NOT_A_FILE, invalid, not_found};
-use super::journaled::with_changes;
+use super::pending::with_changes;
 use super::site::{open_history, status};
 use super::staging::Staging;
 use super::{Entry, EntryKind, Handle, Key, Object, Store};

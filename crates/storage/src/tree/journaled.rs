@@ -2,15 +2,14 @@
 
 use super::errors::{A_FILE, NOT_A_FILE, invalid, not_found};
 use super::following::{Following, StoreView, kind_in, list_in, open_in};
-use super::leave::StoreKeeper;
+use super::keeper::StoreKeeper;
 use super::patched::Patched;
-use super::pending::{Pending, PendingChanges};
+use super::pending::{Pending, PendingChanges, with_changes};
 use super::staging::{self, Staging};
 use super::{Entry, EntryKind, Guard, Key, Object, Store};
 use crate::LockTimeout;
 use crate::convert::to_usize;
 use crate::mutex::locked;
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
@@ -358,21 +357,4 @@ fn check_visible(key: &Key) -> io::Result<()> {
         true => Ok(()),
         false => staging::check_changeable(key),
     }
-}
-
-/// The entries of a folder with the pending changes in it.
-pub(super) fn with_changes(
-    base: Vec<Entry>,
-    changed: Vec<(OsString, Option<EntryKind>)>,
-) -> Vec<Entry> {
-    let base = base.into_iter().map(|entry| (entry.name, entry.kind));
-    let mut all: BTreeMap<_, _> = base.collect();
-    for (name, kind) in changed {
-        match kind {
-            Some(kind) => drop(all.insert(name, kind)),
-            None => drop(all.remove(&name)),
-        }
-    }
-    let all = all.into_iter();
-    all.map(|(name, kind)| Entry { name, kind }).collect()
 }

@@ -11,6 +11,7 @@ pub(crate) mod errors;
 mod following;
 mod journal;
 mod journaled;
+mod keeper;
 mod key;
 mod leave;
 mod open;

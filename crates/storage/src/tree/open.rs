@@ -4,7 +4,7 @@ use super::apply::{Sources, apply, sync_all, unless_gone};
 use super::following::Following;
 use super::journal::Journal;
 use super::journaled::Role;
-use super::leave::StoreKeeper;
+use super::keeper::StoreKeeper;
 use super::pending::PendingChanges;
 use super::staging::{self, Staging};
 use super::verify::{Depth, verify};

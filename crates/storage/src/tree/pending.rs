@@ -4,7 +4,7 @@ use super::errors::{NOT_A_FOLDER, invalid, not_found};
 use super::journal::Journal;
 use super::patched::{Patch, Piece};
 use super::step::{Action, Fingerprint, Spilled, Step};
-use super::{EntryKind, Key};
+use super::{Entry, EntryKind, Key};
 use bytes::Bytes;
 use crc32fast::Hasher;
 use std::collections::BTreeMap;
@@ -237,4 +237,21 @@ fn pending_of(step: &Step, bytes: &Bytes, is_spilled: bool) -> io::Result<Pendin
         Action::MakeFolder => Pending::MakeFolder,
         Action::RemoveFolder => Pending::RemoveFolder,
     })
+}
+
+/// The entries of a folder with the pending changes in it.
+pub(super) fn with_changes(
+    base: Vec<Entry>,
+    changed: Vec<(OsString, Option<EntryKind>)>,
+) -> Vec<Entry> {
+    let base = base.into_iter().map(|entry| (entry.name, entry.kind));
+    let mut all: BTreeMap<_, _> = base.collect();
+    for (name, kind) in changed {
+        match kind {
+            Some(kind) => drop(all.insert(name, kind)),
+            None => drop(all.remove(&name)),
+        }
+    }
+    let all = all.into_iter();
+    all.map(|(name, kind)| Entry { name, kind }).collect()
 }
