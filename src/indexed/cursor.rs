@@ -1,4 +1,4 @@
-//! [`ContentCursor`]: the content of a file, read and sought.
+//! [`ContentCursor`]: the content of a file, read and sought; and the content as a source.
 
 use super::IndexedReader;
 use crate::checked::to_u64;
@@ -59,5 +59,25 @@ impl<S: ReadAt> Seek for ContentCursor<'_, S> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.at = seek_target(to, self.at, || Ok(self.reader.content_len()))?;
         Ok(self.at)
+    }
+}
+
+/// The content of a file is a source itself, which anything can read that reads files.
+///
+/// ```
+/// use bloscpack::{indexed::IndexedReader, storage::ReadAt};
+/// let inner = bloscpack::compress(b"one two three")?;
+/// let outer = IndexedReader::open(bloscpack::compress(&inner)?)?;
+/// let reader = IndexedReader::open(&outer)?;
+/// assert_eq!((outer.size()?, reader.content_len()), (inner.len() as u64, 13));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+impl<S: ReadAt> ReadAt for IndexedReader<S> {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        Ok(Self::read_at(self, at, buf)?)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.content_len())
     }
 }

@@ -373,26 +373,6 @@ impl<S: ReadAt> IndexedReader<S> {
     }
 }
 
-/// The content of a file is a source itself, which anything can read that reads files.
-///
-/// ```
-/// use bloscpack::{indexed::IndexedReader, storage::ReadAt};
-/// let inner = bloscpack::compress(b"one two three")?;
-/// let outer = IndexedReader::open(bloscpack::compress(&inner)?)?;
-/// let reader = IndexedReader::open(&outer)?;
-/// assert_eq!((outer.size()?, reader.content_len()), (inner.len() as u64, 13));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-impl<S: ReadAt> ReadAt for IndexedReader<S> {
-    fn read_at(&self, at: u64, buf: &mut [u8]) -> std::io::Result<usize> {
-        Ok(Self::read_at(self, at, buf)?)
-    }
-
-    fn size(&self) -> std::io::Result<u64> {
-        Ok(self.content_len())
-    }
-}
-
 impl<S> std::fmt::Debug for IndexedReader<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("IndexedReader")
