@@ -136,9 +136,13 @@ fn a_reader_that_fails_halfway_changes_nothing() {
 fn there_is_one_writer_at_a_time() {
     let folder = Memory::from([(NAME, file(Encoder::builder(), b"data"))]);
     let first = Editor::open_in(folder.clone(), name()).unwrap();
-    let error = Editor::open_in(folder.clone(), name()).unwrap_err();
+    let waiting = Editor::builder().lock_timeout(std::time::Duration::from_millis(20));
+    let error = waiting.open_in(folder.clone(), name()).unwrap_err();
     assert_eq!(error.category(), Category::Failed);
-    assert!(error.to_string().contains("another"), "{error}");
+    assert!(
+        error.to_string().contains("this process is writing"),
+        "{error}"
+    );
     drop(first);
     let mut second = Editor::open_in(folder.clone(), name()).unwrap();
     append(&mut second, b" and more").unwrap();

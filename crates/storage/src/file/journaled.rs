@@ -168,10 +168,7 @@ impl<F: Folder> JournaledFile<F> {
     /// Does something whose failure leaves the state of the file unknown: after an error of `act`,
     /// everything else is refused.
     #[doc(hidden)]
-    pub fn at_risk<T, E>(
-        &mut self,
-        act: impl FnOnce(&mut Self) -> Result<T, E>,
-    ) -> Result<T, E> {
+    pub fn at_risk<T, E>(&mut self, act: impl FnOnce(&mut Self) -> Result<T, E>) -> Result<T, E> {
         self.is_poisoned = true;
         let done = act(self)?;
         self.is_poisoned = false;
