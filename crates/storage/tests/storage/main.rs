@@ -7,6 +7,7 @@
 
 mod folders;
 mod journals;
+mod killed;
 mod readers;
 mod stores;
 mod stores_disk;
