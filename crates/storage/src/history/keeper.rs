@@ -8,7 +8,7 @@ use crate::{Access, FileStatus, Lock, WriteAt};
 use std::io;
 
 /// A longer history is replaced by a new one as soon as all its readers have left the one before.
-const LONG: u64 = 4 << 20;
+const LONG: u64 = 1 << 20;
 
 /// A file or a store as its writer sees it.
 pub(crate) trait Site {

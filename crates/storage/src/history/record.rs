@@ -34,6 +34,8 @@ const PIECE_LEN: u64 = 16;
 const NOTHING: u32 = 0;
 const FOLDER: u32 = 1;
 const FILE: u32 = 2;
+/// Bytes read of a record at once: far fewer than the bytes of its pieces, which are not read.
+const HEADER_LEN: usize = 512;
 /// Bytes copied at once.
 const COPY_LEN: usize = 1 << 20;
 
@@ -150,7 +152,8 @@ impl<F: ReadAt> History<F> {
         if left < RECORD_LEN {
             return Ok(None);
         }
-        let mut fields = Fields::new(&self.file, (self.at, size), Hasher::new());
+        let fields = Fields::new(&self.file, (self.at, size), Hasher::new());
+        let mut fields = fields.in_steps(HEADER_LEN);
         let len = fields.u64()?;
         // Otherwise a damaged record could seem not to be complete yet.
         fields.check_crc()?;

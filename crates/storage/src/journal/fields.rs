@@ -5,7 +5,7 @@ use crate::{Error, ReadAt};
 use crc32fast::Hasher;
 use std::io;
 
-/// Bytes read at once.
+/// Bytes read at once, unless the caller knows that fewer are wanted.
 const READ_LEN: usize = 1 << 16;
 
 /// Why a journal cannot be read.
@@ -38,6 +38,7 @@ pub(crate) struct Fields<'a, J> {
     /// The next byte to be read of the file.
     at: u64,
     end: u64,
+    read_len: usize,
     /// Bytes that were read, and how many of them were taken.
     read: Vec<u8>,
     taken: usize,
@@ -52,10 +53,17 @@ impl<'a, J: ReadAt> Fields<'a, J> {
             file,
             at,
             end,
+            read_len: READ_LEN,
             read: Vec::new(),
             taken: 0,
             hasher,
         }
+    }
+
+    /// Reads so many bytes at once.
+    pub(crate) fn in_steps(mut self, read_len: usize) -> Self {
+        self.read_len = read_len;
+        self
     }
 
     pub(crate) fn is_done(&self) -> bool {
@@ -83,7 +91,7 @@ impl<'a, J: ReadAt> Fields<'a, J> {
     pub(crate) fn bytes(&mut self, len: usize) -> Result<&[u8], Unreadable> {
         while self.read.len() - self.taken < len {
             // The end is not before the position.
-            let mut more = vec![0; min_len(self.end - self.at, READ_LEN)];
+            let mut more = vec![0; min_len(self.end - self.at, self.read_len)];
             if more.is_empty() {
                 return Err(Unreadable::Damaged);
             }
