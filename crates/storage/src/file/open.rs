@@ -4,6 +4,7 @@ use super::journaled::{FileState, JournaledFile, is_marked, journal_name, site};
 use crate::error::busy;
 use crate::history::{Keeper, as_only_writer};
 use crate::journal::{Journal, Salt};
+use crate::write_at::retry;
 use crate::{Access, Folder, JournalFault, Lock, LockMode, LockTimeout, Result};
 use std::ffi::OsStr;
 use std::io;
@@ -110,7 +111,7 @@ impl<F: Folder> JournaledFile<F> {
         let journal = self.folder.create(&self.journal_name, Some(&self.file));
         self.journal = journal.map_err(of_journal)?;
         // Another writer may have found it before it was locked.
-        let is_locked = self.journal.try_lock(LockMode::Exclusive)?;
+        let is_locked = retry(|| self.journal.try_lock(LockMode::Exclusive))?;
         if !is_locked || !self.folder.leads_to(&self.journal_name, &self.journal)? {
             return Err(busy(WRITING).into());
         }
@@ -132,7 +133,7 @@ fn lock_journal<F: Folder>(folder: &F, name: &OsStr) -> Result<Option<Locked<F::
     for _ in 0..MAX_ATTEMPTS {
         let file = folder.open(name, Access::Write)?;
         let (journal, is_new) = open_journal(folder, &journal_name, &file)?;
-        if !journal.try_lock(LockMode::Exclusive)? {
+        if !retry(|| journal.try_lock(LockMode::Exclusive))? {
             return Ok(None);
         }
         // Another writer may have removed the journal or replaced the file just now.

@@ -12,6 +12,7 @@ use super::{EntryKind, Guard, JournaledStore, Key, Object, Store};
 use crate::error::busy;
 use crate::history::{Reading, Start, as_only_writer};
 use crate::journal::Salt;
+use crate::write_at::retry;
 use crate::{Access, JournalFault, LockMode, LockTimeout, Result};
 use std::collections::BTreeSet;
 use std::io;
@@ -172,7 +173,7 @@ fn begin_to_write(store: &dyn Store, staging: &Staging) -> Result<Option<Beginni
         }));
     };
     // Until the staging folder is locked, this keeps out a writer of an earlier version.
-    let root = store.try_lock(&Key::root(), LockMode::Shared)?;
+    let root = retry(|| store.try_lock(&Key::root(), LockMode::Shared))?;
     if root.is_none() || !is_free(store, staging)? {
         return Ok(None);
     }
@@ -190,7 +191,7 @@ fn begin_to_write(store: &dyn Store, staging: &Staging) -> Result<Option<Beginni
 
 /// Whether no other writer has the staging folder locked. A writer that only waits is not announced.
 fn is_free(store: &dyn Store, staging: &Staging) -> io::Result<bool> {
-    match store.try_lock(&staging.folder, LockMode::Exclusive) {
+    match retry(|| store.try_lock(&staging.folder, LockMode::Exclusive)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
         locked => Ok(locked?.is_some()),
     }
