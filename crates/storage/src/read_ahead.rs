@@ -144,7 +144,7 @@ impl State {
         let [place, _] = &self.places;
         let step = place.step_to(at);
         let wanted = step.map_or(least, |step| (2 * step).clamp(LEAST, MOST));
-        // What was read and not asked for. It saturates: what is read twice from here may be more than was read.
+        // Bytes that were read and not asked for. It saturates: bytes read twice from here may be more than were read.
         let vain = self.read.saturating_sub(self.asked);
         let allowed = spare.saturating_add(self.asked / 16).saturating_sub(vain);
         len + min_len(allowed, wanted.saturating_sub(len))

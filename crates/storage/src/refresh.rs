@@ -26,7 +26,7 @@ pub trait Refresh: ReadAt {
     fn refresh(&mut self) -> Result<Refreshed>;
 }
 
-/// What a refresh has found.
+/// The result of a refresh.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refreshed {

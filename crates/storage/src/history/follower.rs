@@ -25,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// Returns the status with the stamp that writers without a history change.
 type StatusOf<F> = Box<dyn Fn(&F) -> io::Result<FileStatus> + Send + Sync>;
 
-/// What is followed, and how its history is found.
+/// The file or store that is followed, and how its history is found.
 pub(crate) struct Follower<F> {
     status: StatusOf<F>,
     /// Opens the file that has the name of the history.

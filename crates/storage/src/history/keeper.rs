@@ -27,7 +27,7 @@ pub(crate) trait Site {
     fn remove_history(&self) -> io::Result<()>;
 }
 
-/// What a writer keeps for readers.
+/// The old content that a writer keeps for readers.
 #[derive(Debug)]
 pub(crate) struct Keeper<F> {
     /// Whether readers see this writer.

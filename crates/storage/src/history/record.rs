@@ -30,7 +30,7 @@ const RECORD_LEN: u64 = 56;
 /// Length of an entry without key and pieces.
 const ENTRY_LEN: u64 = 24;
 const PIECE_LEN: u64 = 16;
-/// What a key was.
+/// The kinds of thing that a key had.
 const NOTHING: u32 = 0;
 const FOLDER: u32 = 1;
 const FILE: u32 = 2;
@@ -67,7 +67,7 @@ pub(super) struct Kept {
     pub from: u64,
 }
 
-/// What a key had before a commit.
+/// The thing that a key had before a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Former {
     Nothing,

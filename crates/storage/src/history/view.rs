@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// everything else is there.
 #[derive(Debug)]
 pub(crate) struct View<F> {
-    /// What is read elsewhere, by key.
+    /// The content that is read elsewhere, by key.
     pub pins: BTreeMap<Key, Pin<F>>,
     /// The length of the file, or of what stands for the root of a store; `None` if it is what the
     /// file has at any time.
@@ -33,7 +33,7 @@ pub(crate) struct View<F> {
     pub(super) is_old: bool,
 }
 
-/// What a key had when the view began.
+/// The thing that a key had when the view began.
 #[derive(Debug)]
 pub(crate) enum Pin<F> {
     Nothing,

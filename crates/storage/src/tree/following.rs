@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::io;
 use std::sync::Arc;
 
-/// What commits have changed since a reader opened a store.
+/// The changes of a store since a reader opened it.
 pub(super) type StoreView = View<Arc<dyn Handle>>;
 
 /// A store as it was when a reader opened it, whatever writers do.

@@ -65,7 +65,7 @@ pub struct JournaledStore {
     pub(super) role: Role,
 }
 
-/// What a reader or a writer has beside the store.
+/// The locks and announcements of a reader or a writer.
 pub(super) enum Role {
     /// Keeps the content that the store has, and all of it if there are commits meanwhile.
     Reader(Arc<Following>),

@@ -1,4 +1,4 @@
-//! What a writer of a store does for its readers, and how it leaves the store.
+//! How a writer of a store keeps old content for its readers, and leaves the store.
 
 use super::journal::Journal;
 use super::journaled::Role;

@@ -154,7 +154,7 @@ fn begin_to_read(store: &Arc<dyn Store>, staging: &Staging) -> Result<(Role, boo
     Ok((Role::Reader(following), is_still))
 }
 
-/// What a writer has before it completes the commit of an earlier one.
+/// The locks of a writer before it completes the commit of an earlier one.
 struct Beginning {
     keeper: Option<StoreKeeper>,
     guard: Box<dyn Guard>,
