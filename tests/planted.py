@@ -46,12 +46,12 @@ class Planted:
             sys.exit(f"{self.name}: the patch no longer applies: {done.stderr.strip()}")
 
 
-def run(words, patience=None):
+def run(words, patience=None, settings=()):
     """Runs a command in the copy; returns its status and its output."""
     # A build folder of its own: otherwise cargo would reuse what is built here for the sound sources. Compiling takes
     # more time here than running.
     environment = {"CARGO_TARGET_DIR": str(SCRATCH / "build"), "CARGO_PROFILE_TEST_OPT_LEVEL": "1",
-                   "BLOSCPACK_SCHEDULES": "3000", **os.environ}
+                   "BLOSCPACK_SCHEDULES": "3000", **os.environ, **dict(settings)}
     try:
         done = subprocess.run(words, cwd=TREE, env=environment, timeout=patience,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -61,7 +61,12 @@ def run(words, patience=None):
 
 
 def build_and_run(command):
-    """Runs the command that must catch a bug; returns no status if it does not compile."""
+    """Runs the command that must catch a bug; returns no status if it does not compile.
+
+    Words like `NAME=VALUE` at its front set environment variables.
+    """
+    settings = [word.split("=") for word in command if "=" in word]
+    command = command[len(settings):]
     if command[:2] == ("cargo", "test"):
         # As in `cargo test -p bloscpack --test codec records::`, where the last word chooses some of the tests.
         last = command.index("--lib") + 1 if "--lib" in command else command.index("--test") + 2
@@ -70,7 +75,7 @@ def build_and_run(command):
     else:
         build, words = [command[0], "build"], command
     status, output = run(build)
-    return (None, f"does not compile:\n{output}") if status else run(words, PATIENCE)
+    return (None, f"does not compile:\n{output}") if status else run(words, PATIENCE, settings)
 
 
 def copy_tree():

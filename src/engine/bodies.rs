@@ -27,7 +27,7 @@ pub(super) struct Bodies<R> {
     skip: fn(&mut R, u64) -> io::Result<()>,
     /// How much to read at once.
     ahead: usize,
-    /// What is read ahead, once a chunk has shown that it is short.
+    /// The bytes that are read ahead, once a chunk has shown that it is short.
     windows: Option<Windows>,
 }
 
@@ -62,7 +62,7 @@ impl<R: Read> Engine<R> {
             return Ok(());
         };
         let is_worth = match self.gathering {
-            // What is read ahead is not read twice.
+            // Bytes that are read ahead are not read twice.
             Some(_) => left >= WORTH_FETCHING && bodies.windows.is_none(),
             None => left >= WORTH_SKIPPING,
         };

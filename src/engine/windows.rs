@@ -20,7 +20,7 @@ pub(super) struct Window {
 /// Reads a source in order, a MiB at a time, and several of them at once.
 pub(super) struct Windows {
     pipeline: Pipeline<Range<u64>, io::Result<Window>>,
-    /// What no thread has been told to read.
+    /// The bytes that no thread has been told to read.
     left: Range<u64>,
     /// Windows that were taken: no more than these are read ahead, so that a reader of a few bytes costs little.
     taken: usize,

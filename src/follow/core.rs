@@ -175,7 +175,7 @@ impl<R: Growing> Follower<R> {
             self.release()?;
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             let is_over = left.is_some_and(|left| left.is_zero());
-            // What has failed is tried again, also if the file does not change any more.
+            // A refresh that has failed is tried again, also if the file does not change any more.
             let (is_due, time) = match self.failures {
                 0 => (false, left),
                 _ => (true, Some(left.unwrap_or(PAUSE).min(PAUSE))),

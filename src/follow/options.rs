@@ -4,11 +4,11 @@ use super::content::ContentFollower;
 use super::core::Follower;
 use super::records::RecordFollower;
 use super::source::FollowedFile;
+use crate::ReadOptions;
 use crate::indexed::IndexedReader;
 use crate::records::IndexedRecordReader;
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_storage::{FileWatch, Stop};
-use bloscpack_wire::{Hashers, Limits};
 use std::path::Path;
 use std::time::Duration;
 
@@ -35,8 +35,7 @@ pub struct FollowOptions {
     from: u64,
     timeout: Option<Duration>,
     stop: Stop,
-    limits: Limits,
-    hashers: Hashers,
+    reading: ReadOptions,
 }
 
 impl FollowOptions {
@@ -68,17 +67,10 @@ impl FollowOptions {
         self
     }
 
-    /// How much memory and work the file may demand.
+    /// The limits and the hashers. Chunks are decoded on the caller's thread, whatever the number of threads.
     #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// The implementations that compute digests.
-    #[must_use]
-    pub fn hashers(mut self, hashers: Hashers) -> Self {
-        self.hashers = hashers;
+    pub fn reading(mut self, options: ReadOptions) -> Self {
+        self.reading = options;
         self
     }
 
@@ -90,8 +82,8 @@ impl FollowOptions {
     /// [`Usage`](bloscpack_error::Category::Usage) error if the file has fewer records than precede the first one.
     pub fn records(&self, path: &Path) -> Result<RecordFollower> {
         let (watch, file) = self.open(path)?;
-        let builder = IndexedRecordReader::builder().limits(self.limits);
-        let reader = builder.hashers(self.hashers.clone()).open(file)?;
+        let builder = IndexedRecordReader::builder().limits(self.reading.limits);
+        let reader = builder.hashers(self.reading.hashers.clone()).open(file)?;
         let follower = Follower::new(reader, watch, self.from)?;
         Ok(RecordFollower::new(follower, self.timeout))
     }
@@ -104,8 +96,8 @@ impl FollowOptions {
     /// [`Usage`](bloscpack_error::Category::Usage) error if the content is shorter than what precedes the first byte.
     pub fn content(&self, path: &Path) -> Result<ContentFollower> {
         let (watch, file) = self.open(path)?;
-        let builder = IndexedReader::builder().limits(self.limits);
-        let reader = builder.hashers(self.hashers.clone()).open(file)?;
+        let builder = IndexedReader::builder().limits(self.reading.limits);
+        let reader = builder.hashers(self.reading.hashers.clone()).open(file)?;
         let follower = Follower::new(reader, watch, self.from)?;
         Ok(ContentFollower::new(follower, self.timeout))
     }

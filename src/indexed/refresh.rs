@@ -1,4 +1,4 @@
-//! What is new in a file that is read by position.
+//! New content in a file that is read by position.
 
 use super::IndexedReader;
 use super::cache::Cache;
@@ -9,8 +9,8 @@ use std::sync::Mutex;
 impl<S: Refresh> IndexedReader<S> {
     /// Goes on to the content that the file has now, and returns which bytes of it are new.
     ///
-    /// Of a file with a table of offsets that was appended to, only the header, the metadata and the new entries of the
-    /// table are read. Any other file is opened again. Chunks that were decoded are decoded again when they are needed, for
+    /// If a file with a table of offsets was appended to, only the header, the metadata and the new entries of the table
+    /// are read. Any other file is opened again. Chunks that were decoded are decoded again when they are needed, for
     /// they may have been patched.
     ///
     /// ```

@@ -1,4 +1,4 @@
-//! What is new in a file whose records are read by number.
+//! New records in a file that is read by number.
 
 use super::IndexedRecordReader;
 use bloscpack_error::{Error, IoSide, Result};
@@ -7,8 +7,8 @@ use bloscpack_storage::{Refresh, Refreshed};
 impl<S: Refresh> IndexedRecordReader<S> {
     /// Goes on to the records that the file has now, and returns the numbers of those that are new.
     ///
-    /// Of a file with a table of offsets that was appended to, only the header, the metadata, the new entries of the table
-    /// and the last packed chunk are read, and unpacked chunks are kept. Any other file is opened again.
+    /// If a file with a table of offsets was appended to, only the header, the metadata, the new entries of the table and
+    /// the last packed chunk are read, and unpacked chunks are kept. Any other file is opened again.
     ///
     /// ```
     /// use bloscpack::{FormatVersion, edit::RecordEditor, records::{IndexedRecordReader, RecordWriter}};

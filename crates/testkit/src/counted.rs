@@ -6,7 +6,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
-/// What was asked of a source or a store.
+/// The calls that a source or a store has received.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Reads {
     /// Calls of `read_at` and of `read_ranges`.
@@ -15,7 +15,7 @@ pub struct Reads {
     pub ranges: u64,
     /// Bytes that they returned.
     pub bytes: u64,
-    /// Those of the calls that the thread made which asks for the figures: they are one after the other.
+    /// Calls of the thread that asks for these figures. They come one after the other.
     pub own: u64,
     /// Files that were opened, folders that were listed, and entries whose kind was asked for.
     pub opens: u64,

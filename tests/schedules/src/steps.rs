@@ -153,7 +153,7 @@ impl<T: Lock> Presence for Opened<T> {
 
     fn announced(&self, slots: Range<u64>) -> Result<Option<u64>> {
         let found = self.inner()?.announced(slots)?;
-        // Whoever asks may be waiting for another one to come, to go on, or to go.
+        // The caller may be waiting for another one to come, to go on, or to go.
         thread::yield_now();
         Ok(found)
     }

@@ -98,35 +98,49 @@ impl FileState {
 impl<F: Folder> JournaledFile<F> {
     /// Announces this writer to readers.
     pub(super) fn announce(&mut self) -> io::Result<()> {
-        let site = site(&self.folder, &self.name, &self.file);
-        self.keeper.announce(&site)?;
-        let stamp = match self.file.presence() {
-            Some(_) => status_of(&self.file)?.stamp,
-            None => 0,
-        };
-        self.keeper.begin(&site, stamp)
+        self.for_readers(|keeper, site| {
+            keeper.announce(site)?;
+            let stamp = match site.file.presence() {
+                Some(_) => status_of(site.file)?.stamp,
+                None => 0,
+            };
+            keeper.begin(site, stamp)
+        })
     }
 
     /// Keeps what a commit will overwrite, if there are readers; the file is locked.
     fn keep(&mut self, journal: &Journal) -> io::Result<()> {
-        let site = site(&self.folder, &self.name, &self.file);
-        if !self.keeper.has_readers(&site)? {
-            return Ok(());
-        }
-        let len = self.file.size()?;
-        let entry = Entry {
-            key: Key::root(),
-            was: Former::File(len),
-            ranges: overwritten(journal, len),
+        self.for_readers(|keeper, site| {
+            if !keeper.has_readers(site)? {
+                return Ok(());
+            }
+            let len = site.file.size()?;
+            let entry = Entry {
+                key: Key::root(),
+                was: Former::File(len),
+                ranges: overwritten(journal, len),
+                file: site.file,
+            };
+            keeper.keep(site, &[entry])
+        })
+    }
+
+    /// Does what the readers of the file need.
+    pub(super) fn for_readers(
+        &mut self,
+        act: impl FnOnce(&mut Keeper<F::File>, &FileSite<'_, F>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let site = FileSite {
+            folder: &self.folder,
+            name: &self.name,
             file: &self.file,
         };
-        self.keeper.keep(&site, &[entry])
+        act(&mut self.keeper, &site)
     }
 
     /// Puts another file in the place of this one, once it has the name.
     pub(super) fn replace_file(&mut self, new: F::File) -> io::Result<()> {
-        let site = site(&self.folder, &self.name, &self.file);
-        self.keeper.leave(&site)?;
+        self.for_readers(|keeper, site| keeper.leave(site))?;
         let old = std::mem::replace(&mut self.file, new);
         self.keeper.remember(old);
         Ok(())
@@ -249,8 +263,7 @@ impl<F: Folder> JournaledFile<F> {
     pub(super) fn finish(&mut self, journal: &Journal, is_earlier: bool) -> io::Result<()> {
         self.is_poisoned = true;
         if !is_earlier {
-            let site = site(&self.folder, &self.name, &self.file);
-            self.keeper.prepare(&site)?;
+            self.for_readers(|keeper, site| keeper.prepare(site))?;
         }
         if !self.timeout.lock(&self.file, LockMode::Exclusive)? {
             self.is_poisoned = false;
@@ -272,8 +285,7 @@ impl<F: Folder> JournaledFile<F> {
         self.file.write_all_at(0, &[journal.first])?;
         self.file.sync()?;
         if !is_earlier {
-            let site = site(&self.folder, &self.name, &self.file);
-            self.keeper.keep_no_more(&site)?;
+            self.for_readers(|keeper, site| keeper.keep_no_more(site))?;
         }
         self.remember_state()?;
         self.file.unlock()?;
@@ -288,21 +300,12 @@ impl<F: Folder> Drop for JournaledFile<F> {
         // A journal that may still be needed stays for the next writer. If it cannot be removed, it
         // has no effect on readers.
         if !self.is_poisoned && is_complete && self.abandon().is_ok() {
-            let site = site(&self.folder, &self.name, &self.file);
-            let _ = self.keeper.take_leave(&site);
+            let _ = self.for_readers(|keeper, site| keeper.take_leave(site));
             if self.has_journal() {
                 let _ = self.folder.remove(&self.journal_name);
             }
         }
     }
-}
-
-pub(super) fn site<'a, F: Folder>(
-    folder: &'a F,
-    name: &'a OsStr,
-    file: &'a F::File,
-) -> FileSite<'a, F> {
-    FileSite { folder, name, file }
 }
 
 /// Whether a change of this file was interrupted, or is being made.

@@ -1,6 +1,6 @@
 //! Opening a [`JournaledFile`], and completing the change of an earlier writer.
 
-use super::journaled::{FileState, JournaledFile, is_marked, journal_name, site};
+use super::journaled::{FileState, JournaledFile, is_marked, journal_name};
 use crate::error::busy;
 use crate::history::{Keeper, as_only_writer};
 use crate::journal::{Journal, Salt};
@@ -73,8 +73,7 @@ impl<F: Folder> JournaledFile<F> {
             opened.settle()?;
             opened.renew_journal()?;
         }
-        let site = site(&opened.folder, &opened.name, &opened.file);
-        opened.keeper.announce_settled(&site)?;
+        opened.for_readers(|keeper, site| keeper.announce_settled(site))?;
         // From here on the journal is our own, and is removed if this fails.
         opened.is_poisoned = false;
         opened.begin_journal()?;

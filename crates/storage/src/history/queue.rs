@@ -45,25 +45,15 @@ fn wait<T, E: From<io::Error>>(
     (presence, ticket): (Option<&dyn Presence>, Option<u64>),
     mut attempt: impl FnMut() -> Result<Option<T>, E>,
 ) -> Result<Option<T>, E> {
-    let mut failed = None;
     let became = timeout.wait(|| {
         if let (Some(presence), Some(ticket)) = (presence, ticket)
             && presence.announced(QUEUE.start..ticket)?.is_some()
         {
             return Ok(None);
         }
-        match attempt() {
-            Ok(became) => Ok(became.map(Some)),
-            Err(error) => {
-                failed = Some(error);
-                Ok(Some(None))
-            }
-        }
+        Ok(attempt().transpose())
     })?;
-    match failed {
-        Some(error) => Err(error),
-        None => Ok(became.flatten()),
-    }
+    became.transpose()
 }
 
 /// The process that is writing.

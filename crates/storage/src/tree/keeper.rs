@@ -4,7 +4,7 @@ use super::site::StoreSite;
 use super::staging::Staging;
 use super::{Handle, Key, Store};
 use crate::Access;
-use crate::history::{Keeper, Site as _};
+use crate::history::Keeper;
 use std::io;
 use std::sync::Arc;
 
@@ -24,33 +24,7 @@ impl StoreKeeper {
         }))
     }
 
-    /// Announces the writer, and returns the stamp from before that.
-    pub(super) fn announce(&mut self, store: &dyn Store, staging: &Staging) -> io::Result<u128> {
-        self.with(store, staging, |keeper, site| {
-            keeper.announce(site)?;
-            Ok(site.status()?.stamp)
-        })
-    }
-
-    /// Begins to keep a history if there are readers.
-    pub(super) fn begin(
-        &mut self,
-        store: &dyn Store,
-        staging: &Staging,
-        stamp: u128,
-    ) -> io::Result<()> {
-        self.with(store, staging, |keeper, site| keeper.begin(site, stamp))
-    }
-
-    /// Announces that the commit of an earlier writer is completed.
-    pub(super) fn announce_settled(
-        &mut self,
-        store: &dyn Store,
-        staging: &Staging,
-    ) -> io::Result<()> {
-        self.with(store, staging, |keeper, site| keeper.announce_settled(site))
-    }
-
+    /// Does what the readers of the store need.
     pub(super) fn with<T>(
         &mut self,
         store: &dyn Store,

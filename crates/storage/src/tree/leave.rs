@@ -52,7 +52,7 @@ impl JournaledStore {
         })?)
     }
 
-    /// What the key of a step has before the step is made.
+    /// The entry and the content that the key of a step has before the step is made.
     fn former(&self, step: &Step) -> io::Result<(Former, Box<dyn Object>)> {
         let nothing = || Box::new(Vec::new()) as Box<dyn Object>;
         match step.action {

@@ -10,7 +10,7 @@ use super::staging::{self, Staging};
 use super::verify::{Depth, verify};
 use super::{EntryKind, Guard, JournaledStore, Key, Object, Store};
 use crate::error::busy;
-use crate::history::{Reading, Start, as_only_writer};
+use crate::history::{Reading, Site as _, Start, as_only_writer};
 use crate::journal::Salt;
 use crate::write_at::retry;
 use crate::{Access, JournalFault, LockMode, LockTimeout, Result};
@@ -117,7 +117,9 @@ impl JournaledStore {
             false => settle(&*store, &staging, &timeout)?,
         };
         if let Some(keeper) = &mut keeper {
-            keeper.announce_settled(&*store, &staging)?;
+            keeper.with(&*store, &staging, |keeper, site| {
+                keeper.announce_settled(site)
+            })?;
         }
         let state = (PendingChanges::default(), was_interrupted);
         let role = Role::Writer {
@@ -177,11 +179,14 @@ fn begin_to_write(store: &dyn Store, staging: &Staging) -> Result<Option<Beginni
     if root.is_none() || !is_free(store, staging)? {
         return Ok(None);
     }
-    let stamp = keeper.announce(store, staging)?;
+    let stamp = keeper.with(store, staging, |keeper, site| {
+        keeper.announce(site)?;
+        Ok(site.status()?.stamp) // from before the staging folder is made
+    })?;
     let Some((guard, is_new)) = lock_staging_folder(store, staging)? else {
         return Ok(None);
     };
-    keeper.begin(store, staging, stamp)?;
+    keeper.with(store, staging, |keeper, site| keeper.begin(site, stamp))?;
     Ok(Some(Beginning {
         keeper: Some(keeper),
         guard,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use testkit::tree_recorder::{Disk, Found, TreeRecorder};
 
-/// What was left, and what it has to become.
+/// The files that were left, and those that they have to become.
 struct Case {
     name: String,
     left: Found,
