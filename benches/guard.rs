@@ -65,6 +65,47 @@ fn encode(settings: ChunkSettings, data: &[u8]) {
     assert!(chunk.len() < data.len());
 }
 
+/// Into a slice, by a context that was used for other settings before.
+fn encode_into(settings: ChunkSettings, data: &[u8]) {
+    let mut encoder = ChunkEncoder::new(settings).unwrap();
+    let mut out = vec![0; data.len() + 16];
+    encoder.encode_into(data, &mut out).unwrap();
+    encoder.set_settings(settings).unwrap();
+    measured(&mut || {
+        encoder.encode_into(black_box(data), &mut out).unwrap();
+    });
+}
+
+/// One element of a chunk.
+fn decode_element(settings: ChunkSettings, data: &[u8]) {
+    let mut chunk = Vec::new();
+    ChunkEncoder::new(settings)
+        .unwrap()
+        .encode(data, &mut chunk)
+        .unwrap();
+    let (mut decoder, mut element) = (ChunkDecoder::new(), [0; 8]);
+    decoder.decode_range(&chunk, 800, &mut element).unwrap();
+    measured(&mut || {
+        decoder
+            .decode_range(black_box(&chunk), 1600, &mut element)
+            .unwrap();
+    });
+    assert_eq!(element, data[1600..1608]);
+}
+
+/// The structure of a chunk.
+fn validate(settings: ChunkSettings, data: &[u8]) {
+    let mut chunk = Vec::new();
+    ChunkEncoder::new(settings)
+        .unwrap()
+        .encode(data, &mut chunk)
+        .unwrap();
+    let decoder = ChunkDecoder::new();
+    measured(&mut || {
+        decoder.validate(black_box(&chunk)).unwrap();
+    });
+}
+
 fn decode(settings: ChunkSettings, data: &[u8]) {
     let mut chunk = Vec::new();
     let mut encoder = ChunkEncoder::new(settings).unwrap();
@@ -211,6 +252,19 @@ fn cases() -> Vec<Case> {
     let unfiltered = settings(Compressor::Blosclz, Filter::None);
     case("encode-ramp", Box::new(move || encode(unfiltered, &ramp())));
     case("decode-ramp", Box::new(move || decode(unfiltered, &ramp())));
+    let lz4 = settings(Compressor::Lz4, Filter::Byte);
+    case(
+        "encode-into",
+        Box::new(move || encode_into(lz4, &walk(CHUNK))),
+    );
+    case(
+        "decode-element",
+        Box::new(move || decode_element(lz4, &walk(CHUNK))),
+    );
+    case(
+        "validate",
+        Box::new(move || validate(lz4, &walk(4 * CHUNK))),
+    );
     case("encode-blosc2", Box::new(|| blosc2(true)));
     case("decode-blosc2", Box::new(|| blosc2(false)));
     case("digest-adler32", Box::new(|| digest(Checksum::Adler32)));

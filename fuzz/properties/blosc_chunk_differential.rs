@@ -19,9 +19,15 @@ fn decode_both(chunk: &[u8]) {
     let chunk = chunk.get(..header.ctbytes as usize).unwrap_or(chunk);
     let mut data = vec![0; header.nbytes as usize];
     let mut decoder = ChunkDecoder::with_max_block(1 << 20);
-    if decoder.decode(chunk, &mut data).is_err() {
+    let is_valid = decoder.validate(chunk).is_ok();
+    let result = decoder.decode(chunk, &mut data);
+    let mut shared = vec![0; data.len()];
+    let mut threads = ChunkDecoder::with_max_block(1 << 20).threads(2);
+    assert_eq!(threads.decode(chunk, &mut shared).is_ok(), result.is_ok());
+    if result.is_err() {
         return;
     }
+    assert!(is_valid && shared == data);
     let (start, end) = (data.len() / 3, data.len() / 2);
     let mut part = vec![0; end - start];
     decoder
@@ -46,6 +52,15 @@ fn encode_both(input: &[u8]) {
     encoder.encode(data, &mut chunk).expect("short enough");
     let back = oracle::decompress(&chunk, data.len());
     assert!(back == data, "{settings:?}");
+    let mut out = vec![0; data.len() + 16];
+    let written = encoder.encode_into(data, &mut out).expect("always enough");
+    assert!(out[..written.ctbytes as usize] == chunk);
+    let mut shared = Vec::new();
+    let mut threads = ChunkEncoder::new(settings)
+        .expect("valid settings")
+        .threads(2);
+    threads.encode(data, &mut shared).expect("short enough");
+    assert!(shared == chunk, "{settings:?}");
     let chunk = oracle::compress(&settings, data, 0);
     let mut back = vec![0; data.len()];
     ChunkDecoder::new()

@@ -1,7 +1,7 @@
 //! The choice of block size for new chunks.
 
 use super::layout::{EXTENDED_LEN, HEADER_LEN, Layout, MAX_BLOCKSIZE, MIN_BUFFER};
-use super::{ChunkSettings, Compressor, Filter};
+use super::{ChunkSettings, Compressor, Filter, SplitMode};
 
 const KIB: u32 = 1024;
 
@@ -97,7 +97,16 @@ type Splits = fn(&ChunkSettings, u32) -> bool;
 
 /// The rule of Blosc 1. Zstd looks back far enough not to need splitting.
 fn splits(settings: &ChunkSettings, blocksize: u32) -> bool {
-    settings.compressor != Compressor::Zstd && Layout::can_split(settings.typesize, blocksize)
+    let wanted = match settings.split {
+        SplitMode::ForwardCompat => settings.compressor != Compressor::Zstd,
+        SplitMode::Auto => matches!(
+            settings.compressor,
+            Compressor::Blosclz | Compressor::Snappy
+        ),
+        SplitMode::Always => true,
+        SplitMode::Never => false,
+    };
+    wanted && Layout::can_split(settings.typesize, blocksize)
 }
 
 /// The rule of Blosc 2, which also splits shuffled blocks of Zstd at fast levels: streams of noise are

@@ -3,6 +3,7 @@
 #[cfg(feature = "blosc2-rs")]
 use super::c_blosc2;
 use super::compressor::StreamDecoder;
+use super::parallel::{self, Queue};
 use super::pipeline::delta;
 use super::reference::ReferenceBlock;
 use super::scratch::{room_for, zeros};
@@ -12,7 +13,8 @@ use super::{ChunkError, ChunkHeader, Engine};
 /// Decodes chunks of Blosc 1 and 2, and reuses its buffers and the decompressors' states for the next
 /// chunk.
 ///
-/// For a single chunk, [`decompress`](super::decompress) and [`getitem`](super::getitem) are shorter.
+/// For a single chunk, [`decompress`](super::decompress) and [`decompress_range`](super::decompress_range)
+/// are shorter.
 ///
 /// A decoder is safe for untrusted input: it never panics, whatever the bytes, and it allocates at
 /// most two blocks. For chunks of Blosc 2 with several filters it allocates at most four blocks and
@@ -45,6 +47,8 @@ pub struct ChunkDecoder {
     reference: ReferenceBlock,
     shuffle_meta: ShuffleMeta,
     engine: Engine,
+    /// The contexts of the other threads.
+    helpers: Vec<Self>,
 }
 
 /// How to treat a chunk of Blosc 2 whose shuffle has a meta byte other than 0.
@@ -103,7 +107,34 @@ impl ChunkDecoder {
             reference: ReferenceBlock::default(),
             shuffle_meta: ShuffleMeta::default(),
             engine: Engine::default(),
+            helpers: Vec::new(),
         }
+    }
+
+    /// Decompresses the blocks of a whole chunk by `count` threads, including the caller's; by that one
+    /// alone for 0 and 1, the default. More than 256 count as 256.
+    ///
+    /// The other threads are started for each chunk of several blocks, and end with the call. Each
+    /// has buffers of its own. Ranges and single blocks are always decoded by the calling thread.
+    ///
+    /// ```
+    /// use blosc1::ChunkDecoder;
+    ///
+    /// let data = vec![7; 3_000_000];
+    /// let chunk = blosc1::compress(&data, Default::default())?;
+    /// assert_eq!(ChunkDecoder::new().threads(2).decode_to_vec(&chunk)?, data);
+    /// # Ok::<(), blosc1::ChunkError>(())
+    /// ```
+    #[must_use]
+    pub fn threads(mut self, count: usize) -> Self {
+        self.set_threads(count);
+        self
+    }
+
+    /// Sets the number of [threads](Self::threads) for the chunks to come.
+    pub fn set_threads(&mut self, count: usize) {
+        let helpers = parallel::helpers(count);
+        self.helpers.resize_with(helpers, Self::new);
     }
 
     /// Refuses chunks that expand to more than `ratio` times their size; any ratio by default.
@@ -226,12 +257,36 @@ impl ChunkDecoder {
             return Ok(());
         }
         self.block_into(view, 0, first, &[])?;
-        for index in 1..view.layout.nblocks() {
-            let range = view.layout.block(index);
-            let range = range.start - first.len()..range.end - first.len();
-            self.block_into(view, index, &mut later[range], first)?;
+        let blocks = later.chunks_mut(first.len()).zip(1..);
+        if !self.helpers.is_empty() && view.layout.nblocks() > 2 {
+            return self.share(view, first, blocks);
+        }
+        for (block, index) in blocks {
+            self.block_into(view, index, block, first)?;
         }
         Ok(())
+    }
+
+    /// Decodes blocks by several threads; `first` is the first block of the chunk.
+    fn share<'a>(
+        &mut self,
+        view: &ChunkView<'_>,
+        first: &[u8],
+        blocks: impl Iterator<Item = (&'a mut [u8], u32)> + Send,
+    ) -> Result<(), ChunkError> {
+        let mut helpers = std::mem::take(&mut self.helpers);
+        let queue = Queue::new(blocks);
+        // The first block is done, and one is for this thread.
+        let most = (view.layout.nblocks() as usize).saturating_sub(2);
+        let most = most.min(helpers.len());
+        let result = parallel::share(self, &mut helpers[..most], |decoder| {
+            while let Some((block, index)) = queue.next() {
+                decoder.block_into(view, index, block, first)?;
+            }
+            Ok(())
+        });
+        self.helpers = helpers;
+        result.map(|_| ())
     }
 
     /// Fills `out` with the bytes of data from `start` on, and decodes only the blocks that contain
@@ -252,6 +307,34 @@ impl ChunkDecoder {
         let view = self.open(chunk)?;
         check_range(&view.header, start, out.len())?;
         self.range_into(&view, start, out)?;
+        Ok(view.header)
+    }
+
+    /// Checks whether the bytes are one complete chunk that this decoder accepts, and returns its
+    /// header.
+    ///
+    /// Header, limits, the table of blocks, and the lengths of all streams are checked; nothing is
+    /// decompressed, so that damage within a stream goes unnoticed.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error of any [`Fault`](super::Fault).
+    ///
+    /// ```
+    /// use blosc1::{ChunkDecoder, Fault};
+    ///
+    /// let chunk = blosc1::compress(&[7; 5000], Default::default())?;
+    /// let decoder = ChunkDecoder::with_max_block(4096);
+    /// assert_eq!(decoder.validate(&chunk).unwrap_err().fault(), Fault::OverLimit);
+    /// # Ok::<(), blosc1::ChunkError>(())
+    /// ```
+    pub fn validate(&self, chunk: &[u8]) -> Result<ChunkHeader, ChunkError> {
+        let view = self.open(chunk)?;
+        if view.has_streams() {
+            for index in 0..view.layout.nblocks() {
+                view.stored(index)?;
+            }
+        }
         Ok(view.header)
     }
 

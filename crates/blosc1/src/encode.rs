@@ -1,17 +1,19 @@
 //! Encodes chunks of Blosc 1.
 
-use super::compressor::StreamEncoder;
+use super::block_encoder::{BlockEncoder, Job};
 use super::header::{
     FLAG_BITSHUFFLE, FLAG_PURE_COPY, FLAG_SHUFFLE, FLAG_UNSPLIT, FORMAT_SHIFT, VERSION, VERSIONLZ,
 };
-use super::layout::{HEADER_LEN, Layout, MAX_NBYTES, MIN_BUFFER};
-use super::scratch::{le_u32, room_for, to_u32};
-use super::{ChunkError, ChunkHeader, ChunkSettings, Filter, blocksize, filter};
+use super::layout::{HEADER_LEN, Layout, MIN_BUFFER, compress_bound};
+use super::output::{Growing, Output, Slice};
+use super::parallel;
+use super::scratch::to_u32;
+use super::{ChunkError, ChunkHeader, ChunkSettings, Filter, blocksize};
 
 /// Encodes chunks of Blosc 1, and reuses its buffers and the compressor's state for the next chunk.
 ///
-/// A chunk depends on the settings and the data alone, not on chunks encoded before. For a single
-/// chunk, [`compress`](super::compress) is shorter.
+/// A chunk depends on the settings and the data alone, not on chunks encoded before, nor on the
+/// number of threads. For a single chunk, [`compress`](super::compress) is shorter.
 ///
 /// ```
 /// use blosc1::{ChunkEncoder, ChunkSettings};
@@ -26,12 +28,11 @@ use super::{ChunkError, ChunkHeader, ChunkSettings, Filter, blocksize, filter};
 /// ```
 pub struct ChunkEncoder {
     settings: ChunkSettings,
-    /// Made on first use.
-    compressor: Option<StreamEncoder>,
-    /// A filtered block.
-    filtered: Vec<u8>,
-    /// A compressed stream.
+    own: BlockEncoder,
+    /// A compressed stream, before it is appended to a vector.
     compressed: Vec<u8>,
+    /// The contexts of the other threads.
+    helpers: Vec<BlockEncoder>,
 }
 
 impl ChunkEncoder {
@@ -45,19 +46,75 @@ impl ChunkEncoder {
         settings.check()?;
         Ok(Self {
             settings,
-            compressor: None,
-            filtered: Vec::new(),
+            own: BlockEncoder::default(),
             compressed: Vec::new(),
+            helpers: Vec::new(),
         })
     }
 
-    /// The settings passed to [`new`](Self::new).
+    /// Compresses the blocks of a chunk by `count` threads, including the caller's; by that one
+    /// alone for 0 and 1, the default. More than 256 count as 256.
+    ///
+    /// The other threads are started for each chunk of several blocks, and end with the call. The
+    /// chunk is the same for any number of threads.
+    ///
+    /// ```
+    /// use blosc1::{ChunkEncoder, ChunkSettings};
+    ///
+    /// let data = vec![7; 3_000_000];
+    /// let mut chunk = Vec::new();
+    /// ChunkEncoder::new(ChunkSettings::default())?.threads(2).encode(&data, &mut chunk)?;
+    /// assert_eq!(chunk, blosc1::compress(&data, ChunkSettings::default())?);
+    /// # Ok::<(), blosc1::ChunkError>(())
+    /// ```
+    #[must_use]
+    pub fn threads(mut self, count: usize) -> Self {
+        self.set_threads(count);
+        self
+    }
+
+    /// Sets the number of [threads](Self::threads) for the chunks to come.
+    pub fn set_threads(&mut self, count: usize) {
+        let helpers = parallel::helpers(count);
+        self.helpers.resize_with(helpers, BlockEncoder::default);
+    }
+
+    /// The settings for the chunks to come.
     #[must_use]
     pub const fn settings(&self) -> &ChunkSettings {
         &self.settings
     }
 
-    /// Appends `data` to `out` as one chunk of at most `data.len() + 16` bytes, and returns the
+    /// Changes the settings for the chunks to come. Compressor states are kept if compressor and
+    /// level remain the same, buffers in any case.
+    ///
+    /// ```
+    /// use blosc1::{ChunkEncoder, ChunkSettings};
+    ///
+    /// let settings = ChunkSettings::default();
+    /// let mut encoder = ChunkEncoder::new(settings)?;
+    /// encoder.set_settings(settings.typesize(2))?;
+    /// let header = encoder.encode(&[7; 1000], &mut Vec::new())?;
+    /// assert_eq!(header.typesize, 2);
+    /// # Ok::<(), blosc1::ChunkError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`new`](Self::new); the settings are then unchanged.
+    pub fn set_settings(&mut self, settings: ChunkSettings) -> Result<(), ChunkError> {
+        settings.check()?;
+        let kept = (self.settings.compressor, self.settings.level);
+        if kept != (settings.compressor, settings.level) {
+            for encoder in self.helpers.iter_mut().chain([&mut self.own]) {
+                encoder.forget_compressor();
+            }
+        }
+        self.settings = settings;
+        Ok(())
+    }
+
+    /// Appends `data` to `out` as one chunk of at most [`compress_bound`] bytes, and returns the
     /// chunk's header.
     ///
     /// Data that compression does not shorten, such as any data of less than 128 bytes, becomes a
@@ -65,33 +122,91 @@ impl ChunkEncoder {
     ///
     /// # Errors
     ///
-    /// Returns [`Usage`](super::Fault::Usage) for more than [`MAX_NBYTES`] bytes, and
+    /// Returns [`Usage`](super::Fault::Usage) for more than [`MAX_NBYTES`](super::MAX_NBYTES) bytes, and
     /// [`OverLimit`](super::Fault::OverLimit) if there is no memory for the compressor's state.
     /// `out` is unchanged in both cases.
     pub fn encode(&mut self, data: &[u8], out: &mut Vec<u8>) -> Result<ChunkHeader, ChunkError> {
-        let nbytes = u32::try_from(data.len())
-            .ok()
-            .filter(|&nbytes| nbytes <= MAX_NBYTES)
-            .ok_or(ChunkError::TooMuchData { found: data.len() })?;
-        let layout = blocksize::choose(&self.settings, nbytes);
-        let mut header = self.header(&layout);
+        let nbytes = nbytes_of(data)?;
         let start = out.len();
         out.reserve(HEADER_LEN + data.len());
-        if self.settings.level > 0 && nbytes >= MIN_BUFFER {
-            let compressed = self.compress(&header, &layout, data, out);
-            if let Ok(Some(ctbytes)) = compressed {
-                header.ctbytes = ctbytes;
-                out[start..start + HEADER_LEN].copy_from_slice(&header.to_bytes());
-                return Ok(header);
-            }
-            out.truncate(start);
-            compressed?;
+        let mut compressed = std::mem::take(&mut self.compressed);
+        let largest = u64::from(nbytes) + 15;
+        let mut output = Growing::new(out, &mut compressed);
+        let header = self.compressed_header(nbytes, data, largest, &mut output);
+        self.compressed = compressed;
+        if let Ok(Some(header)) = header {
+            out[start..start + HEADER_LEN].copy_from_slice(&header.to_bytes());
+            return Ok(header);
         }
-        header.flags |= FLAG_PURE_COPY;
-        header.ctbytes = nbytes + 16;
+        out.truncate(start);
+        header?;
+        let header = self.copy_header(nbytes);
         out.extend_from_slice(&header.to_bytes());
         out.extend_from_slice(data);
         Ok(header)
+    }
+
+    /// Writes `data` to the beginning of `out` as one chunk, and returns the chunk's header, whose
+    /// `ctbytes` is the length of the chunk.
+    ///
+    /// [`compress_bound`] bytes of `out` are always enough. It may be shorter if the data is
+    /// expected to shrink, but Zstandard leaves the last bytes of a short `out` unused. Apart from
+    /// what the encoder keeps for later chunks, nothing is allocated.
+    ///
+    /// ```
+    /// use blosc1::{ChunkEncoder, ChunkSettings, Fault};
+    ///
+    /// let mut encoder = ChunkEncoder::new(ChunkSettings::default())?;
+    /// let mut out = [0; 200];
+    /// let header = encoder.encode_into(&[7; 10_000], &mut out)?;
+    /// assert_eq!(blosc1::decompress(&out[..header.ctbytes as usize])?, [7; 10_000]);
+    ///
+    /// let error = encoder.encode_into(&[7; 10_000], &mut [0; 20]).unwrap_err();
+    /// assert_eq!(error.fault(), Fault::Usage);
+    /// # Ok::<(), blosc1::ChunkError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`encode`](Self::encode), and [`ChunkError::OutputTooShort`] if the
+    /// chunk does not fit. The content of `out` is then unspecified.
+    pub fn encode_into(&mut self, data: &[u8], out: &mut [u8]) -> Result<ChunkHeader, ChunkError> {
+        let nbytes = nbytes_of(data)?;
+        let largest = (out.len() as u64).min(u64::from(nbytes) + 15);
+        let mut output = Slice::new(out);
+        if let Some(header) = self.compressed_header(nbytes, data, largest, &mut output)? {
+            return write(&[&header.to_bytes()], out).map(|()| header);
+        }
+        let header = self.copy_header(nbytes);
+        write(&[&header.to_bytes(), data], out).map(|()| header)
+    }
+
+    /// Writes everything but the header of a compressed chunk of at most `largest` bytes to an empty
+    /// `out`, and returns the header. Returns `None`, with unspecified bytes written, if the data is
+    /// better copied, or a compressed chunk does not fit.
+    fn compressed_header(
+        &mut self,
+        nbytes: u32,
+        data: &[u8],
+        largest: u64,
+        out: &mut impl Output,
+    ) -> Result<Option<ChunkHeader>, ChunkError> {
+        if self.settings.level == 0 || nbytes < MIN_BUFFER {
+            return Ok(None);
+        }
+        let layout = blocksize::choose(&self.settings, nbytes);
+        let mut header = self.header(&layout);
+        let ctbytes = self.compress(&header, &layout, data, largest, out)?;
+        header.ctbytes = ctbytes.unwrap_or(0);
+        Ok(ctbytes.map(|_| header))
+    }
+
+    /// The header of a pure copy.
+    fn copy_header(&self, nbytes: u32) -> ChunkHeader {
+        let mut header = self.header(&blocksize::choose(&self.settings, nbytes));
+        header.flags |= FLAG_PURE_COPY;
+        header.ctbytes = nbytes + 16;
+        header
     }
 
     /// The header, except for the chunk's length.
@@ -114,18 +229,17 @@ impl ChunkEncoder {
         }
     }
 
-    /// Appends the compressed chunk, with room for its header, and returns its length. Returns `None`,
-    /// with unspecified bytes appended, as soon as the chunk cannot be shorter than a pure copy.
+    /// Writes the compressed chunk, with room for its header, and returns its length. Returns `None`,
+    /// with unspecified bytes written, as soon as the chunk cannot have at most `largest` bytes.
     fn compress(
         &mut self,
         header: &ChunkHeader,
         layout: &Layout,
         data: &[u8],
-        out: &mut Vec<u8>,
+        largest: u64,
+        out: &mut impl Output,
     ) -> Result<Option<u32>, ChunkError> {
-        // The bytes available for streams in a chunk one byte shorter than a pure copy, if each
-        // remaining stream takes a single byte.
-        let largest = u64::from(layout.nbytes) + 15;
+        // The bytes available for streams if each remaining stream takes a single byte.
         let Some(room) = largest.checked_sub(layout.smallest_chunk()) else {
             return Ok(None);
         };
@@ -134,67 +248,49 @@ impl ChunkEncoder {
         let ChunkSettings {
             compressor, level, ..
         } = self.settings;
-        let compressor = match &mut self.compressor {
-            Some(compressor) => compressor,
-            none => none.insert(StreamEncoder::new(compressor, level)?),
+        let job = Job {
+            layout,
+            data,
+            compressor,
+            level,
+            filter: header.filter(),
         };
-        let start = out.len();
-        out.resize(start + layout.table_end(), 0);
+        out.zeros(layout.table_end())?;
+        if !self.helpers.is_empty() && layout.nblocks() > 1 {
+            let most = self.helpers.len().min(layout.nblocks() as usize - 1);
+            let (helpers, _) = self.helpers.split_at_mut(most);
+            return parallel::encode(&job, &mut self.own, helpers, room, out);
+        }
         for index in 0..layout.nblocks() {
-            let slot = start + HEADER_LEN + 4 * index as usize;
-            let at = out.len() - start;
-            out[slot..slot + 4].copy_from_slice(&le_u32(at)?);
-            let block = &data[layout.block(index)];
-            let block = apply(header.filter(), layout, block, &mut self.filtered);
-            let stream_len = block.len() / layout.streams(block.len());
-            for stream in block.chunks_exact(stream_len) {
-                if !append_stream(compressor, stream, &mut self.compressed, &mut room, out)? {
-                    return Ok(None);
-                }
+            out.note_start(index)?;
+            if !self.own.encode(&job, index, &mut room, out)? {
+                return Ok(None);
             }
         }
-        to_u32(out.len() - start).map(Some)
+        to_u32(out.written()).map(Some)
     }
 }
 
-/// Applies the filter to a block; returns the block itself if there is nothing to do.
-pub(super) fn apply<'a>(
-    filter: Filter,
-    layout: &Layout,
-    block: &'a [u8],
-    filtered: &'a mut Vec<u8>,
-) -> &'a [u8] {
-    let typesize = usize::from(layout.typesize);
-    let run = match filter {
-        Filter::Byte if typesize > 1 => filter::shuffle,
-        Filter::Bit if block.len() >= typesize => filter::bitshuffle,
-        _ => return block,
-    };
-    let filtered = room_for(filtered, block.len());
-    run(typesize, block, filtered);
-    filtered
+/// The length of the data, if it fits one chunk.
+fn nbytes_of(data: &[u8]) -> Result<u32, ChunkError> {
+    let too_much = ChunkError::TooMuchData { found: data.len() };
+    let nbytes = u32::try_from(data.len()).map_err(|_| too_much.clone())?;
+    match compress_bound(data.len()) {
+        Some(_) => Ok(nbytes),
+        None => Err(too_much),
+    }
 }
 
-/// Appends one stream: its length, then its compressed form or, if that is not shorter, the stream
-/// itself. Returns `false` if it does not fit `room`, which excludes one byte for each stream.
-fn append_stream(
-    compressor: &mut StreamEncoder,
-    stream: &[u8],
-    compressed: &mut Vec<u8>,
-    room: &mut usize,
-    out: &mut Vec<u8>,
-) -> Result<bool, ChunkError> {
-    let largest = (stream.len() - 1).min(*room + 1);
-    let compressed = room_for(compressed, stream.len());
-    let bytes = match compressor.compress(stream, &mut compressed[..largest]) {
-        Some(len) => &compressed[..len],
-        None => stream,
-    };
-    let Some(left) = (*room + 1).checked_sub(bytes.len()) else {
-        return Ok(false);
-    };
-    *room = left;
-    out.extend_from_slice(&le_u32(bytes.len())?);
-    out.extend_from_slice(bytes);
-    Ok(true)
+/// Writes `parts` to the beginning of `out`.
+fn write(parts: &[&[u8]], out: &mut [u8]) -> Result<(), ChunkError> {
+    let found = out.len();
+    let mut rest = out;
+    for part in parts {
+        let (place, later) = rest
+            .split_at_mut_checked(part.len())
+            .ok_or(ChunkError::OutputTooShort { found })?;
+        place.copy_from_slice(part);
+        rest = later;
+    }
+    Ok(())
 }

@@ -8,7 +8,7 @@ use super::{Compressor, CompressorFormat, Fault, MAX_NBYTES};
 ///
 /// The message says what was found, what was expected and, where it is not obvious, what to do.
 /// [`fault`](Self::fault) sorts the variants by the side that must act. After an error, encoders have restored the
-/// output vector; the output slice of a decoder has unspecified content.
+/// output vector; an output slice has unspecified content.
 ///
 /// ```
 /// use blosc1::{ChunkError, Fault};
@@ -130,8 +130,8 @@ pub enum ChunkError {
         /// The header's `versionlz`.
         found: u8,
     },
-    /// This build lacks the compressor.
-    #[error("compressor {feature} is not in this build; enable the cargo feature \"{feature}\"")]
+    /// This build lacks a compressor, or chunks of Blosc 2.
+    #[error("{feature} is not in this build; enable the cargo feature \"{feature}\"")]
     NotBuilt {
         /// Name of the cargo feature that adds it.
         feature: &'static str,
@@ -203,6 +203,14 @@ pub enum ChunkError {
         found: usize,
         /// The required length in bytes.
         expected: usize,
+    },
+    /// The output slice is too short for the chunk.
+    #[error(
+        "chunk does not fit an output slice of {found} bytes; `compress_bound` gives a length that is enough"
+    )]
+    OutputTooShort {
+        /// Its length in bytes.
+        found: usize,
     },
     /// The requested range of bytes is not within the chunk's data.
     #[error("{len} bytes from byte {start} on were requested, but the chunk has {nbytes}")]
@@ -357,6 +365,7 @@ impl ChunkError {
             }
             Self::TooLong { .. }
             | Self::OutputLength { .. }
+            | Self::OutputTooShort { .. }
             | Self::Range { .. }
             | Self::ElementRange { .. }
             | Self::BlockIndex { .. }

@@ -84,7 +84,7 @@ fn blosc2_settings(view: &ChunkView<'_>) -> Result<Option<ChunkSettings>, ChunkE
         level: compressor.default_level(),
         filter,
         typesize: view.header.typesize,
-        blocksize: None,
+        ..ChunkSettings::default()
     }))
 }
 
@@ -126,7 +126,7 @@ fn settings(header: &ChunkHeader, compressor: Compressor, level: u8) -> ChunkSet
         level,
         filter: header.filter(),
         typesize: header.typesize,
-        blocksize: None,
+        ..ChunkSettings::default()
     }
 }
 
@@ -251,7 +251,7 @@ mod tests {
                     level,
                     filter,
                     typesize: 4,
-                    blocksize: None,
+                    ..ChunkSettings::default()
                 })
             })
         })

@@ -10,6 +10,25 @@ pub(super) const EXTENDED_LEN: usize = 32;
 /// The most bytes of data that a chunk can contain: 2³¹ − 1, less a header.
 pub const MAX_NBYTES: u32 = 2_147_483_631;
 
+/// Bytes that a chunk of Blosc 1 needs at most for `len` bytes of data; `None` if the data does not
+/// fit one chunk.
+///
+/// ```
+/// let data = [7; 1000];
+/// let mut out = vec![0; blosc1::compress_bound(data.len()).unwrap()];
+/// let ctbytes = blosc1::compress_into(&data, Default::default(), &mut out)?;
+/// assert!(ctbytes <= out.len());
+/// # Ok::<(), blosc1::ChunkError>(())
+/// ```
+#[must_use]
+pub const fn compress_bound(len: usize) -> Option<usize> {
+    if len <= MAX_NBYTES as usize {
+        Some(len + HEADER_LEN)
+    } else {
+        None
+    }
+}
+
 /// Shorter data is never compressed, and blocks of fewer elements are never split.
 pub(super) const MIN_BUFFER: u32 = 128;
 /// The largest block that C-Blosc 1.21 reads.

@@ -14,7 +14,7 @@
 //! let header = blosc1::read_header(&chunk)?; // nothing is decompressed
 //! assert_eq!((header.nbytes, header.typesize), (400_000, 4));
 //! assert_eq!(blosc1::decompress(&chunk)?, data);
-//! assert_eq!(blosc1::getitem(&chunk, 500..502)?, data[2000..2008]); // decompresses one block
+//! assert_eq!(blosc1::decompress_range(&chunk, 500..502)?, data[2000..2008]); // decompresses one block
 //! # Ok::<(), blosc1::ChunkError>(())
 //! ```
 //!
@@ -22,12 +22,13 @@
 //!
 //! | you want to | use |
 //! |---|---|
-//! | decompress a chunk of Blosc 1 or 2 | [`decompress`] |
-//! | decompress a few elements of it | [`getitem`] |
+//! | decompress a chunk of Blosc 1 or 2 | [`decompress`], [`decompress_into`] |
+//! | decompress a few elements of it | [`decompress_range`], [`decompress_range_into`] |
 //! | learn what a chunk contains | [`read_header`], [`ChunkHeader`], [`ChunkExtension`] |
-//! | compress data into a chunk of Blosc 1 | [`compress`], [`ChunkSettings`] |
-//! | decompress many chunks, blocks, or ranges into buffers; set limits | [`ChunkDecoder`] |
-//! | compress many chunks | [`ChunkEncoder`] |
+//! | check a chunk from elsewhere | [`validate`] |
+//! | compress data into a chunk of Blosc 1 | [`compress`], [`compress_into`], [`compress_bound`], [`ChunkSettings`] |
+//! | decompress many chunks, blocks, or ranges into buffers; by threads; set limits | [`ChunkDecoder`] |
+//! | compress many chunks; by threads | [`ChunkEncoder`] |
 //! | compress data into chunks of Blosc 2 | [`Blosc2Encoder`], [`Blosc2Settings`], [`special_chunk`] |
 //! | find good settings for some data | [`Tuner`], [`Aim`] |
 //! | react to an error | [`ChunkError::fault`], [`Fault`] |
@@ -58,6 +59,7 @@
 //! | `snappy` | yes | Snappy, in Rust |
 //! | `zlib` | yes | zlib by libdeflate, a C library |
 //! | `zstd` | yes | Zstandard, the C library |
+//! | `blosc2` | yes | chunks of Blosc 2; without it, they are refused as [`Unsupported`](Fault::Unsupported) |
 //! | `blosc2-rs` | no | C-Blosc2 as a second [`Engine`]; requires cmake |
 //!
 //! [`Compressor::is_available`] reports what a build includes. Without a compressor, everything
@@ -90,12 +92,19 @@
 //! stream   length | bytes             as above; 0: zeros; -n, and a byte 1: a repeated byte n
 //! ```
 
+#![cfg_attr(
+    not(feature = "blosc2"),
+    allow(dead_code, reason = "what only chunks of Blosc 2 need")
+)]
+
+mod block_encoder;
 mod blocksize;
 #[cfg(feature = "blosc2-rs")]
 mod c_blosc2;
 mod compressor;
 mod decode;
 mod encode;
+#[cfg(feature = "blosc2")]
 mod encode_blosc2;
 mod engine;
 mod error;
@@ -110,13 +119,16 @@ pub mod internal;
 mod layout;
 mod names;
 mod oneshot;
+mod output;
 mod pad;
+mod parallel;
 #[cfg(test)]
 mod peer;
 mod pipeline;
 mod reference;
 mod scratch;
 mod settings;
+#[cfg(feature = "blosc2")]
 mod settings_blosc2;
 mod special;
 mod tune;
@@ -124,18 +136,24 @@ mod view;
 
 pub use decode::{ChunkDecoder, ShuffleMeta};
 pub use encode::ChunkEncoder;
+#[cfg(feature = "blosc2")]
 pub use encode_blosc2::Blosc2Encoder;
 pub use engine::Engine;
 pub use error::ChunkError;
 pub use extension::{ChunkExtension, SpecialKind};
 pub use fault::Fault;
 pub use header::ChunkHeader;
-pub use layout::{HEADER_LEN, MAX_NBYTES};
+pub use layout::{HEADER_LEN, MAX_NBYTES, compress_bound};
 pub use names::{Compressor, CompressorFormat, Filter, UnknownCompressor, UnknownFilter};
-pub use oneshot::{compress, decompress, getitem, read_header};
+pub use oneshot::{
+    compress, compress_into, decompress, decompress_into, decompress_range, decompress_range_into,
+    read_header, validate,
+};
 pub use pipeline::{FilterPipeline, FilterStep};
-pub use settings::ChunkSettings;
+pub use settings::{ChunkSettings, SplitMode};
+#[cfg(feature = "blosc2")]
 pub use settings_blosc2::Blosc2Settings;
+#[cfg(feature = "blosc2")]
 pub use special::{SpecialValue, special_chunk};
 pub use tune::{Aim, Trial, Tuned, Tuner, UnknownAim};
 

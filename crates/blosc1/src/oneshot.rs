@@ -36,6 +36,31 @@ pub fn compress(data: &[u8], settings: ChunkSettings) -> Result<Vec<u8>, ChunkEr
     Ok(chunk)
 }
 
+/// Compresses `data` into a chunk of Blosc 1 at the beginning of `out`, and returns its length.
+///
+/// [`compress_bound`](super::compress_bound) bytes are always enough. `out` may be shorter if the data
+/// is expected to shrink. To compress many chunks without any allocation, use
+/// [`ChunkEncoder::encode_into`].
+///
+/// # Errors
+///
+/// Returns the errors of [`compress`], and [`ChunkError::OutputTooShort`] if the chunk does not fit.
+///
+/// ```
+/// let mut out = [0; 200];
+/// let len = blosc1::compress_into(&[7; 10_000], Default::default(), &mut out)?;
+/// assert_eq!(blosc1::decompress(&out[..len])?, [7; 10_000]);
+/// # Ok::<(), blosc1::ChunkError>(())
+/// ```
+pub fn compress_into(
+    data: &[u8],
+    settings: ChunkSettings,
+    out: &mut [u8],
+) -> Result<usize, ChunkError> {
+    let header = ChunkEncoder::new(settings)?.encode_into(data, out)?;
+    Ok(header.ctbytes as usize)
+}
+
 /// Decompresses a whole chunk of Blosc 1 or 2.
 ///
 /// `chunk` must be exactly one chunk; [`read_header`] returns its length as `ctbytes`. Bytes from an
@@ -43,7 +68,7 @@ pub fn compress(data: &[u8], settings: ChunkSettings) -> Result<Vec<u8>, ChunkEr
 /// 2 GiB of zeros: check `nbytes` in the header first if memory is limited, or set
 /// [`ChunkDecoder::max_ratio`].
 ///
-/// To decompress many chunks, or into an existing buffer, reuse a [`ChunkDecoder`].
+/// To decompress many chunks, reuse a [`ChunkDecoder`].
 ///
 /// # Errors
 ///
@@ -71,11 +96,31 @@ pub fn decompress(chunk: &[u8]) -> Result<Vec<u8>, ChunkError> {
     ChunkDecoder::new().decode_to_vec(chunk)
 }
 
+/// Decompresses a whole chunk of Blosc 1 or 2 into `out`, whose length must be the header's `nbytes`.
+/// Returns the header.
+///
+/// To decompress many chunks without any allocation, use [`ChunkDecoder::decode`].
+///
+/// # Errors
+///
+/// Returns the errors of [`decompress`], and [`Usage`](super::Fault::Usage) for an `out` of another
+/// length. The content of `out` is then unspecified.
+///
+/// ```
+/// let chunk = blosc1::compress(b"some bytes", Default::default())?;
+/// let mut out = vec![0; blosc1::validate(&chunk)?.nbytes as usize];
+/// blosc1::decompress_into(&chunk, &mut out)?;
+/// assert_eq!(out, b"some bytes");
+/// # Ok::<(), blosc1::ChunkError>(())
+/// ```
+pub fn decompress_into(chunk: &[u8], out: &mut [u8]) -> Result<ChunkHeader, ChunkError> {
+    ChunkDecoder::new().decode(chunk, out)
+}
+
 /// Decompresses a range of elements, and of the chunk only the blocks that contain them.
 ///
 /// The range counts elements of the header's `typesize` bytes, like `blosc_getitem` in C. Bytes after
-/// the last whole element are not part of any element; [`ChunkDecoder::decode_range`] counts bytes,
-/// and reads into an existing buffer.
+/// the last whole element are not part of any element; [`ChunkDecoder::decode_range`] counts bytes.
 ///
 /// # Errors
 ///
@@ -88,35 +133,90 @@ pub fn decompress(chunk: &[u8]) -> Result<Vec<u8>, ChunkError> {
 /// let data: Vec<u8> = (0..100_000_u64).flat_map(u64::to_le_bytes).collect();
 /// let chunk = blosc1::compress(&data, ChunkSettings::default().typesize(8))?;
 ///
-/// let bytes = blosc1::getitem(&chunk, 70_000..70_002)?;
+/// let bytes = blosc1::decompress_range(&chunk, 70_000..70_002)?;
 /// assert_eq!(bytes, [70_000_u64.to_le_bytes(), 70_001_u64.to_le_bytes()].concat());
 ///
-/// let error = blosc1::getitem(&chunk, 99_999..100_001).unwrap_err();
+/// let error = blosc1::decompress_range(&chunk, 99_999..100_001).unwrap_err();
 /// assert_eq!(error.fault(), Fault::Usage);
 /// # Ok::<(), blosc1::ChunkError>(())
 /// ```
-pub fn getitem(chunk: &[u8], elements: Range<u32>) -> Result<Vec<u8>, ChunkError> {
-    let header = parse_header(chunk)?;
+pub fn decompress_range(chunk: &[u8], elements: Range<u32>) -> Result<Vec<u8>, ChunkError> {
+    let Range { start, end } = byte_range(&parse_header(chunk)?, elements)?;
+    ChunkDecoder::new().range_to_vec(chunk, start, end - start)
+}
+
+/// Decompresses a range of elements into `out`, which must have exactly the length of the range in
+/// bytes. Returns the header.
+///
+/// # Errors
+///
+/// Returns the errors of [`decompress_range`], and [`Usage`](super::Fault::Usage) for an `out` of
+/// another length. The content of `out` is then unspecified.
+///
+/// ```
+/// let data: Vec<u8> = (0..100_000_u64).flat_map(u64::to_le_bytes).collect();
+/// let chunk = blosc1::compress(&data, Default::default())?;
+/// let mut value = [0; 8];
+/// blosc1::decompress_range_into(&chunk, 70_000..70_001, &mut value)?;
+/// assert_eq!(u64::from_le_bytes(value), 70_000);
+/// # Ok::<(), blosc1::ChunkError>(())
+/// ```
+pub fn decompress_range_into(
+    chunk: &[u8],
+    elements: Range<u32>,
+    out: &mut [u8],
+) -> Result<ChunkHeader, ChunkError> {
+    let Range { start, end } = byte_range(&parse_header(chunk)?, elements)?;
+    let (found, expected) = (out.len(), (end - start) as usize);
+    if found != expected {
+        return Err(ChunkError::OutputLength { found, expected });
+    }
+    ChunkDecoder::new().decode_range(chunk, start, out)
+}
+
+/// The bytes of a range of elements.
+fn byte_range(header: &ChunkHeader, elements: Range<u32>) -> Result<Range<u32>, ChunkError> {
     let Range { start, end } = elements;
+    let typesize = u32::from(header.typesize);
     // Only the end mark of Bloscpack, which has no data, has a typesize of 0.
-    let count = header
-        .nbytes
-        .checked_div(header.typesize.into())
-        .unwrap_or(0);
+    let count = header.nbytes.checked_div(typesize).unwrap_or(0);
     if start > end || end > count {
         return Err(ChunkError::ElementRange { start, end, count });
     }
     // Both are within the data, which has fewer than 2 GiB.
-    let typesize = u32::from(header.typesize);
-    let mut decoder = ChunkDecoder::new();
-    decoder.range_to_vec(chunk, start * typesize, (end - start) * typesize)
+    Ok(start * typesize..end * typesize)
+}
+
+/// Checks whether the bytes are one complete chunk of Blosc 1 or 2 that can be decompressed, and
+/// returns its header.
+///
+/// Header, the table of blocks, and the lengths of all streams are checked. Nothing is decompressed:
+/// a sound chunk passes, but damage within a stream is only noticed when it is decompressed. For limits
+/// on memory, see [`ChunkDecoder::validate`].
+///
+/// # Errors
+///
+/// Returns the errors of [`decompress`], except for damage in compressed bytes.
+///
+/// ```
+/// use blosc1::Fault;
+///
+/// let chunk = blosc1::compress(&[7; 100_000], Default::default())?;
+/// assert_eq!(blosc1::validate(&chunk)?.nbytes, 100_000);
+///
+/// let cut = blosc1::validate(&chunk[..chunk.len() - 1]).unwrap_err();
+/// assert_eq!(cut.fault(), Fault::CutShort);
+/// # Ok::<(), blosc1::ChunkError>(())
+/// ```
+pub fn validate(chunk: &[u8]) -> Result<ChunkHeader, ChunkError> {
+    ChunkDecoder::new().validate(chunk)
 }
 
 /// Reads the header of a chunk of Blosc 1 or 2, from at least its first 16 bytes.
 ///
 /// The rest of the chunk need not be present: the header is enough to learn the length of the chunk
 /// and of its data. For most chunks of Blosc 2, a [`ChunkExtension`](super::ChunkExtension) in the
-/// next 16 bytes contains the filters.
+/// next 16 bytes contains the filters. To check a whole chunk, use [`validate`].
 ///
 /// # Errors
 ///
@@ -140,7 +240,7 @@ pub fn read_header(chunk: &[u8]) -> Result<ChunkHeader, ChunkError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{compress, decompress, getitem, read_header};
+    use super::{compress, decompress, decompress_range, read_header};
     use crate::{ChunkError, ChunkHeader, ChunkSettings, Fault, SpecialValue, special_chunk};
 
     fn settings(typesize: u8) -> ChunkSettings {
@@ -166,7 +266,7 @@ mod tests {
             let count = u32::try_from(data.len() / size).unwrap();
             for start in (0..=count).step_by(97) {
                 for end in [start, start + 1, start + 300, count] {
-                    let found = getitem(&chunk, start..end);
+                    let found = decompress_range(&chunk, start..end);
                     if end > count {
                         let error = ChunkError::ElementRange { start, end, count };
                         assert_eq!(found, Err(error));
@@ -184,22 +284,22 @@ mod tests {
         let chunk = compress(&numbers(10), settings(4)).unwrap();
         #[expect(clippy::reversed_empty_ranges, reason = "that is what is tested")]
         for range in [9..11, 11..11, 5..4, 0..u32::MAX, u32::MAX..0] {
-            let error = getitem(&chunk, range).unwrap_err();
+            let error = decompress_range(&chunk, range).unwrap_err();
             assert_eq!(error.fault(), Fault::Usage, "{error}");
         }
-        assert_eq!(getitem(&chunk, 10..10).as_deref(), Ok(&[][..]));
+        assert_eq!(decompress_range(&chunk, 10..10).as_deref(), Ok(&[][..]));
         assert_eq!(
-            getitem(&ChunkHeader::END_MARK, 0..0).as_deref(),
+            decompress_range(&ChunkHeader::END_MARK, 0..0).as_deref(),
             Ok(&[][..])
         );
-        assert!(getitem(&ChunkHeader::END_MARK, 0..1).is_err());
+        assert!(decompress_range(&ChunkHeader::END_MARK, 0..1).is_err());
     }
 
     /// Without decoding the rest, which would take 2 GiB.
     #[test]
     fn elements_of_huge_special_chunks_are_cheap() {
         let chunk = special_chunk(SpecialValue::Value(&[1, 2]), 2_000_000_000, 2, 4096).unwrap();
-        let last = getitem(&chunk, 999_999_998..1_000_000_000);
+        let last = decompress_range(&chunk, 999_999_998..1_000_000_000);
         assert_eq!(last.as_deref(), Ok(&[1, 2, 1, 2][..]));
     }
 
@@ -209,7 +309,10 @@ mod tests {
         for len in 0..chunk.len() {
             let cut = &chunk[..len];
             assert_eq!(decompress(cut).unwrap_err().fault(), Fault::CutShort);
-            assert_eq!(getitem(cut, 0..1).unwrap_err().fault(), Fault::CutShort);
+            assert_eq!(
+                decompress_range(cut, 0..1).unwrap_err().fault(),
+                Fault::CutShort
+            );
             assert_eq!(read_header(cut).is_ok(), len >= 16);
         }
         let longer = [&chunk[..], &[0]].concat();

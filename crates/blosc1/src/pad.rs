@@ -121,7 +121,7 @@ mod tests {
                             level: 5,
                             filter,
                             typesize,
-                            blocksize: None,
+                            ..ChunkSettings::default()
                         };
                         let data = kind.data(len);
                         for chunk in [encode(settings, &data), peer::compress(&settings, &data)] {

@@ -30,12 +30,32 @@ pub struct ChunkSettings {
     /// The filter applied to each block before compression, [`Filter::Byte`] by default.
     pub filter: Filter,
     /// Bytes of one element, 1 to 255, 8 by default. The unit of the filters and of
-    /// [`getitem`](super::getitem).
+    /// [`decompress_range`](super::decompress_range).
     pub typesize: u8,
     /// Bytes of a block, or `None` (the default) to choose them by compressor and level. Values below
     /// 128 or `typesize` are raised; the result is rounded down to whole elements. Smaller blocks make
     /// partial reads cheaper, larger ones compress better.
     pub blocksize: Option<u32>,
+    /// Which blocks are split into streams, [`SplitMode::ForwardCompat`] by default.
+    pub split: SplitMode,
+}
+
+/// Which blocks of a chunk of Blosc 1 are split into one stream for each byte of an element.
+///
+/// Whatever the mode, a block is only split if its elements have at most 16 bytes and it has at least
+/// 128 of them. Splitting shuffled data helps fast compressors; every reader handles both forms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SplitMode {
+    /// Those of all compressors but Zstd, as C-Blosc does by default.
+    #[default]
+    ForwardCompat,
+    /// Those of blosclz and Snappy.
+    Auto,
+    /// All.
+    Always,
+    /// None.
+    Never,
 }
 
 impl Default for ChunkSettings {
@@ -56,6 +76,7 @@ impl Default for ChunkSettings {
             filter: Filter::Byte,
             typesize: 8,
             blocksize: None,
+            split: SplitMode::default(),
         }
     }
 }
@@ -93,6 +114,22 @@ impl ChunkSettings {
     #[must_use]
     pub const fn blocksize(mut self, blocksize: Option<u32>) -> Self {
         self.blocksize = blocksize;
+        self
+    }
+
+    /// Sets which blocks are split into streams.
+    ///
+    /// ```
+    /// use blosc1::{ChunkSettings, SplitMode};
+    ///
+    /// let settings = ChunkSettings::default().split(SplitMode::Never);
+    /// let chunk = blosc1::compress(&[7; 5000], settings)?;
+    /// assert!(!blosc1::read_header(&chunk)?.is_split());
+    /// # Ok::<(), blosc1::ChunkError>(())
+    /// ```
+    #[must_use]
+    pub const fn split(mut self, split: SplitMode) -> Self {
+        self.split = split;
         self
     }
 

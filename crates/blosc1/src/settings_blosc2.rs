@@ -135,6 +135,7 @@ impl Blosc2Settings {
             filter,
             typesize: self.typesize,
             blocksize: self.blocksize,
+            ..ChunkSettings::default()
         }
     }
 }

@@ -114,7 +114,7 @@ impl SpecialValue<'_> {
 ///
 /// let chunk = special_chunk(SpecialValue::Value(&[7, 0]), 1_000_000, 2, 4096)?;
 /// assert_eq!(chunk.len(), 34);
-/// assert_eq!(blosc1::getitem(&chunk, 499_998..500_000)?, [7, 0, 7, 0]);
+/// assert_eq!(blosc1::decompress_range(&chunk, 499_998..500_000)?, [7, 0, 7, 0]);
 /// # Ok::<(), blosc1::ChunkError>(())
 /// ```
 pub fn special_chunk(

@@ -50,6 +50,10 @@ impl<'a> ChunkView<'a> {
     /// dictionary need be present.
     pub fn open_head(chunk: &'a [u8]) -> Result<Self, ChunkError> {
         let header = parse_header(chunk)?;
+        if header.is_blosc2() && !cfg!(feature = "blosc2") {
+            let feature = "blosc2";
+            return Err(ChunkError::NotBuilt { feature });
+        }
         let mut view = Self {
             header,
             extension: None,

@@ -28,7 +28,7 @@ const TRUNCATE: u8 = 4;
 /// let mut chunk = Vec::new();
 /// Blosc2Encoder::new(settings)?.encode(&data, &mut chunk)?;
 ///
-/// let decoded = blosc1::getitem(&chunk, 4000..4001)?;
+/// let decoded = blosc1::decompress_range(&chunk, 4000..4001)?;
 /// let number = f32::from_le_bytes(decoded.try_into().unwrap());
 /// assert!((number - 4000_f32.sqrt()).abs() < 0.1);
 /// # Ok::<(), blosc1::ChunkError>(())

@@ -96,6 +96,25 @@ impl Tuner {
         self
     }
 
+    /// Sets the element size in bytes that the data itself states, such as a `.npy` header, unless one was given; `None`
+    /// changes nothing.
+    ///
+    /// ```
+    /// use blosc1::{Aim, Tuner};
+    ///
+    /// let tuner = Tuner::new(Aim::Balance);
+    /// assert_eq!(tuner.typesize_of_data(Some(4)), tuner.typesize(4));
+    /// assert_eq!(tuner.typesize(2).typesize_of_data(Some(4)), tuner.typesize(2));
+    /// assert_eq!(tuner.typesize_of_data(None), tuner);
+    /// ```
+    #[must_use]
+    pub const fn typesize_of_data(mut self, typesize: Option<u8>) -> Self {
+        if self.typesize.is_none() {
+            self.typesize = typesize;
+        }
+        self
+    }
+
     /// Sets the filter instead of choosing it.
     #[must_use]
     pub const fn filter(mut self, filter: Filter) -> Self {
@@ -189,6 +208,7 @@ impl Tuner {
             filter: self.filter.unwrap_or(default.filter),
             typesize: self.typesize.unwrap_or(default.typesize),
             blocksize: self.blocksize,
+            ..ChunkSettings::default()
         }
     }
 }

@@ -6,20 +6,20 @@ use std::ops::Range;
 pub(super) const SAMPLE: usize = 1 << 20;
 /// Number of pieces of longer data. There are few, since compressors need some distance to look back
 /// to reach their full ratio.
-const PIECES: u64 = 4;
+const PIECES: usize = 4;
 /// Pieces begin at multiples of this: at the start of an element, for all sizes that are tried.
-const ALIGN: u64 = 48;
+const ALIGN: usize = 48;
 
 /// The positions of the pieces in data of this many bytes.
 pub(super) fn places(len: u64) -> Vec<Range<u64>> {
-    let sample = SAMPLE as u64;
+    let (sample, pieces, align) = (SAMPLE as u64, PIECES as u64, ALIGN as u64);
     if len <= sample {
         return Vec::from_iter((len > 0).then_some(0..len));
     }
-    let piece = sample / PIECES;
+    let piece = sample / pieces;
     // The last piece ends with the data. Dividing first avoids an overflow of the product.
-    let step = (len - piece) / (PIECES - 1);
-    let starts = (0..PIECES).map(|number| number * step / ALIGN * ALIGN);
+    let step = (len - piece) / (pieces - 1);
+    let starts = (0..pieces).map(|number| number * step / align * align);
     starts.map(|start| start..start + piece).collect()
 }
 
@@ -37,9 +37,44 @@ pub(super) fn bounded<'a>(pieces: &[&'a [u8]]) -> Vec<&'a [u8]> {
     bounded
 }
 
+/// Parts of this length from all over the pieces: as many as a sample has pieces, or one of each piece.
+pub(super) fn windows<'a>(pieces: &[&'a [u8]], len: usize) -> Vec<&'a [u8]> {
+    let each = (PIECES / pieces.len().max(1)).max(1);
+    let mut windows = Vec::new();
+    for piece in pieces {
+        if piece.len() <= each * len {
+            windows.push(*piece);
+            continue;
+        }
+        let step = (piece.len() - len) / (each - 1).max(1);
+        let starts = (0..each).map(|number| number * step / ALIGN * ALIGN);
+        windows.extend(starts.map(|start| &piece[start..start + len]));
+    }
+    windows
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{SAMPLE, bounded, places};
+    use super::{SAMPLE, bounded, places, windows};
+
+    #[test]
+    fn windows_are_spread_over_the_pieces() {
+        let piece: Vec<u8> = (0..=255).cycle().take(10_000).collect();
+        let starts = |pieces: &[&[u8]], len| -> Vec<_> {
+            let windows = windows(pieces, len);
+            let of = |window: &&[u8]| (window[0], window.len());
+            windows.iter().map(of).collect()
+        };
+        // At 0, 3264, 6576 and 9888, which are multiples of 48.
+        assert_eq!(
+            starts(&[&piece], 100),
+            [(0, 100), (192, 100), (176, 100), (160, 100)]
+        );
+        assert_eq!(starts(&[&piece, &piece[5..]], 100).len(), 4);
+        assert_eq!(starts(&[&piece[..9]; 5], 9), [(0, 9); 5]);
+        assert_eq!(starts(&[&piece[..300]], 100), [(0, 300)]);
+        assert_eq!(starts(&[], 100), []);
+    }
 
     #[test]
     fn pieces_are_in_order_within_the_data_and_never_more_than_a_mebibyte() {

@@ -2,6 +2,7 @@
 
 use super::Tuner;
 use super::aim::Aim;
+use super::sample;
 use super::trial::{Trial, TrialRunner};
 use super::tuned::Tuned;
 use crate::layout::MIN_BUFFER;
@@ -13,6 +14,17 @@ const TYPESIZES: [u8; 9] = [1, 2, 4, 8, 16, 3, 6, 12, 24];
 const CLEARLY: u128 = 97;
 /// For [`Aim::Size`], outputs of up to this many hundredths of the smallest count as equally small.
 const AS_SMALL: u128 = 101;
+/// Text is told from numbers by the other sizes: each leaves at least this many hundredths of what single bytes leave.
+const MUCH_LARGER: u128 = 115;
+/// Data counts as noise if no trial leaves less than this many thousandths of it.
+const NOISE: u64 = 995;
+
+/// Length in bytes of the windows through which typesizes and filters are compared, if time counts.
+const WINDOW: usize = 64 << 10;
+/// Length in bytes of the windows through which noise is recognized.
+const GLIMPSE: usize = 16 << 10;
+/// Element sizes with which noise is no longer noise, if it is not noise.
+const GLIMPSED: [u8; 4] = [1, 2, 4, 8];
 
 /// Compressors that only look for repetitions, in the order in which one represents the others.
 const REPEATS: [Compressor; 4] = [
@@ -58,13 +70,9 @@ impl<'a> Search<'a> {
             .map(|family| self.allowed(family))
             .filter(|family| !family.is_empty())
             .collect();
-        let typesizes = self.typesizes(&families)?;
-        let mut trials = Vec::new();
-        for family in &families {
-            let choices = self.choices(family, &typesizes)?;
-            for compressor in family {
-                self.try_levels(*compressor, &choices, &mut trials)?;
-            }
+        let mut trials = self.noise(&families)?;
+        if trials.is_empty() {
+            trials = self.competition(&families)?;
         }
         let aim = self.tuner.aim;
         rank(aim, &mut trials);
@@ -73,6 +81,53 @@ impl<'a> Search<'a> {
             // This build lacks the given compressor, or has none: the trial returns the error.
             None => self.defaults(),
         }
+    }
+
+    /// Tries typesizes, then filters, then compressors and levels.
+    fn competition(&mut self, families: &[Vec<Compressor>]) -> Result<Vec<Trial>, ChunkError> {
+        let typesizes = self.typesizes(families)?;
+        let mut trials = Vec::new();
+        for family in families {
+            let choices = self.choices(family, &typesizes)?;
+            for compressor in family {
+                self.try_levels(*compressor, &choices, &mut trials)?;
+            }
+        }
+        Ok(trials)
+    }
+
+    /// One trial of each compressor, without a filter, if the data looks like noise and all of them confirm it; otherwise
+    /// none. Noise is common, since compressed data looks like it, and should cost next to nothing.
+    fn noise(&mut self, families: &[Vec<Compressor>]) -> Result<Vec<Trial>, ChunkError> {
+        let scout = families.last().and_then(|family| family.first().copied());
+        let (None, None, Some(scout)) = (self.tuner.filter, self.tuner.level, scout) else {
+            return Ok(Vec::new());
+        };
+        let is_noise = |trial: &Trial| trial.leaves(NOISE);
+        let glimpses = sample::windows(&self.pieces, GLIMPSE);
+        let level = self.scout_level(scout);
+        for typesize in GLIMPSED {
+            let filter = Filter::Byte;
+            let settings = self.settings(FilterChoice { typesize, filter }, scout, level);
+            let trial = self
+                .runner
+                .run(settings, self.tuner.chunk_size, &glimpses)?;
+            if !is_noise(&trial) {
+                return Ok(Vec::new());
+            }
+        }
+        let choice = FilterChoice {
+            typesize: self.tuner.typesize.unwrap_or(1),
+            filter: Filter::None,
+        };
+        let mut trials = Vec::new();
+        for compressor in families.iter().flatten() {
+            trials.push(self.try_choice(choice, *compressor, self.scout_level(*compressor))?);
+        }
+        Ok(match trials.iter().all(is_noise) {
+            true => trials,
+            false => Vec::new(),
+        })
     }
 
     /// Tries the first level of a compressor with all filter choices, and its other levels with the best
@@ -96,10 +151,18 @@ impl<'a> Search<'a> {
             }
             trials.push(trial);
         }
+        let Some((mut least, choice)) = best else {
+            return Ok(());
+        };
         for level in others {
-            if let Some((_, choice)) = best {
-                trials.push(self.try_choice(choice, compressor, *level)?);
+            let trial = self.try_choice(choice, compressor, *level)?;
+            let points = trial.points(self.tuner.aim);
+            trials.push(trial);
+            // Where time counts, the levels are in such an order that none after a worse one is better.
+            if self.tuner.aim != Aim::Size && points >= least {
+                break;
             }
+            least = least.min(points);
         }
         Ok(())
     }
@@ -119,7 +182,30 @@ impl<'a> Search<'a> {
         let given = self.tuner.compressor;
         let mut allowed = family.to_vec();
         allowed.retain(|one| given.map_or(one.is_available(), |given| given == *one));
+        if given.is_none() {
+            allowed.retain(|one| !self.is_outdone(*one));
+        }
         allowed
+    }
+
+    /// Whether another compressor of this build is better by all experience, so that a trial would only cost time. Not all
+    /// builds of C-Blosc have Snappy, either.
+    fn is_outdone(&self, compressor: Compressor) -> bool {
+        match compressor {
+            Compressor::Snappy => Compressor::Lz4.is_available(),
+            Compressor::Lz4hc | Compressor::Zlib => {
+                self.tuner.aim != Aim::Size && Compressor::Zstd.is_available()
+            }
+            Compressor::Blosclz | Compressor::Lz4 | Compressor::Zstd => false,
+        }
+    }
+
+    /// The part of the sample by which typesizes and filters are compared.
+    fn scouted(&self) -> Vec<&'a [u8]> {
+        match self.tuner.aim {
+            Aim::Size => self.pieces.clone(),
+            Aim::Speed | Aim::Balance => sample::windows(&self.pieces, WINDOW),
+        }
     }
 
     /// The likeliest element sizes, at most two.
@@ -129,23 +215,29 @@ impl<'a> Search<'a> {
         }
         let filter = self.tuner.filter.filter(|filter| *filter != Filter::None);
         let filter = filter.unwrap_or(Filter::Byte);
-        // Half of each piece is enough.
-        let halves = self.pieces.iter().map(|piece| piece.len() / 2);
-        let halves: Vec<_> = self
-            .pieces
-            .iter()
-            .zip(halves)
-            .filter_map(|(piece, half)| piece.get(..half))
-            .collect();
+        let mut scouted = self.scouted();
+        if self.tuner.aim == Aim::Size {
+            // Half of each piece is enough.
+            scouted = scouted
+                .iter()
+                .map(|piece| &piece[..piece.len() / 2])
+                .collect();
+        }
         let mut sizes = Vec::new();
         for typesize in TYPESIZES {
+            if typesize > 8 || typesize == 6 {
+                // Of these, some divisor shows first whether there are elements at all.
+                if is_text(&sizes) {
+                    continue;
+                }
+            }
             let choice = FilterChoice { typesize, filter };
             let mut size = 0;
             for family in families {
                 if let Some(compressor) = family.first() {
                     let settings =
                         self.settings(choice, *compressor, self.scout_level(*compressor));
-                    let trial = self.runner.run(settings, self.tuner.chunk_size, &halves)?;
+                    let trial = self.runner.run(settings, self.tuner.chunk_size, &scouted)?;
                     size += trial.points(Aim::Size);
                 }
             }
@@ -181,8 +273,10 @@ impl<'a> Search<'a> {
         };
         if candidates.len() > 1 {
             let mut scored = Vec::new();
+            let scouted = self.scouted();
             for choice in candidates {
-                let trial = self.try_choice(choice, scout, self.scout_level(scout))?;
+                let settings = self.settings(choice, scout, self.scout_level(scout));
+                let trial = self.runner.run(settings, self.tuner.chunk_size, &scouted)?;
                 scored.push((trial.points(aim), choice));
             }
             // The sort is stable: simpler filters come first.
@@ -251,8 +345,18 @@ impl<'a> Search<'a> {
             filter: choice.filter,
             typesize: choice.typesize,
             blocksize: self.tuner.blocksize,
+            ..ChunkSettings::default()
         }
     }
+}
+
+/// Whether the data has no elements of several bytes, by the sizes tried so far, of which the first is a single byte.
+fn is_text(sizes: &[(u128, u8)]) -> bool {
+    let Some(((bytes, _), others)) = sizes.split_first() else {
+        return false;
+    };
+    let mut others = others.iter().map(|(size, _)| size);
+    others.all(|size| size * 100 >= bytes * MUCH_LARGER)
 }
 
 /// The first size that no other is clearly better than, followed by the smallest of the others.
@@ -285,7 +389,14 @@ fn rank(aim: Aim, trials: &mut [Trial]) {
 
 #[cfg(test)]
 mod tests {
-    use super::likeliest;
+    use super::{is_text, likeliest};
+
+    #[test]
+    fn in_text_all_other_sizes_are_much_larger() {
+        assert!(is_text(&[(100, 1), (120, 2), (115, 4)]));
+        assert!(!is_text(&[(100, 1), (120, 2), (114, 4)]));
+        assert!(!is_text(&[]));
+    }
 
     #[test]
     fn a_later_typesize_has_to_be_clearly_better() {

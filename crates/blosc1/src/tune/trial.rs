@@ -2,9 +2,9 @@
 
 use super::aim::Aim;
 use super::model::{self, Cost, Outcome};
+use crate::block_encoder::apply;
 use crate::blocksize;
 use crate::compressor::{ConstantStreams, NoiseTest, StreamEncoder};
-use crate::encode::apply;
 use crate::layout::{HEADER_LEN, Layout, MIN_BUFFER};
 use crate::scratch::{room_for, to_u32};
 use crate::{ChunkError, ChunkSettings, Filter};
@@ -76,6 +76,11 @@ impl Trial {
             Some(_) => score / 1e3,
             None => score,
         }
+    }
+
+    /// Whether at least this many thousandths of the data are left.
+    pub(super) fn leaves(&self, thousandths: u64) -> bool {
+        u128::from(self.compressed) * 1000 >= u128::from(self.data) * u128::from(thousandths)
     }
 
     /// The score as an integer, which is the same on every machine.

@@ -59,11 +59,14 @@ impl fmt::Display for Tuned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (aim, best) = (self.aim, &self.best);
         SettingsText(best.settings()).fmt(f)?;
+        let trials = match self.trials.len() {
+            1 => "1 trial".to_owned(),
+            count => format!("{count} trials"),
+        };
         write!(
             f,
-            ": chosen for {aim} from {} trials: {:.2} times smaller, compresses at {:.0} MB/s, \
+            ": chosen for {aim} from {trials}: {:.2} times smaller, compresses at {:.0} MB/s, \
              decompresses at {:.0} MB/s",
-            self.trials.len(),
             best.ratio(),
             best.encode_speed(),
             best.decode_speed(),

@@ -13,3 +13,9 @@ mod blosc_differential;
 mod blosc_hostile;
 mod blosc_size;
 mod blosc_splitmode;
+mod into;
+
+use testkit::counting;
+
+#[global_allocator]
+static ALLOCATOR: counting::Counting = counting::Counting;
