@@ -3,13 +3,14 @@
 pub use bloscpack_exchange::*;
 
 use crate::indexed::IndexedReader;
-use bloscpack_dtype::DType;
+use bloscpack_dtype::{DType, npy::NpyHeader};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
-use bloscpack_wire::{FormatError, Metadata, NumpyArray, NumpyOrder};
+use bloscpack_wire::{FormatError, Metadata, NumpyArray, NumpyOrder, internal::to_u64};
 use std::ops::Range;
 
-/// The array in a Bloscpack file whose metadata describes one, as Bloscpack's `pack_ndarray` writes it.
+/// The array in a Bloscpack file whose metadata describes one, as Bloscpack's `pack_ndarray` writes it, or whose content is a
+/// `.npy` file.
 ///
 /// An array in Fortran order is transposed while it is read.
 ///
@@ -30,12 +31,21 @@ use std::ops::Range;
 /// ```
 #[derive(Debug)]
 pub struct FileSource<S> {
-    flat: Flat<IndexedReader<S>>,
+    flat: Flat<Elements<S>>,
 }
 
-impl<S: ReadAt> Content for IndexedReader<S> {
+/// The content of a file from the first element on.
+#[derive(Debug)]
+struct Elements<S> {
+    reader: IndexedReader<S>,
+    start: u64,
+}
+
+impl<S: ReadAt> Content for Elements<S> {
     fn fill(&self, at: u64, buf: &mut [u8]) -> Result<()> {
-        self.read_exact_at(at, buf)
+        let at = self.start.checked_add(at);
+        let at = at.ok_or_else(|| Error::bug("an element past the end of the content"))?;
+        self.reader.read_exact_at(at, buf)
     }
 }
 
@@ -47,23 +57,21 @@ impl<S: ReadAt> FileSource<S> {
     /// [`Damaged`](bloscpack_error::Category::Damaged) one if the array does not fit the content; an
     /// [`Unsupported`](bloscpack_error::Category::Unsupported) one if the elements are Python objects.
     pub fn new(reader: IndexedReader<S>) -> Result<Self> {
-        let no_array = "this file contains bytes; its metadata does not describe a NumPy array";
-        let metadata = reader.metadata().ok_or_else(|| Error::usage(no_array))?;
-        let array = NumpyArray::of(metadata)?.ok_or_else(|| Error::usage(no_array))?;
-        let dtype = dtype_of(metadata)?;
-        if dtype.has_object() {
-            let what = "the elements are Python objects (pickles), which cannot be read";
-            return Err(FormatError::Unsupported { what: what.into() }.into());
-        }
-        let (said, there) = (array.content_len(), reader.content_len());
-        if said != there || dtype.itemsize() != array.itemsize {
-            let why = format!(
-                "the array of {dtype} should have {said} bytes, but the file contains {there}"
-            );
-            return Err(FormatError::MetadataData { why }.into());
-        }
-        let fortran = array.order == NumpyOrder::F;
-        let flat = Flat::new(reader, dtype, &array.shape, fortran)?;
+        let metadata = reader.metadata();
+        let array = metadata.map(NumpyArray::of).transpose()?.flatten();
+        let (header, start) = match (metadata, array) {
+            (Some(metadata), Some(array)) => {
+                (header_of(metadata, &array, reader.content_len())?, 0)
+            }
+            _ => npy_within(&reader)?,
+        };
+        let NpyHeader {
+            dtype,
+            fortran_order,
+            shape,
+        } = header;
+        let elements = Elements { reader, start };
+        let flat = Flat::new(elements, dtype, &shape, fortran_order)?;
         Ok(Self { flat })
     }
 
@@ -74,6 +82,56 @@ impl<S: ReadAt> FileSource<S> {
     pub fn slice(self, slice: &[Range<u64>]) -> Result<Self> {
         let flat = self.flat.slice(slice)?;
         Ok(Self { flat })
+    }
+}
+
+/// The array that metadata describes, of which the content has this many bytes.
+fn header_of(metadata: &Metadata, array: &NumpyArray, there: u64) -> Result<NpyHeader> {
+    let dtype = dtype_of(metadata)?;
+    if dtype.has_object() {
+        let what = "the elements are Python objects (pickles), which cannot be read";
+        return Err(FormatError::Unsupported { what: what.into() }.into());
+    }
+    let said = array.content_len();
+    if said != there || dtype.itemsize() != array.itemsize {
+        return Err(wrong_length(&dtype, said, there));
+    }
+    Ok(NpyHeader {
+        dtype,
+        fortran_order: array.order == NumpyOrder::F,
+        shape: array.shape.clone(),
+    })
+}
+
+/// The error of an array that does not have the bytes that there are.
+fn wrong_length(dtype: &DType, said: u64, there: u64) -> Error {
+    let why =
+        format!("the array of {dtype} should have {said} bytes, but the file contains {there}");
+    FormatError::MetadataData { why }.into()
+}
+
+/// The header of the `.npy` file that is the content, and its length.
+fn npy_within<S: ReadAt>(reader: &IndexedReader<S>) -> Result<(NpyHeader, u64)> {
+    let no_array = "this file contains bytes; its metadata does not describe a NumPy array, and they are not those of a .npy file";
+    let there = reader.content_len();
+    let read = |len: usize| -> Result<Vec<u8>> {
+        let mut start = vec![0; len.min(usize::try_from(there).unwrap_or(len))];
+        reader.read_exact_at(0, &mut start)?;
+        Ok(start)
+    };
+    let len = NpyHeader::len_of(&read(NpyHeader::START)?);
+    let len = len.map_err(|_| Error::usage(no_array))?;
+    let header = NpyHeader::parse(&read(len)?);
+    let (header, len) = header.map_err(|error| FormatError::Unsupported {
+        what: error.to_string(),
+    })?;
+    let start = to_u64(len);
+    let said = header.content_len();
+    let said = said.ok_or_else(|| Error::bug("a .npy header for more than 2^64 bytes"))?;
+    // The header is part of the content.
+    match there - start {
+        found if found == said => Ok((header, start)),
+        found => Err(wrong_length(&header.dtype, said, found)),
     }
 }
 

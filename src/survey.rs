@@ -194,6 +194,37 @@ impl Survey {
     }
 }
 
+/// Passes the header of each chunk to `take`, in order and across all members, without reading what is between them. An input
+/// that its writer did not finish ends where it ends.
+///
+/// ```
+/// use bloscpack::{ReadOptions, survey::each_chunk};
+/// let file = bloscpack::compress(&[0; 5000])?;
+/// let mut bytes = 0;
+/// each_chunk(std::io::Cursor::new(file), &ReadOptions::new(), |chunk| bytes += chunk.nbytes)?;
+/// assert_eq!(bytes, 5000);
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns any error of the reader and of seeking, and an error in the structure, after the chunks before it.
+pub fn each_chunk<R: Read + Seek>(
+    file: R,
+    options: &ReadOptions,
+    mut take: impl FnMut(&ChunkHeader),
+) -> Result<()> {
+    let mut walk = Walk::of_file(file, &options.limits, &options.hashers).reading()?;
+    let outcome = walk.run(|event, _| {
+        if let Event::Chunk(header, _) = event {
+            take(&header);
+        }
+    });
+    match outcome.reading()? {
+        Err(error) if !error.error.is_unended() => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
 /// Passes each member to `take` as soon as it is complete, so that no more than one is in memory. Returns the length of the
 /// input, and the warnings about it.
 pub(crate) fn visit<R: Read>(

@@ -4,6 +4,7 @@ use super::chunk_compressor::{ChunkCompressor, ChunkOptions, ChunkSink};
 use crate::checked::len_of;
 use crate::shared_source::{SharedSource, in_order};
 use blosc1::{Tuned, Tuner};
+use bloscpack_dtype::npy::NpyHeader;
 use bloscpack_error::{IoSide, Result};
 use std::io::Read;
 use std::ops::Range;
@@ -22,7 +23,7 @@ impl AutoTune {
 
     /// Chooses by data in memory.
     pub(super) fn by_data(&self, data: &[u8]) -> Result<Tuned> {
-        Ok(self.tuner.tune(data)?)
+        Ok(self.tuner_for(data).tune(data)?)
     }
 
     /// Chooses by pieces from all over these bytes of a source.
@@ -38,7 +39,13 @@ impl AutoTune {
             pieces.push(piece);
         }
         let pieces: Vec<_> = pieces.iter().map(Vec::as_slice).collect();
-        Ok(self.tuner.tune_pieces(&pieces)?)
+        let tuner = self.tuner_for(pieces.first().copied().unwrap_or_default());
+        Ok(tuner.tune_pieces(&pieces)?)
+    }
+
+    /// The tuner for data that begins with these bytes.
+    fn tuner_for(&self, start: &[u8]) -> Tuner {
+        self.tuner.typesize_of_data(NpyHeader::number_size(start))
     }
 
     /// Reports the settings that were chosen to the sink, and returns a compressor that uses them.

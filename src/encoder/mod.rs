@@ -129,7 +129,7 @@ impl EncoderBuilder {
     }
 
     /// Chooses compressor, level, filter and typesize by a sample of the data, as a [`Tuner`] does. Settings that are
-    /// given, before or after this call, stay as they are.
+    /// given, before or after this call, stay as they are. A `.npy` header at the beginning of the data states the typesize.
     ///
     /// The sample is the first chunk; if the first bytes are read with `read_at`, it is taken from all over the range that
     /// is read. The same data, written in the same way, results in the same file. The header, which is otherwise written

@@ -247,7 +247,7 @@ impl<'a> SurveyedArray<'a> {
         summary.line("dtype", array.dtype());
         summary.line("shape", shape(array.shape()));
         summary.line("chunk shape", shape(array.chunk_shape()));
-        summary.line("chunk size", pretty(self.chunk_bytes()));
+        summary.line("chunk_size", pretty(self.chunk_bytes()));
         summary.line("chunks", array.chunks());
         let chunks = count(array.superchunk(), "chunk");
         let superchunks = format_args!("{}, of {chunks}", array.superchunks()).to_string();

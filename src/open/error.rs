@@ -83,7 +83,7 @@ impl fmt::Display for SelectionError {
                 let bytes = super::text::count(*found, "byte");
                 write!(
                     f,
-                    "range {start}..{end} extends past the end; it contains {bytes}"
+                    "range {start}..{end} extends past the end: {bytes} of it exist"
                 )
             }
             Self::Chunk { chunk, .. } => write!(f, "there is no chunk {chunk}"),

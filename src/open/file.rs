@@ -308,7 +308,7 @@ impl<'a> Totals<'a> {
             }
         }
         if let Some(len) = len {
-            summary.line("file size", text::pretty(len));
+            summary.line("file_bytes", text::pretty(len));
         }
         summary.add(json!({
             "chunks": self.chunks,

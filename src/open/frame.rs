@@ -288,11 +288,7 @@ impl Container for FrameContainer {
         use crate::exchange::Format;
         match format {
             Format::Npy | Format::Bytes => self.export_elements(selection, format, to),
-            _ => {
-                let mut source = self.columns(selection)?;
-                crate::exchange::export(&mut *source, format, to, &mut |_| ())?;
-                Ok(source.rows())
-            }
+            _ => super::export_source(self.columns(selection)?, format, to),
         }
     }
 

@@ -159,7 +159,7 @@ impl<'a> Survey<'a> {
             false => "one per file",
         };
         lines.line("chunks", format_args!("{}, {files}", frame.chunks()));
-        lines.line("chunk size", pretty(frame.chunk_size().into()));
+        lines.line("chunk_size", pretty(frame.chunk_size().into()));
         lines.line("typesize", header.typesize);
         if let Some(meta) = &self.meta {
             let dtype = self.dtype();

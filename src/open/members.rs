@@ -141,10 +141,8 @@ pub(super) fn lines(member: &Member, records: Option<u64>) -> Vec<Line> {
     let (header, version) = (&member.header, member.header.layout.version());
     let mut lines = Summary::new(kind(member));
     lines.line("kind", kind(member));
-    lines.line(
-        "layout",
-        format_args!("{} (version {version})", header.layout),
-    );
+    lines.line("layout", header.layout);
+    lines.line("format_version", version);
     lines.line(
         "state",
         match member.state {
@@ -158,18 +156,18 @@ pub(super) fn lines(member: &Member, records: Option<u64>) -> Vec<Line> {
         lines.line("records", packed(member, records));
     } else {
         let size = |bytes: Option<u32>| or_unknown(bytes.map(|bytes| pretty(bytes.into())));
-        lines.line("chunk size", size(header.chunk_size));
-        lines.line("last chunk", size(header.last_chunk));
+        lines.line("chunk_size", size(header.chunk_size));
+        lines.line("last_chunk", size(header.last_chunk));
     }
     let expected = match header.nchunks {
         Some(expected) if expected == member.chunks => String::new(),
         Some(expected) => format!(" of {expected}"),
         None => ", not stated in the header".to_owned(),
     };
-    lines.line("chunks", format_args!("{}{expected}", member.chunks));
+    lines.line("nchunks", format_args!("{}{expected}", member.chunks));
     lines.line("offsets", if header.offsets { "yes" } else { "no" });
     if header.offsets && header.layout == FormatVersion::V3 {
-        lines.line("max app chunks", header.max_app_chunks);
+        lines.line("max_app_chunks", header.max_app_chunks);
     }
     lines.names("codecs", &distinct(codecs(member)));
     lines.names("filters", &distinct(filters(member)));

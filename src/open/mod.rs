@@ -204,9 +204,7 @@ pub trait Container: Send {
         format: Format,
         to: &mut (dyn Write + Send),
     ) -> Result<u64> {
-        let mut source = self.columns(selection)?;
-        crate::exchange::export(&mut *source, format, to, &mut |_| ())?;
-        Ok(source.rows())
+        export_source(self.columns(selection)?, format, to)
     }
 
     /// The warnings since the last call: things that are unusual but did not prevent what was done.
@@ -216,6 +214,20 @@ pub trait Container: Send {
     fn inner(&self) -> Inner<'_> {
         Inner::Other
     }
+}
+
+/// Writes a source in another format, and returns the number of rows.
+#[cfg(feature = "exchange")]
+fn export_source(
+    mut source: BoxedSource<'_>,
+    format: Format,
+    to: &mut (dyn Write + Send),
+) -> Result<u64> {
+    if matches!(format, Format::Csv | Format::Tsv) {
+        source = source.rows_as_columns()?;
+    }
+    crate::exchange::export(&mut *source, format, to, &mut |_| ())?;
+    Ok(source.rows())
 }
 
 impl fmt::Debug for dyn Container + '_ {

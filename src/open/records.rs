@@ -24,7 +24,7 @@ pub(super) fn copy(file: &mut Bytes, part: &Part, to: &mut dyn Write) -> Result<
         Part::Chunk(chunk) => by_chunk(file, *chunk, &out),
         _ => in_order(file, part, &out),
     };
-    // What is buffered is sound, also after an error.
+    // Buffered bytes are sound, also after an error.
     let _ = out.flush();
     let (to, error) = (out.to.into_inner(), out.error.into_inner());
     // After an error, the buffer is not written again.

@@ -192,8 +192,8 @@ impl Summary {
 
     /// Adds lines of both sizes of the content, and of their ratio.
     pub(super) fn sizes(&mut self, uncompressed: u64, compressed: u64) {
-        self.line("uncompressed", super::text::pretty(uncompressed));
-        self.line("compressed", super::text::pretty(compressed));
+        self.line("uncompressed_bytes", super::text::pretty(uncompressed));
+        self.line("compressed_bytes", super::text::pretty(compressed));
         if let Some(hundredths) = (u128::from(uncompressed) * 100).checked_div(compressed.into()) {
             let (whole, rest) = (hundredths / 100, hundredths % 100);
             self.line("ratio", format_args!("{whole}.{rest:02}"));

@@ -12,7 +12,8 @@ pub fn pretty(bytes: u64) -> String {
     let Some((letter, shift)) = unit else {
         return format!("{bytes}B");
     };
-    let hundredths = (u128::from(bytes) * 100) >> shift;
+    let half = (1 << shift) / 2;
+    let hundredths = (u128::from(bytes) * 100 + half) >> shift;
     format!(
         "{}.{:02}{letter} ({bytes}B)",
         hundredths / 100,
@@ -97,6 +98,6 @@ mod tests {
         assert_eq!(pretty(1023), "1023B");
         assert_eq!(pretty(1024), "1.00K (1024B)");
         assert_eq!(pretty(1_572_864), "1.50M (1572864B)");
-        assert_eq!(pretty(u64::MAX), "16777215.99T (18446744073709551615B)");
+        assert_eq!(pretty(u64::MAX), "16777216.00T (18446744073709551615B)");
     }
 }

@@ -256,7 +256,7 @@ fn frames() {
     let source = Counted::new(file.clone());
     let array = NdArray::read_from(source.clone()).unwrap();
     row("array: open", source.take(), 0, 8);
-    // Of each of 16 chunks the head, and then its blocks, wherever they are.
+    // Each of 16 chunks: its head, and then its blocks, wherever they are.
     for (axis, name) in ["first", "second", "third"].iter().enumerate() {
         let mut slice = [0..256, 0..256, 0..256];
         slice[axis] = 40..41;

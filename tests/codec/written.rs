@@ -196,7 +196,7 @@ impl Options {
         Ok(writer.finish()?.into_inner())
     }
 
-    /// What every reader with these limits makes of a file.
+    /// Reads a file with every reader under these limits.
     fn read(&self, file: &[u8]) -> Result<()> {
         let content = self.pieces().concat();
         let mut decoded = Vec::new();
@@ -342,7 +342,7 @@ fn metadata_up_to_the_default_limit_is_written_and_read_and_more_is_refused() {
                     assert_refused(&error);
                 }
             }
-            // Those of records have members of their own.
+            // Chunks of records have members of their own.
             for small in [true, false] {
                 let writer = RecordWriter::builder()
                     .layout(layout)

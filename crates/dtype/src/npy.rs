@@ -12,7 +12,7 @@
 //! ones. Lengths are little-endian. Nothing of the header is ever evaluated.
 
 use crate::literal::{Literal, LiteralError};
-use crate::{DType, DTypeError, of_literal, tuple};
+use crate::{DType, DTypeError, Kind, of_literal, tuple};
 use thiserror::Error;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
@@ -193,6 +193,29 @@ impl NpyHeader {
         match header.content_len() {
             Some(_) => Ok(header),
             None => Err(NpyError::TooLarge),
+        }
+    }
+
+    /// The bytes of a number in a `.npy` file that begins with these bytes: half an element of complex numbers, an element of
+    /// others. `None` for other files, for elements that are not numbers or times, and if the bytes end within the header.
+    ///
+    /// ```
+    /// use bloscpack_dtype::npy::NpyHeader;
+    ///
+    /// let file = b"\x93NUMPY\x01\x00\x37\x00\
+    ///     {'descr': '<f4', 'fortran_order': False, 'shape': (2,)}";
+    /// assert_eq!(NpyHeader::number_size(file), Some(4));
+    /// assert_eq!(NpyHeader::number_size(b"day,close,volume"), None);
+    /// ```
+    #[must_use]
+    pub fn number_size(start: &[u8]) -> Option<u8> {
+        let (header, _) = Self::parse(start).ok()?;
+        let itemsize = u8::try_from(header.dtype.itemsize()).ok()?;
+        match header.dtype.kind() {
+            Kind::Bool | Kind::Int | Kind::Uint | Kind::Float => Some(itemsize),
+            Kind::Datetime(_) | Kind::Timedelta(_) => Some(itemsize),
+            Kind::Complex => Some(itemsize / 2),
+            Kind::Bytes | Kind::Text | Kind::Void | Kind::Struct(_) | Kind::Object => None,
         }
     }
 

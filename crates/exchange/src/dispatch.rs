@@ -23,12 +23,15 @@ pub fn export(
 ) -> Result<()> {
     match format {
         Format::Npy => super::npy::write_npy(source, to, progress),
+        Format::Npz => Err(ExchangeError::ReadOnly { format }.into()),
         Format::JsonLines => super::jsonl::write_jsonl(source, to, progress),
         Format::Bytes => super::bytes::write_bytes(source, to, progress),
         #[cfg(feature = "csv")]
         Format::Csv => super::csv::write_csv(source, to, progress),
+        #[cfg(feature = "csv")]
+        Format::Tsv => super::csv::write_tsv(source, to, progress),
         #[cfg(not(feature = "csv"))]
-        Format::Csv => Err(missing(format)),
+        Format::Csv | Format::Tsv => Err(missing(format)),
         #[cfg(feature = "arrow")]
         Format::Arrow => super::arrow::write_arrow(source, to, progress),
         #[cfg(feature = "arrow")]
@@ -48,7 +51,7 @@ pub fn open(path: impl AsRef<Path>, options: &ImportOptions) -> Result<BoxedSour
     let path = path.as_ref();
     let Some(format) = Format::of_path(path) else {
         return Err(Error::usage(format!(
-            "{}: unknown file extension; known are .npy, .csv, .arrow and .parquet",
+            "{}: unknown file extension; known are .npy, .npz, .csv, .tsv, .arrow and .parquet",
             path.display()
         )));
     };
@@ -61,7 +64,7 @@ pub fn open(path: impl AsRef<Path>, options: &ImportOptions) -> Result<BoxedSour
 /// Returns `Unsupported` if this build lacks the format, cannot read it, or the bytes are not of the format; any damage found;
 /// errors of the source of bytes; wrong usage for options that do not apply.
 #[cfg_attr(
-    not(any(feature = "csv", feature = "arrow")),
+    not(any(feature = "csv", feature = "arrow", feature = "npz")),
     allow(unused_variables, reason = "`.npy` leaves nothing to say")
 )]
 pub fn open_at(
@@ -71,10 +74,16 @@ pub fn open_at(
 ) -> Result<BoxedSource<'static>> {
     match format {
         Format::Npy => super::npy::open_npy(bytes),
+        #[cfg(feature = "npz")]
+        Format::Npz => super::npz::open_npz(bytes, options),
+        #[cfg(not(feature = "npz"))]
+        Format::Npz => Err(missing(format)),
         #[cfg(feature = "csv")]
         Format::Csv => super::csv::open_csv(bytes, options),
+        #[cfg(feature = "csv")]
+        Format::Tsv => super::csv::open_tsv(bytes, options),
         #[cfg(not(feature = "csv"))]
-        Format::Csv => Err(missing(format)),
+        Format::Csv | Format::Tsv => Err(missing(format)),
         #[cfg(feature = "arrow")]
         Format::Arrow => super::arrow::open_arrow(bytes, options),
         #[cfg(feature = "arrow")]
@@ -88,10 +97,11 @@ pub fn open_at(
 }
 
 /// The error of a build that lacks the format.
-#[cfg(not(all(feature = "arrow", feature = "csv")))]
+#[cfg(not(all(feature = "arrow", feature = "csv", feature = "npz")))]
 fn missing(format: Format) -> Error {
     let feature = match format {
-        Format::Csv => "csv",
+        Format::Csv | Format::Tsv => "csv",
+        Format::Npz => "npz",
         _ => "arrow",
     };
     ExchangeError::MissingFeature { format, feature }.into()

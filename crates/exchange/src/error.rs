@@ -25,9 +25,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum ExchangeError {
     /// This build lacks the feature that the format needs.
-    #[error(
-        "{format}: this build lacks the feature {feature}: cargo install --locked --path crates/blpk --features {feature}"
-    )]
+    #[error("{format}: this build lacks the feature {feature}: build it with --features {feature}")]
     MissingFeature {
         /// The format.
         format: Format,
@@ -37,6 +35,12 @@ pub enum ExchangeError {
     /// The format is only written.
     #[error("{format} can be written but not read")]
     WriteOnly {
+        /// The format.
+        format: Format,
+    },
+    /// The format is only read.
+    #[error("{format} can be read but not written")]
+    ReadOnly {
         /// The format.
         format: Format,
     },
@@ -287,6 +291,7 @@ impl ExchangeError {
         match self {
             Self::MissingFeature { .. }
             | Self::WriteOnly { .. }
+            | Self::ReadOnly { .. }
             | Self::WrongMagic { .. }
             | Self::Unsupported { .. }
             | Self::UnsupportedColumn { .. } => Fault::Unsupported,

@@ -9,8 +9,12 @@ use std::path::Path;
 pub enum Format {
     /// An array of NumPy, `.npy`.
     Npy,
+    /// Arrays of NumPy in a ZIP archive, `.npz`. It is only read.
+    Npz,
     /// Values separated by commas, `.csv`.
     Csv,
+    /// Values separated by tabs, `.tsv` and `.tab`.
+    Tsv,
     /// A value of JSON on each line, `.jsonl` and `.ndjson`. It is only written.
     JsonLines,
     /// A file of Arrow's, `.arrow`, `.feather` and `.ipc`.
@@ -23,9 +27,12 @@ pub enum Format {
     Bytes,
 }
 
-const ENDINGS: [(&str, Format); 12] = [
+const ENDINGS: [(&str, Format); 15] = [
     ("npy", Format::Npy),
+    ("npz", Format::Npz),
     ("csv", Format::Csv),
+    ("tsv", Format::Tsv),
+    ("tab", Format::Tsv),
     ("jsonl", Format::JsonLines),
     ("ndjson", Format::JsonLines),
     ("arrow", Format::Arrow),
@@ -59,16 +66,17 @@ impl Format {
     pub fn is_available(self) -> bool {
         match self {
             Self::Npy | Self::JsonLines | Self::Bytes => true,
-            Self::Csv => cfg!(feature = "csv"),
+            Self::Npz => cfg!(feature = "npz"),
+            Self::Csv | Self::Tsv => cfg!(feature = "csv"),
             Self::Arrow | Self::ArrowStream | Self::Parquet => cfg!(feature = "arrow"),
         }
     }
 
-    /// Whether it is read; all are written.
+    /// Whether it is read; all but `.npz` are written.
     #[must_use]
     pub fn is_read(self) -> bool {
         match self {
-            Self::Npy | Self::Csv | Self::Arrow | Self::Parquet => true,
+            Self::Npy | Self::Npz | Self::Csv | Self::Tsv | Self::Arrow | Self::Parquet => true,
             Self::JsonLines | Self::ArrowStream | Self::Bytes => false,
         }
     }
@@ -79,7 +87,9 @@ impl fmt::Display for Format {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Npy => ".npy",
+            Self::Npz => ".npz",
             Self::Csv => "CSV",
+            Self::Tsv => "TSV",
             Self::JsonLines => "JSON lines",
             Self::Arrow => "Arrow",
             Self::ArrowStream => "a stream of Arrow",

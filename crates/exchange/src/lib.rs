@@ -29,11 +29,12 @@
 //! | format | types | missing values |
 //! |---|---|---|
 //! | `.npy` | all that NumPy writes; a table becomes fields of one array | – |
+//! | `.npz` | as `.npy`; several arrays are the columns of a table; read only | – |
 //! | `.csv` | as text, see [`DType::write_text`](bloscpack_dtype::DType::write_text); guessed on the way back, or given | an empty cell |
 //! | `.jsonl` | as [`DType::value`](bloscpack_dtype::DType::value), written only | null |
 //! | `.arrow`, `.arrows`, `.parquet` | all; the NumPy type is noted at each field, so that it comes back | null |
 //!
-//! Arrow and Parquet need the feature `arrow`, CSV the feature `csv`.
+//! Arrow and Parquet need the feature `arrow`, CSV the feature `csv`, `.npz` the feature `npz`.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
@@ -51,6 +52,8 @@ mod import;
 mod int;
 mod jsonl;
 mod npy;
+#[cfg(feature = "npz")]
+mod npz;
 mod options;
 mod schema;
 mod source;
@@ -63,7 +66,7 @@ pub use arrow::{
 // Their types are in the signatures of this crate: whoever uses them needs the same version.
 pub use bytes::write_bytes;
 #[cfg(feature = "csv")]
-pub use csv::write_csv;
+pub use csv::{write_csv, write_tsv};
 pub use dispatch::{export, open, open_at};
 pub use error::{CsvError, ExchangeError, ValueError};
 pub use format::Format;

@@ -32,8 +32,17 @@ pub struct ImportOptions {
     pub(super) types: BTreeMap<String, Column>,
     pub(super) fills: BTreeMap<String, String>,
     pub(super) fill_rest: Option<String>,
-    pub(super) delimiter: u8,
+    pub(super) delimiter: Option<u8>,
+    pub(super) has_header: bool,
+    /// Names of columns that the file does not name.
+    pub(super) names: Vec<String>,
+    pub(super) missing: Vec<String>,
+    /// The array of an archive.
+    pub(super) member: Option<String>,
 }
+
+/// Cells that stand for a missing value among numbers, times and truth values.
+const MISSING: [&str; 6] = ["NA", "N/A", "n/a", "#N/A", "NULL", "null"];
 
 impl Default for ImportOptions {
     fn default() -> Self {
@@ -41,13 +50,17 @@ impl Default for ImportOptions {
             types: BTreeMap::new(),
             fills: BTreeMap::new(),
             fill_rest: None,
-            delimiter: b',',
+            delimiter: None,
+            has_header: true,
+            names: Vec::new(),
+            missing: MISSING.map(str::to_owned).to_vec(),
+            member: None,
         }
     }
 }
 
 impl ImportOptions {
-    /// Types guessed where the file has none, nothing in place of what is missing, commas.
+    /// Types guessed where the file has none, nothing in place of what is missing; separators noticed, names in the first line.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -57,6 +70,13 @@ impl ImportOptions {
     #[must_use]
     pub fn dtype(self, name: impl Into<String>, dtype: DType) -> Self {
         self.column(Column::new(name, dtype))
+    }
+
+    /// The name of the only array to read of a `.npz`; otherwise, all of them are the columns of a table.
+    #[must_use]
+    pub fn member(mut self, name: impl Into<String>) -> Self {
+        self.member = Some(name.into());
+        self
     }
 
     /// The type of a column of CSV whose cells are lists of this shape, as JSON.
@@ -71,6 +91,7 @@ impl ImportOptions {
     /// # Errors
     /// Returns errors of opening the columns.
     pub fn for_table(mut self, table: &CTable) -> Result<Self> {
+        self.names = table.names().to_vec();
         for name in table.names() {
             let array = table.column(name)?;
             let mut column = Column::new(name, array.dtype().clone());
@@ -103,11 +124,35 @@ impl ImportOptions {
         self
     }
 
-    /// The separator of CSV cells, instead of a comma.
+    /// The separator of CSV cells. Without it, that is a comma, unless the first line has none, but semicolons or, failing
+    /// those, tabs; in files of tab-separated values it is a tab.
     #[must_use]
     pub fn delimiter(mut self, byte: u8) -> Self {
-        self.delimiter = byte;
+        self.delimiter = Some(byte);
         self
+    }
+
+    /// Whether the first line of CSV contains the names of the columns; true by default. Without it, they have the names of
+    /// the table that is appended to, or `f0`, `f1` and so on, as NumPy names fields.
+    #[must_use]
+    pub fn header(mut self, has_header: bool) -> Self {
+        self.has_header = has_header;
+        self
+    }
+
+    /// The cells of CSV that stand for a missing value in columns of numbers, times and truth values, as empty ones do:
+    /// `NA`, `N/A`, `n/a`, `#N/A`, `NULL` and `null` by default. In columns of text they are text.
+    #[must_use]
+    pub fn missing(mut self, cells: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.missing = cells.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The name of a column by its number, where the file has none.
+    #[cfg(feature = "csv")]
+    pub(super) fn name_of(&self, number: usize) -> String {
+        let known = self.names.get(number).cloned();
+        known.unwrap_or_else(|| format!("f{number}"))
     }
 
     #[cfg(any(feature = "csv", feature = "arrow"))]

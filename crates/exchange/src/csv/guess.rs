@@ -24,6 +24,8 @@ pub(super) struct Guess {
     /// Whether there was a cell with something in it, and one without.
     any: bool,
     empty: bool,
+    /// Whether there was a cell with a word for a missing value, which is text among text.
+    missing: bool,
     truth: bool,
     signed: bool,
     unsigned: bool,
@@ -43,6 +45,7 @@ impl Guess {
         Self {
             any: false,
             empty: false,
+            missing: false,
             truth: true,
             signed: true,
             unsigned: true,
@@ -55,11 +58,15 @@ impl Guess {
         }
     }
 
-    /// Looks at one more cell.
-    pub fn see(&mut self, cell: &[u8]) {
+    /// Looks at one more cell. `missing` if it stands for a missing value, should the others be no text.
+    pub fn see(&mut self, cell: &[u8], missing: bool) {
         if cell.is_empty() {
             self.empty = true;
             return;
+        }
+        if let (true, Ok(text)) = (missing, std::str::from_utf8(cell)) {
+            self.missing = true;
+            return self.measure(text.chars().count(), cell.len());
         }
         self.any = true;
         let Ok(text) = std::str::from_utf8(cell) else {
@@ -117,8 +124,14 @@ impl Guess {
 
     /// The type of the column; `filled` if empty cells get a value.
     pub fn dtype(&self, name: &str, filled: bool) -> Result<DType> {
-        let gaps = self.empty && !filled;
+        let gaps = (self.empty || self.missing) && !filled;
         Ok(match self {
+            // Nothing shows that these would be numbers.
+            Self {
+                any: false,
+                missing: true,
+                ..
+            } => self.text(name)?,
             Self { any: false, .. } => DType::F64,
             Self { truth: true, .. } if !gaps => DType::BOOL,
             Self { signed: true, .. } if !gaps => DType::I64,

@@ -12,7 +12,7 @@ use bloscpack_error::Result;
 use std::io::{self, Write};
 use text::row_text;
 
-pub(super) use read::open_csv;
+pub(super) use read::{open_csv, open_tsv};
 
 /// Writes a line with the names of the columns, and one for each row.
 ///
@@ -44,8 +44,30 @@ pub fn write_csv(
     to: impl Write,
     progress: &mut Progress<'_>,
 ) -> Result<()> {
+    write_separated(source, b',', to, progress)
+}
+
+/// The same with tabs in place of commas.
+///
+/// # Errors
+/// Returns the errors of [`write_csv`].
+pub fn write_tsv(
+    source: &mut dyn Source,
+    to: impl Write,
+    progress: &mut Progress<'_>,
+) -> Result<()> {
+    write_separated(source, b'\t', to, progress)
+}
+
+fn write_separated(
+    source: &mut dyn Source,
+    delimiter: u8,
+    to: impl Write,
+    progress: &mut Progress<'_>,
+) -> Result<()> {
     check_empty_rows(source)?;
-    let mut writer = csv::Writer::from_writer(to);
+    let mut writer = csv::WriterBuilder::new();
+    let mut writer = writer.delimiter(delimiter).from_writer(to);
     let columns = source.schema().columns.iter();
     let names = columns.map(|column| column.name.as_str());
     writer.write_record(names).map_err(io::Error::from)?;

@@ -23,6 +23,8 @@ struct CsvSource<S> {
     lines: Lines<S>,
     schema: Schema,
     fills: Vec<Option<String>>,
+    /// Cells that are taken for empty ones among numbers.
+    missing: Vec<String>,
     rows: u64,
     done: u64,
 }
@@ -32,18 +34,41 @@ pub(crate) fn open_csv<S: ReadAt + 'static>(
     bytes: S,
     options: &ImportOptions,
 ) -> Result<BoxedSource<'static>> {
+    let delimiter = match options.delimiter {
+        Some(delimiter) => delimiter,
+        None => noticed(&bytes)?,
+    };
+    open_separated(bytes, delimiter, options)
+}
+
+/// The same with tabs, unless another separator is given.
+pub(crate) fn open_tsv<S: ReadAt + 'static>(
+    bytes: S,
+    options: &ImportOptions,
+) -> Result<BoxedSource<'static>> {
+    open_separated(bytes, options.delimiter.unwrap_or(b'\t'), options)
+}
+
+fn open_separated<S: ReadAt + 'static>(
+    bytes: S,
+    delimiter: u8,
+    options: &ImportOptions,
+) -> Result<BoxedSource<'static>> {
     let bytes = Arc::new(bytes);
-    let mut lines = Lines::new(&bytes, options.delimiter);
-    let names = names(&mut lines)?;
+    let mut lines = Lines::new(&bytes, delimiter);
+    let names = names(&mut lines, options)?;
     if let Some(name) = options.types.keys().find(|name| !names.contains(name)) {
         let what = format!("CSV: no column {name:?} (found: {})", names.join(", "));
         return Err(Error::usage(what));
+    }
+    if !options.has_header {
+        lines = Lines::new(&bytes, delimiter);
     }
     let mut guesses: Vec<Guess> = names.iter().map(|_| Guess::new()).collect();
     let mut rows = 0u64;
     while let Some((_, cells)) = lines.next()? {
         let seen = guesses.iter_mut().zip(cells);
-        seen.for_each(|(guess, cell)| guess.see(cell));
+        seen.for_each(|(guess, cell)| guess.see(cell, is_missing(cell, &options.missing)));
         rows += 1;
     }
     let columns = names.iter().zip(&guesses);
@@ -52,22 +77,62 @@ pub(crate) fn open_csv<S: ReadAt + 'static>(
         .collect::<Result<Vec<_>>>()?;
     let fills = columns.iter().map(|column| options.filling(column));
     let fills = fills.collect();
-    let mut lines = Lines::new(&bytes, options.delimiter);
-    lines.next()?;
+    let mut lines = Lines::new(&bytes, delimiter);
+    if options.has_header {
+        lines.next()?;
+    }
     Ok(Box::new(CsvSource {
         lines,
         schema: Schema::table(columns),
         fills,
+        missing: options.missing.clone(),
         rows,
         done: 0,
     }))
 }
 
+/// Whether a cell is one of those that stand for a missing value.
+fn is_missing(cell: &[u8], missing: &[String]) -> bool {
+    missing.iter().any(|word| word.as_bytes() == cell)
+}
+
+/// Bytes at the beginning among which the separator is looked for.
+const START: usize = 64 << 10;
+
+/// The separator: a comma, unless the first line has none outside of quotes, but one of the others.
+fn noticed(bytes: &impl ReadAt) -> Result<u8> {
+    let mut start = vec![0; START];
+    let mut len = 0;
+    while let Some(room) = start.get_mut(len..).filter(|room| !room.is_empty()) {
+        match bytes.read_at(to_u64(len), room) {
+            Ok(0) => break,
+            Ok(read) => len += read,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let mut quoted = false;
+    let mut found = Vec::new();
+    for byte in start.iter().take(len) {
+        match byte {
+            b'"' => quoted = !quoted,
+            b'\n' | b'\r' if !quoted => break,
+            b',' | b';' | b'\t' if !quoted => found.push(*byte),
+            _ => {}
+        }
+    }
+    let known = [b',', b';', b'\t'].into_iter();
+    Ok(known
+        .into_iter()
+        .find(|one| found.contains(one))
+        .unwrap_or(b','))
+}
+
 /// Columns of a file; commas alone may make millions of them.
 const MAX_COLUMNS: usize = 1 << 16;
 
-/// The column names of the first line.
-fn names<S: ReadAt>(lines: &mut Lines<S>) -> Result<Vec<String>> {
+/// The column names of the first line, or as many others as it has cells.
+fn names<S: ReadAt>(lines: &mut Lines<S>, options: &ImportOptions) -> Result<Vec<String>> {
     let Some((line, cells)) = lines.next()? else {
         return Err(ExchangeError::CutShort {
             format: Format::Csv,
@@ -84,6 +149,11 @@ fn names<S: ReadAt>(lines: &mut Lines<S>) -> Result<Vec<String>> {
             limit: to_u64(MAX_COLUMNS),
         }
         .into());
+    }
+    if !options.has_header {
+        return Ok((0..cells.len())
+            .map(|number| options.name_of(number))
+            .collect());
     }
     let (mut names, mut known) = (Vec::new(), HashSet::new());
     for cell in cells {
@@ -129,7 +199,8 @@ impl<S: ReadAt> CsvSource<S> {
             let Some((line, cells)) = self.lines.next()? else {
                 break;
             };
-            push_row(&self.schema, &self.fills, line, cells, &mut batch)?;
+            let reading = (self.fills.as_slice(), self.missing.as_slice());
+            push_row(&self.schema, reading, line, cells, &mut batch)?;
         }
         Ok(batch)
     }
@@ -138,7 +209,7 @@ impl<S: ReadAt> CsvSource<S> {
 /// Adds a row.
 fn push_row(
     schema: &Schema,
-    fills: &[Option<String>],
+    (fills, missing): (&[Option<String>], &[String]),
     line: u64,
     cells: &ByteRecord,
     batch: &mut Batch,
@@ -154,6 +225,11 @@ fn push_row(
         let row = bytes
             .get_mut(start..)
             .ok_or_else(|| Error::bug("a buffer that grew is shorter than before"))?;
+        let is_text = matches!(column.dtype.kind(), Kind::Bytes | Kind::Text);
+        let cell = match !is_text && is_missing(cell, missing) {
+            true => &[],
+            false => cell,
+        };
         put(column, fill.as_deref(), cell, row).map_err(|error| {
             let column = column.name.clone();
             damaged(line, CsvError::Cell { column, error })

@@ -4,12 +4,14 @@ mod array;
 mod fields;
 mod flat;
 mod nd;
+mod rows;
 mod table;
 
 pub use array::ArraySource;
 pub use fields::FieldsSource;
 pub use flat::{Content, Flat};
 pub use nd::NdSource;
+pub use rows::RowsSource;
 pub use table::TableSource;
 
 use super::int::to_u64;
@@ -48,6 +50,15 @@ impl<'a> dyn Source + 'a {
     /// Returns damage if fields reach outside of their elements.
     pub fn fields(self: Box<Self>) -> Result<BoxedSource<'a>> {
         FieldsSource::split(self)
+    }
+
+    /// An array of two axes as a table with a column for each position along the second, `value_0` and so on, as CSV has
+    /// it; anything else as it is.
+    ///
+    /// # Errors
+    /// Returns `NoMemory` for elements that no memory has room for.
+    pub fn rows_as_columns(self: Box<Self>) -> Result<BoxedSource<'a>> {
+        RowsSource::split(self)
     }
 }
 

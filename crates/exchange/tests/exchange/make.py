@@ -19,6 +19,9 @@ np.save(out / "fields.npy", np.array(
     [(1, 2.5, b"ab", [1, 2]), (-1, np.nan, b"", [3, 4])],
     dtype=[("a", ">i4"), ("b", "<f8"), ("c", "S3"), ("d", "<u2", (2,))]))
 np.save(out / "single.npy", np.float32(1.5))
+np.savez(out / "two.npz", day=np.array(["2024-01-02", "2024-01-03"], "M8[D]"), close=np.array([1.5, 2.25]),
+         grid=np.arange(4, dtype="<u2").reshape(2, 2))
+np.savez_compressed(out / "unlike.npz", a=np.arange(300, dtype="<i4"), b=np.ones(3))
 
 text = ["a", "\u00e9\u20ac\U0001d11e", "", None, "longer than the others"]
 table = pa.table({

@@ -1,0 +1,210 @@
+//! `.npz`: arrays of NumPy in a ZIP archive.
+
+use super::error::ExchangeError;
+use super::format::Format;
+use super::npy::NpyFile;
+use super::options::ImportOptions;
+use super::schema::{Batch, Column, Schema, row_shape};
+use super::source::{BoxedSource, Source, next_rows};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Cursor, ReadAt};
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::Arc;
+use zip::result::ZipError;
+use zip::{CompressionMethod, ZipArchive};
+
+type Shared = Arc<dyn ReadAt + Send + Sync>;
+
+/// Opens a `.npz` file: the array with the name that the options give, or the only one, or a table with a column for each.
+///
+/// Every array is read once when it is opened, to check its checksum. Compressed ones are unpacked into temporary files.
+pub(super) fn open_npz(
+    bytes: impl ReadAt + Send + Sync + 'static,
+    options: &ImportOptions,
+) -> Result<BoxedSource<'static>> {
+    let bytes: Shared = Arc::new(bytes);
+    let mut archive =
+        ZipArchive::new(Cursor::new(Arc::clone(&bytes))).map_err(|error| failed(&error))?;
+    let mut arrays = Vec::new();
+    for number in 0..archive.len() {
+        let entry = archive
+            .by_index_raw(number)
+            .map_err(|error| failed(&error))?;
+        let name = entry.name().map_err(|error| failed(&error))?;
+        let Some(name) = name.strip_suffix(".npy").map(str::to_owned) else {
+            continue;
+        };
+        if options.member.as_ref().is_none_or(|wanted| *wanted == name) {
+            arrays.push((name, number));
+        }
+    }
+    match (arrays.as_slice(), &options.member) {
+        ([], Some(wanted)) => Err(Error::usage(format!(
+            "the archive has no array {wanted:?}; it has {}",
+            names(&archive)
+        ))),
+        ([], None) => Err(Error::usage("the archive contains no arrays")),
+        ([(_, number)], _) => super::npy::open_npy(member(&mut archive, &bytes, *number)?),
+        (arrays, _) => {
+            let mut columns = Vec::new();
+            for (name, number) in arrays {
+                let array = NpyFile::open_at(member(&mut archive, &bytes, *number)?)?;
+                columns.push((name.clone(), array));
+            }
+            Ok(Box::new(NpzSource::new(columns)?))
+        }
+    }
+}
+
+/// The names of all arrays, for messages.
+fn names<R: Read + io::Seek>(archive: &ZipArchive<R>) -> String {
+    let names = archive.file_names().flatten();
+    let names = names.filter_map(|name| Some(name.strip_suffix(".npy")?.to_owned()));
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// The bytes of an array, whose checksum was found to hold.
+fn member(
+    archive: &mut ZipArchive<Cursor<Shared>>,
+    bytes: &Shared,
+    number: usize,
+) -> Result<Member> {
+    let mut entry = archive.by_index(number).map_err(|error| failed(&error))?;
+    let len = entry.size();
+    let read_to = |entry: &mut dyn Read, to: &mut dyn io::Write| -> Result<()> {
+        // An archive may claim any length; no more than one byte more is unpacked.
+        match io::copy(&mut entry.take(len.saturating_add(1)), to)? {
+            found if found == len => Ok(()),
+            found => Err(ExchangeError::WrongLength {
+                format: Format::Npz,
+                part: "member".to_owned(),
+                found,
+                expected: len,
+            }
+            .into()),
+        }
+    };
+    if entry.compression() != CompressionMethod::Stored {
+        let mut file = tempfile::tempfile()?;
+        read_to(&mut entry, &mut file)?;
+        return Ok(Member::Unpacked(file));
+    }
+    read_to(&mut entry, &mut io::sink())?;
+    let start = entry
+        .data_start()
+        .ok_or_else(|| Error::bug("a member was read from nowhere"))?;
+    Ok(Member::Stored {
+        bytes: Arc::clone(bytes),
+        start,
+        len,
+    })
+}
+
+/// The bytes of a member.
+enum Member {
+    /// As they lie in the archive.
+    Stored { bytes: Shared, start: u64, len: u64 },
+    /// Unpacked into a temporary file.
+    Unpacked(File),
+}
+
+impl ReadAt for Member {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Stored { bytes, start, len } => {
+                let rest = len.saturating_sub(at); // nothing after the end
+                let most = usize::try_from(rest).map_or(buf.len(), |rest| rest.min(buf.len()));
+                let at = start.checked_add(at).ok_or(io::ErrorKind::InvalidInput)?;
+                match buf.get_mut(..most) {
+                    Some([]) | None => Ok(0),
+                    Some(part) => bytes.read_at(at, part),
+                }
+            }
+            Self::Unpacked(file) => file.read_at(at, buf),
+        }
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        match self {
+            Self::Stored { len, .. } => Ok(*len),
+            Self::Unpacked(file) => file.size(),
+        }
+    }
+}
+
+/// Arrays with the same number of rows, as the columns of a table.
+struct NpzSource {
+    arrays: Vec<NpyFile<Member>>,
+    schema: Schema,
+    rows: u64,
+    rest: Range<u64>,
+}
+
+impl NpzSource {
+    fn new(named: Vec<(String, NpyFile<Member>)>) -> Result<Self> {
+        let lengths = named
+            .iter()
+            .map(|(_, array)| array.shape().first().copied());
+        let rows = lengths.clone().next().flatten();
+        let Some(rows) = rows.filter(|rows| lengths.clone().all(|len| len == Some(*rows))) else {
+            let shapes = named
+                .iter()
+                .map(|(name, array)| format!("{name} {:?}", array.shape()));
+            return Err(Error::usage(format!(
+                "the arrays of the archive are no columns of one table: {}; choose one of them",
+                shapes.collect::<Vec<_>>().join(", ")
+            )));
+        };
+        let columns = named.iter().map(|(name, array)| Column {
+            row_shape: row_shape(array.shape()).to_vec(),
+            ..Column::new(name, array.dtype().clone())
+        });
+        Ok(Self {
+            schema: Schema::table(columns.collect()),
+            arrays: named.into_iter().map(|(_, array)| array).collect(),
+            rows,
+            rest: 0..rows,
+        })
+    }
+}
+
+impl Source for NpzSource {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
+        let Some(rows) = next_rows(&mut self.rest, self.schema.row_bytes(), 1, bytes) else {
+            return Ok(None);
+        };
+        let columns = self.arrays.iter().map(|array| {
+            let axes = row_shape(array.shape()).iter().map(|len| 0..*len);
+            let slice: Vec<_> = std::iter::once(rows.clone()).chain(axes).collect();
+            array.read_slice(&slice)
+        });
+        Ok(Some(Batch {
+            rows: rows.end - rows.start,
+            columns: columns.collect::<Result<_>>()?,
+        }))
+    }
+}
+
+/// An error of the archive: of its bytes, or of reading them.
+fn failed(error: &ZipError) -> Error {
+    match error {
+        ZipError::Io(error) => Error::from(io::Error::new(error.kind(), error.to_string())),
+        ZipError::InvalidArchive(_) | ZipError::FileNotFound => ExchangeError::WrongMagic {
+            format: Format::Npz,
+        }
+        .into(),
+        error => Error::usage(format!(
+            "the archive is of a kind that is not read: {error}"
+        )),
+    }
+}
