@@ -12,7 +12,7 @@ import os
 import sys
 import tempfile
 
-from kit import cells, chart, docs, machine, peers, places, report
+from kit import aims, cells, chart, docs, machine, peers, places, report
 from kit.data import KINDS, make
 from kit.measure import say
 
@@ -33,7 +33,7 @@ def options():
     parser.add_argument("--json", metavar="FILE",
                         help="write all measurements to FILE [default: target/bench-commands/commands.json]")
     parser.add_argument("--from", dest="made", metavar="FILE", help="measure nothing; report the measurements in FILE")
-    parser.add_argument("--docs", metavar="FOLDER", help="update FOLDER/commands.md and FOLDER/commands.svg")
+    parser.add_argument("--docs", metavar="FOLDER", help="update commands.md, commands.svg and aims.md in FOLDER")
     parser.add_argument("--smoke", action="store_true",
                         help="quick check that everything runs: little data, one round, nothing installed")
     chosen = parser.parse_args()
@@ -99,6 +99,7 @@ def main():
     chosen = options()
     found = docs.reported(chosen, measured, report.summary, "commands")
     if chosen.docs:
+        docs.write(os.path.join(chosen.docs, "aims.md"), "aims", aims.table(found))
         with open(os.path.join(chosen.docs, "commands.svg"), "w") as file:
             file.write(chart.drawn(found))
 

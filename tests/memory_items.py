@@ -83,9 +83,10 @@ class Files:
         self.run("c", "-k", "crc32", "-z", "16", "--max-app-chunks", "0", "--size", size, "-", path, data=data)
 
     def stream(self, path):
-        """Chunks without a table."""
+        """Chunks without a table, as they go through a pipe."""
+        stream = self.run("c", "-k", "crc32", "-z", "16", data=self.content(), stdout=subprocess.PIPE)
         with open(path, "wb") as file:
-            self.run("c", "-k", "crc32", "-z", "16", data=self.content(), stdout=file)
+            file.write(stream)
 
     def lines(self, path):
         with open(path, "w") as file:
@@ -167,6 +168,23 @@ class Files:
             file.writelines(f"{i},{i / 7}\n" for i in range(self.count))
         self.run("import", csv, path, "--layout", "bcolz")
 
+    def values(self, path):
+        """New values for a column of the table."""
+        with open(path, "wb") as file:
+            file.write(self.content()[:8 * self.count])
+
+    def directory(self, path):
+        """A directory with a chunk for every two numbers."""
+        self.run("import", self.npy(), path, "--layout", "blz-doc", "--chunklen", "2")
+
+    def array(self, path):
+        """A Bloscpack file that contains a NumPy array, with a chunk for every eight numbers."""
+        metadata = {"container": "numpy", "dtype": "<u2", "order": "C", "shape": [2 * self.count]}
+        with open(self.path("metadata.json"), "w") as file:
+            json.dump(metadata, file)
+        data = self.content()[:4 * self.count]
+        self.run("c", "-z", "16", "-m", self.path("metadata.json"), "--size", str(len(data)), "-", path, data=data)
+
 
 # Commands for each kind of input. "<" is the input as a pipe, "@" its path, "=" that of a copy which is changed, and "+" a new
 # path.
@@ -211,8 +229,14 @@ CASES = {
     ],
     "table": [
         "info @", "verify @", "cat --column a @", "export @ - --to csv", "convert @ + --layout blz", "ls @",
-        "import rows.csv +",
+        "import rows.csv +", "dataset append = rows.csv", "dataset trim = 1000", "dataset resize = 3000000",
+        "dataset set = --column a --slice : values", "dataset attrs = unit 1", "dataset delete-column = b", "dataset repair =",
     ],
+    "directory": [
+        "info @", "verify @", "cat @", "cat --rows 1000..2000 @", "export @ - --to npy", "convert @ + --layout carray-doc",
+        "dataset append = numbers.npy", "dataset trim = 1000", "dataset repair =",
+    ],
+    "array": ["info @", "export @ - --to npy", "export @ - --to csv", "convert @ + --layout bcolz"],
 }
 
 
@@ -244,7 +268,8 @@ def measured(files, name, case):
             case "@":
                 words.append(files.path(name))
             case "=":
-                shutil.copyfile(files.path(name), files.path("copy"))
+                copy = shutil.copytree if os.path.isdir(files.path(name)) else shutil.copyfile
+                copy(files.path(name), files.path("copy"))
                 words.append(files.path("copy"))
             case "+":
                 words.append(new + (".b2nd" if "b2nd" in case else ""))
@@ -252,7 +277,7 @@ def measured(files, name, case):
                 stdin = files.path(name)
             case "lines<":
                 stdin = files.path("lines")
-            case "lines" | "rows.csv":
+            case "lines" | "rows.csv" | "values":
                 words.append(files.path(word))
             case "numbers.npy":
                 words.append(files.npy())

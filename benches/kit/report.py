@@ -1,6 +1,6 @@
 """Markdown tables: of a single cell while the benchmark runs, and of all cells."""
 
-from . import aims, figures, machine
+from . import figures, machine
 from .data import KINDS
 from .peers import AUTO, OURS, OURS_ZSTD
 from .places import threads_of, told
@@ -42,7 +42,7 @@ def summary(found):
     lines = [*machine.described(found["machine"]),
              f"- rounds: {found['rounds']}{', three for slow programs' if found['rounds'] > 3 else ''}; "
              f"{found['seconds'] / 60:.0f} minutes", "",
-             "### Targets", "", *aims.table(found), "", *slower(found), *sizes_of_files(found)]
+             *slower(found), *sizes_of_files(found)]
     for size in reversed(figures.sizes(found)):
         for which in ("compress", "decompress"):
             lines += of_size(figures.select(found, which, bytes=size), which, size, size == max(figures.sizes(found)))

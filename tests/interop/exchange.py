@@ -140,9 +140,11 @@ def one_array(blpk, place, dtype, shape, number):
     equal(len((folder / "out.jsonl").read_text().splitlines()), shape[0], "lines")
     text = blpk.ok("export", folder / "d", "-", "--to", "csv").decode()
     cells = list(csv.reader(io.StringIO(text, newline="")))
-    equal((cells[0], len(cells)), (["value"], shape[0] + 1), "csv")
-    if array.dtype.kind in "iuf" and array.ndim == 1:
-        found = numpy.array([cell for cell, in cells[1:]], array.dtype.newbyteorder("="))
+    # An array of two axes has a column for each position along the second.
+    names = [f"value_{number}" for number in range(shape[1])] if len(shape) == 2 else ["value"]
+    equal((cells[0], len(cells)), (names, shape[0] + 1), "csv")
+    if array.dtype.kind in "iuf" and array.ndim <= 2:
+        found = numpy.array(cells[1:], array.dtype.newbyteorder("=")).reshape(shape)
         expect(numpy.array_equal(found, array, equal_nan=array.dtype.kind == "f"), "csv: numbers")
 
 

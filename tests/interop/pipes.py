@@ -13,7 +13,7 @@ from common import (CHECKSUMS, CODECS, LONGEST_RUN, METADATA, Failure, Look, equ
                     expect, numbers, reference_unpack)
 from written import opened
 
-CASES = 78
+CASES = 93
 CHUNK = 1000
 LENGTHS = (0, 1, 999, 1000, 1001, 2000, 30_500)
 # Defined in docs/format.md: a pure copy of nothing with typesize 0.
@@ -21,7 +21,7 @@ END_MARK = struct.pack("<4B3I", 2, 1, 2, 0, 0, 0, 16)
 
 
 def run(tally, blpk, reference, place):
-    for part in (through, named, sized, streams, concatenated, manners):
+    for part in (through, named, redirected, sized, streams, concatenated, manners):
         tally.cases(part(blpk, place))
 
 
@@ -91,6 +91,55 @@ def into_file(blpk, place, length, wanted):
         more = place.file("more", b"more" * 99)
         reference_append.append(str(out), str(more))
         equal(blpk.ok("d", out, "-"), data + b"more" * 99, "content with what was appended")
+
+
+def redirected(blpk, place):
+    """`blpk c > out.blp` is a whole file; what is appended to another file stays a stream, which is empty for the
+    reference."""
+    for length in LENGTHS:
+        yield "redirected-%d" % length, into_redirected, blpk, place, numbers(length), []
+    for codec in CODECS:
+        yield ("redirected-%s" % codec, into_redirected, blpk, place, numbers(30_500),
+               ["-c", codec])
+    yield "redirected-records", records_redirected, blpk, place
+    yield "redirected-appending", appended, blpk, place
+
+
+def shell(blpk, place, script, data):
+    done = subprocess.run(["sh", "-c", script], input=data, cwd=place.folder(), stderr=subprocess.PIPE,
+                          env={**os.environ, "BLPK": str(blpk.program)}, timeout=LONGEST_RUN, check=False)
+    equal((done.returncode, done.stderr), (0, b""), "status and standard error")
+
+
+def into_redirected(blpk, place, data, options):
+    out = place.folder() / "out.blp"
+    script = "cat | \"$BLPK\" c -z %d %s > '%s'" % (CHUNK, " ".join(options), out)
+    shell(blpk, place, script, data)
+    opened(out, data, dict(offsets=True))
+    equal(blpk.ok("d", out, "-"), data, "content")
+    more = place.file("more", b"more" * 99)
+    if len(data) >= CHUNK and "snappy" not in options:   # the reference's wheel has no Snappy
+        reference_append.append(str(out), str(more))
+        equal(reference_unpack(out)[0], data + b"more" * 99, "content with what was appended")
+
+
+def records_redirected(blpk, place):
+    """The reference knows no records, but a member of them has its number and the positions of its chunks."""
+    out, named_out = place.folder() / "out.blp", place.folder() / "named.blp"
+    lines = b"".join(b"line %d\n" % number for number in range(5000))
+    shell(blpk, place, "cat | \"$BLPK\" records pack - > '%s'" % out, lines)
+    blpk.ok("records", "pack", "-", named_out, stdin=lines)
+    equal(out.read_bytes(), named_out.read_bytes(), "the file and one that was named")
+
+
+def appended(blpk, place):
+    out = place.folder() / "out.blp"
+    data = numbers(5000)
+    shell(blpk, place, "\"$BLPK\" c -z 900 > '%s'" % out, data)
+    whole = out.read_bytes()
+    shell(blpk, place, "cat | \"$BLPK\" c -z 900 >> '%s'" % out, data)
+    equal(out.read_bytes()[:len(whole)], whole, "the first file")
+    equal(blpk.ok("d", out, "-"), data + data, "content of both")
 
 
 def sized(blpk, place):

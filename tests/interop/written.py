@@ -133,8 +133,10 @@ def shapes(blpk, place):
     yield one("many-chunks", 30_000, dict(codec="lz4", chunk_size=10), "-z", 10, "-n", 2)
     yield one("chunk-max", 30_000, dict(codec="lz4", chunk_size=30_000), "-z", "max")
     yield one("chunk-half-K", 30_000, dict(chunk_size=512), "-z", "0.5K")
-    yield one("default", 3_000_000, dict(checksum="crc32", offsets=True, typesize=8,
-                                         chunk_size="1M"))
+    # The settings of Blosc are chosen by the data.
+    yield one("default", 3_000_000, dict(checksum="crc32", offsets=True, chunk_size="1M"))
+    yield one("default-off", 3_000_000, dict(checksum="crc32", offsets=True, typesize=8,
+                                             chunk_size="1M"), "--auto=off")
     for spare in (0, 1, 1000):
         yield one("spare-%d" % spare, 9001, dict(chunk_size=1000, max_app_chunks=spare),
                   "-z", 1000, "--max-app-chunks", spare)

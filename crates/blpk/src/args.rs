@@ -4,13 +4,17 @@
 
 mod chunks;
 mod global;
+mod level;
+mod operands;
 mod values;
 
 pub use chunks::{ChunkArgs, CodecArgs, FilterArgs};
 pub use global::{Global, MAX_THREADS, When};
+pub use level::LevelFlags;
+pub use operands::Operands;
 pub use values::{
-    CODECS, aim, array_layout, bytes, checksum, chunk_size, count, dtype, format, header_format,
-    index, range, rows, slice,
+    Auto, CODECS, aim, array_layout, auto, bytes, checksum, chunk_size, count, dtype, format,
+    header_format, index, range, rows, slice,
 };
 
 /// The heading above the options of chunks.

@@ -1,16 +1,19 @@
 //! The command line: all subcommands and the global options.
 
 use std::ffi::OsString;
+use std::io::{self, IsTerminal};
 use std::path::Path;
+use std::process;
 use std::sync::LazyLock;
 
 use anstream::ColorChoice;
-use clap::Parser;
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 
 use crate::args::{CODECS, Global};
 use crate::command::{Command, EXAMPLES};
-use crate::status;
+use crate::status::{self, Status};
+use crate::{help, input, message};
 
 /// Compress, decompress and inspect files of the Bloscpack family
 #[derive(Debug, Parser)]
@@ -22,6 +25,7 @@ use crate::status;
     after_long_help = format!("{EXAMPLES}\n\n{}", status::HELP),
     subcommand_required = true,
     arg_required_else_help = true,
+    infer_long_args = true,
     max_term_width = 100
 )]
 pub struct Cli {
@@ -34,20 +38,94 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// Adds the right subcommand to the error for `blpk FILE` and `blpk -d FILE`, as gzip has it.
-pub fn advise(mut error: clap::Error) -> clap::Error {
-    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
-        && Path::new(word).is_file()
+/// Parses arguments, of which the first one is the name of the program.
+pub fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&help::arranged(Cli::command()).try_get_matches_from(args)?)
+}
+
+/// Subcommands that change what is there. They are not suggested for a word that was mistyped.
+const CHANGING: [&str; 10] = [
+    "a",
+    "append",
+    "patch",
+    "reindex",
+    "dataset",
+    "trim",
+    "resize",
+    "set",
+    "delete-column",
+    "repair",
+];
+
+/// What other programs call the subcommands.
+const OTHER_NAMES: [(&str, &str); 11] = [
+    ("check", "verify"),
+    ("extract", "decompress"),
+    ("list", "ls"),
+    ("pack", "compress"),
+    ("print", "cat"),
+    ("show", "info"),
+    ("stat", "info"),
+    ("test", "verify"),
+    ("uncompress", "decompress"),
+    ("unpack", "decompress"),
+    ("zip", "compress"),
+];
+
+/// Prints an error of the parser as all others, or the help that was asked for, and ends.
+pub fn exit(error: clap::Error) -> ! {
+    let is_help = |kind| matches!(kind, ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if is_help(error.kind()) || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     {
+        error.exit();
+    }
+    let error = advise(error);
+    message::print(&format!("blpk: {}", error.render().ansi()));
+    process::exit(Status::Usage.code().into())
+}
+
+/// Adds the right subcommand to the error for `blpk FILE` and `blpk -d FILE`, as gzip has it, and for names that other
+/// programs use. At most one is suggested, and none that changes files.
+fn advise(mut error: clap::Error) -> clap::Error {
+    let found = match error.remove(ContextKind::SuggestedSubcommand) {
+        Some(ContextValue::String(one)) => vec![one],
+        Some(ContextValue::Strings(several)) => several,
+        _ => Vec::new(),
+    };
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error;
+    };
+    if Path::new(word).is_file() {
         let command = match word.ends_with(".blp") {
             true => "decompress",
             false => "compress",
         };
         let tip = format!("'{word}' is a file; use 'blpk {command}' for it").into();
-        error.remove(ContextKind::SuggestedSubcommand);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+        return error;
+    }
+    let known = OTHER_NAMES.iter().find(|(other, _)| other == word);
+    let similar = || {
+        found
+            .into_iter()
+            .rfind(|one| !CHANGING.contains(&one.as_str()))
+    };
+    let suggested = known.map(|(_, name)| (*name).to_owned()).or_else(similar);
+    if let Some(name) = suggested {
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::String(name));
     }
     error
+}
+
+/// The subcommand of a bare `blpk` or `blpk -d` in the middle of a pipe that has data, which is how `tar -I blpk` calls it.
+pub fn implied(args: &[OsString]) -> Option<&'static str> {
+    let command = match args {
+        [_] => "compress",
+        [_, only] if only == "-d" => "decompress",
+        _ => return None,
+    };
+    let is_piped = !io::stdin().is_terminal() && !io::stdout().is_terminal();
+    (is_piped && input::has_data()).then_some(command)
 }
 
 /// Looks for `--color` before the arguments are parsed. A wrong value is reported later, by the parser.
@@ -73,13 +151,25 @@ pub fn color_choice(args: impl Iterator<Item = OsString>) -> ColorChoice {
     choice
 }
 
+/// The features of this build besides compressors.
+const FEATURES: [(&str, bool); 2] = [
+    ("documents", cfg!(feature = "documents")),
+    ("arrow", cfg!(feature = "arrow")),
+];
+
 /// The output of `--version`.
 static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
     let names: Vec<&str> = CODECS.iter().map(|codec| codec.name()).collect();
     format!(
-        "{}\ncompressors: {}",
+        "{}\ncompressors: {}\nfeatures: {}",
         env!("CARGO_PKG_VERSION"),
-        names.join(" ")
+        names.join(" "),
+        FEATURES
+            .map(|(name, is_there)| match is_there {
+                true => name.to_owned(),
+                false => format!("(no {name})"),
+            })
+            .join(" "),
     )
 });
 

@@ -6,6 +6,7 @@ use std::io;
 use bloscpack::{
     Error, ErrorKind,
     error::Side,
+    exchange::ExchangeError,
     open::{Family, SelectionError, probe_bytes},
     wire::{FormatError, Limit},
 };
@@ -22,6 +23,8 @@ pub struct Failure {
     title: Option<String>,
     details: Vec<String>,
     hint: Option<String>,
+    /// Whether it is about a certain chunk.
+    in_chunk: bool,
 }
 
 impl Failure {
@@ -32,6 +35,7 @@ impl Failure {
             title: Some(title.into()),
             details: Vec::new(),
             hint: None,
+            in_chunk: false,
         }
     }
 
@@ -50,8 +54,10 @@ impl Failure {
     pub fn library(name: impl Display, error: &Error) -> Self {
         let title = format!("{name}: {error}");
         let failure = Self::new(error.category().into(), without_code(&title));
+        let position = error.position();
         Self {
             hint: hint(error),
+            in_chunk: position.is_some_and(|position| position.chunk.is_some()),
             ..failure
         }
     }
@@ -77,6 +83,7 @@ impl Failure {
             title: None,
             details: Vec::new(),
             hint: None,
+            in_chunk: false,
         }
     }
 
@@ -97,10 +104,11 @@ impl Failure {
         self
     }
 
-    /// Sets this advice if the data is damaged and there is no other.
+    /// Sets this advice if the data is damaged, or cut within a chunk, and there is no other.
     pub fn if_damaged(self, hint: &str) -> Self {
         match (self.status, &self.hint) {
             (Status::Damaged, None) => self.hint(hint),
+            (Status::CutShort, None) if self.in_chunk => self.hint(hint),
             _ => self,
         }
     }
@@ -169,6 +177,12 @@ fn hint(error: &Error) -> Option<String> {
     }
     if let Some(error) = error.detail::<SelectionError>() {
         return of_selection(error);
+    }
+    if let Some(ExchangeError::MissingFeature { feature, .. }) = error.detail() {
+        let install = "cargo install --locked --path crates/blpk";
+        return Some(format!(
+            "in a clone of bloscpack: {install} --features {feature}"
+        ));
     }
     match error.kind() {
         ErrorKind::Format(FormatError::Magic { found })

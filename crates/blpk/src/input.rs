@@ -14,6 +14,7 @@ use std::io::{self, IsTerminal, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use bloscpack::{
     Limits,
@@ -29,7 +30,7 @@ use crate::text::quoted;
 pub use bytes::{Bytes, COMPLETED, FROM_JOURNAL, INTERRUPTED, failure, journal};
 pub use counted::CountedFile;
 pub use interruptible::InterruptibleReader;
-pub use kind::{is_directory, is_frame, is_sparse_frame};
+pub use kind::{Look, has_data, has_known_ending, is_directory, is_frame, is_sparse_frame, look};
 pub use metadata::read_metadata;
 pub use reader::InputReader;
 pub use rest::Rest;
@@ -155,6 +156,12 @@ impl Input {
     #[cfg(not(unix))]
     pub fn permissions(&self) -> Option<Permissions> {
         None
+    }
+
+    /// When a named regular file was last changed.
+    pub fn modified(&self) -> Option<SystemTime> {
+        self.path.as_ref().and(self.extent)?;
+        self.file().metadata().ok()?.modified().ok()
     }
 
     /// Bytes left in a regular file, as far as the system knew: files below `/proc` claim none, and a log may be

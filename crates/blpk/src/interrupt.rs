@@ -1,4 +1,5 @@
-//! Ctrl-C and termination: unfinished outputs are removed, and the exit status is 130.
+//! Ctrl-C and termination: unfinished outputs are removed, and the process ends by the signal, so that the shell that
+//! waits for it ends its loop, too.
 //!
 //! Outputs are temporary files, which the handler removes by itself. A file that is changed in place is different: only
 //! the code that changes it knows when it can be let go. Such work holds a [`Deferred`], and the handler only asks it to
@@ -9,10 +10,11 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::process;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::status::Status;
+/// Ctrl-C, by its number.
+const SIGINT: i32 = 2;
 
 /// Temporary files and directories that exist now.
 ///
@@ -24,6 +26,8 @@ static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 static DEFERRED: AtomicBool = AtomicBool::new(false);
 /// Whether it was asked to stop.
 static REQUESTED: AtomicBool = AtomicBool::new(false);
+/// The signal that was the first.
+static SIGNAL: AtomicI32 = AtomicI32::new(SIGINT);
 /// Wakes the thread that waits for input.
 static WAKER: Mutex<Option<Waker>> = Mutex::new(None);
 
@@ -92,16 +96,30 @@ pub fn set_waker(waker: Waker) {
 
 /// Handles SIGINT, SIGTERM and SIGHUP from now on.
 ///
-/// Under `nohup` nothing is installed: the handler takes all three signals or none, and a hangup that the user asked to
-/// ignore must not end the work.
+/// Under `nohup` a hangup stays ignored, as the user asked.
+#[cfg(unix)]
 pub fn install() {
-    if !is_hangup_ignored() {
-        // Without our handler, the system's own at worst leaves a temporary file.
-        let _ = ctrlc::set_handler(stop);
+    use signal_hook::consts::{SIGHUP, SIGTERM};
+    let mut wanted = vec![SIGINT, SIGTERM];
+    wanted.extend((!is_hangup_ignored()).then_some(SIGHUP));
+    // Without our handler, the system's own at worst leaves a temporary file.
+    if let Ok(mut signals) = signal_hook::iterator::Signals::new(wanted) {
+        let handle = move || signals.forever().for_each(stop);
+        let _ = std::thread::Builder::new()
+            .name("signals".into())
+            .spawn(handle);
     }
 }
 
-fn stop() {
+/// Handles Ctrl-C from now on.
+#[cfg(not(unix))]
+pub fn install() {
+    // Without our handler, the system's own at worst leaves a temporary file.
+    let _ = ctrlc::set_handler(|| stop(SIGINT));
+}
+
+fn stop(signal: i32) {
+    SIGNAL.store(signal, Ordering::SeqCst);
     if DEFERRED.load(Ordering::SeqCst) && !REQUESTED.swap(true, Ordering::SeqCst) {
         let mut waker = WAKER.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(wake) = waker.as_mut() {
@@ -116,11 +134,20 @@ fn stop() {
             let _ = fs::remove_dir_all(path);
         }
     }
-    // The list is still locked, so nothing is renamed between the removal and the exit.
-    process::exit(Status::Interrupted.code().into());
+    // The list is still locked, so nothing is renamed between the removal and the end.
+    end();
+}
+
+/// Ends the process by the signal that it got, or by an exit status that says the same.
+pub fn end() -> ! {
+    let signal = SIGNAL.load(Ordering::SeqCst);
+    #[cfg(unix)]
+    let _ = signal_hook::low_level::emulate_default_handler(signal);
+    process::exit(128 + signal)
 }
 
 /// Whether the parent process has SIGHUP (signal 1) ignored. Only Linux reports that.
+#[cfg(unix)]
 fn is_hangup_ignored() -> bool {
     let Ok(status) = fs::read_to_string("/proc/self/status") else {
         return false;

@@ -14,7 +14,7 @@
 //! | `container` | inputs of any kind, opened by the library |
 //! | `edit`, `dataset`, `frame` | files, datasets and frames that are made or changed |
 //! | `command` | the subcommands |
-//! | `cli` | the definition of the command line |
+//! | `cli`, `help` | the definition of the command line, and its help pages |
 
 mod args;
 mod cli;
@@ -24,6 +24,7 @@ mod dataset;
 mod edit;
 mod failure;
 mod frame;
+mod help;
 mod input;
 mod interrupt;
 mod json_text;
@@ -35,28 +36,39 @@ mod session;
 mod size;
 mod spool;
 mod status;
+mod strip;
+mod terminal;
 mod text;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 
 use crate::cli::Cli;
 use crate::session::Session;
+use crate::status::Status;
 
 fn main() -> ExitCode {
     #[cfg(feature = "arrow")]
     hide_caught_panics();
     // Before parsing, so that `--color` applies to the messages of the parser, too.
-    cli::color_choice(std::env::args_os()).write_global();
-    let cli = Cli::try_parse().unwrap_or_else(|error| cli::advise(error).exit());
+    let mut args: Vec<_> = std::env::args_os().collect();
+    cli::color_choice(args.iter().cloned()).write_global();
+    if let Some(command) = cli::implied(&args) {
+        args.truncate(1);
+        args.push(command.into());
+    }
+    let cli = cli::parse(&args).unwrap_or_else(|error| cli::exit(error));
     interrupt::install();
     let session = Session::new(&cli.global);
     match command::run(&cli.command, &session, Cli::command) {
         Ok(status) => status.into(),
         Err(failure) => {
             failure.report();
-            failure.status().into()
+            match failure.status() {
+                Status::Interrupted => interrupt::end(),
+                status => status.into(),
+            }
         }
     }
 }

@@ -31,7 +31,8 @@ pub fn note(text: impl Display) {
     print(&format!("blpk: {text}\n"));
 }
 
-fn print(text: &str) {
+/// Prints text as it is.
+pub fn print(text: &str) {
     // There is nowhere left to report a failure of standard error.
     let _ = anstream::stderr().write_all(text.as_bytes());
 }

@@ -4,6 +4,8 @@ mod atomic;
 mod destination;
 mod direct;
 mod folder;
+mod left_over;
+mod replaces;
 mod syncing;
 mod work_dir;
 
@@ -23,6 +25,7 @@ use atomic::AtomicFile;
 use destination::{Destination, is_block_device};
 use direct::DirectFile;
 pub use folder::{parent, sync_folder, temporary, without_path};
+pub use replaces::Replaces;
 pub use syncing::SyncingFile;
 pub use work_dir::WorkDir;
 
@@ -47,9 +50,14 @@ impl Output {
     ///
     /// It must not be the same file as one of `inputs`. A new file is readable only for users who can read the first
     /// of them.
-    pub fn create(path: &Path, inputs: &[&Input], session: &Session) -> Result<Self, Failure> {
+    pub fn create(
+        replaces: Replaces,
+        path: &Path,
+        inputs: &[&Input],
+        session: &Session,
+    ) -> Result<Self, Failure> {
         let permissions = inputs.first().and_then(|input| input.permissions());
-        Self::create_with(permissions, path, inputs, session)
+        Self::create_with(permissions, replaces, path, inputs, session)
     }
 
     /// Begins a compressed output: as [`create`](Self::create), but it is refused on a terminal.
@@ -58,12 +66,13 @@ impl Output {
         inputs: &[&Input],
         session: &Session,
     ) -> Result<Self, Failure> {
-        Self::create(path, inputs, session)?.spare_terminal(session)
+        Self::create(Replaces::Compressed, path, inputs, session)?.spare_terminal(session)
     }
 
     /// Begins the output at `path`, or standard output for `-`. A new file gets at most these permissions.
     pub fn create_with(
         permissions: Option<Permissions>,
+        replaces: Replaces,
         path: &Path,
         inputs: &[&Input],
         session: &Session,
@@ -75,13 +84,18 @@ impl Output {
         let failed = |error: io::Error| Failure::io(&name, &error);
         let sink = match Destination::of(path).map_err(failed)? {
             Destination::New(path) => {
+                left_over::remove(parent(&path), session);
                 Sink::Atomic(AtomicFile::begin(path, permissions).map_err(failed)?.into())
             }
             Destination::Regular(path, old) => {
                 refuse_same_file(&name, Handle::from_path(&path).ok(), inputs)?;
+                if let Some(refusal) = replaces.refusal(&path, &name) {
+                    return Err(refusal.failure(session.force));
+                }
                 if !session.force {
                     return Err(exists(&name));
                 }
+                left_over::remove(parent(&path), session);
                 Sink::Atomic(AtomicFile::replace(path, old).map_err(failed)?.into())
             }
             Destination::Special(old) if old.is_dir() => {
@@ -109,7 +123,8 @@ impl Output {
         if file.metadata().map_err(failed)?.is_file() {
             refuse_same_file(&name, Handle::stdout().ok(), inputs)?;
         }
-        let sink = Sink::Direct(DirectFile::new(file, session));
+        let file = DirectFile::standard(file, session).map_err(failed)?;
+        let sink = Sink::Direct(file);
         Ok(Self { name, sink })
     }
 
@@ -120,6 +135,13 @@ impl Output {
                 Err(refuse_terminal("compressed data"))
             }
             _ => Ok(self),
+        }
+    }
+
+    /// Gives the file the time of the input, if that is a named file: its content is as old.
+    pub fn keep_time(&mut self, input: &Input) {
+        if let Sink::Atomic(file) = &mut self.sink {
+            file.modified = input.modified();
         }
     }
 
@@ -147,13 +169,17 @@ impl Output {
     pub fn seekable(&self) -> Option<&SyncingFile> {
         match &self.sink {
             Sink::Atomic(file) => Some(&file.file),
-            Sink::Direct(_) => None,
+            Sink::Direct(file) => file.whole.as_ref(),
         }
     }
 
     /// Adds to a failure what has become of the output. It replaces the failure if the reader of a pipe has gone, or if
     /// binary data was about to reach a terminal.
     pub fn unfinished(&self, failure: Failure) -> Failure {
+        if let Sink::Direct(file) = &self.sink {
+            // What other processes write next goes after it.
+            let _ = file.settle();
+        }
         match &self.sink {
             Sink::Direct(file) if file.broken => Failure::broken_pipe(),
             Sink::Direct(file) if file.refused => refuse_terminal("binary data"),
@@ -181,7 +207,9 @@ impl Output {
     /// Gives the output its name, since it is complete, and returns its length.
     pub fn commit(self) -> Result<u64, Failure> {
         match self.sink {
-            Sink::Direct(file) => Ok(file.written),
+            Sink::Direct(file) => file
+                .settle()
+                .map_err(|error| Failure::io(&self.name, &error)),
             Sink::Atomic(file) => file.commit().map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => exists(&self.name),
                 _ => Failure::io(&self.name, &error),

@@ -1,6 +1,7 @@
 //! The global options, ready for use.
 
 use std::fmt::Display;
+use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use bloscpack::{Limits, storage::parallel::processors};
@@ -65,9 +66,23 @@ impl Session {
         }
     }
 
+    /// Prints a line that is not about an error, unless asked not to.
+    pub fn note(&self, text: impl Display) {
+        if !self.quiet {
+            message::note(text);
+        }
+    }
+
     /// Prints a line about work that is done, and how long it took, if asked to.
     pub fn done(&self, text: impl Display) {
         self.verbose(format_args!("{text} in {:.2?}", self.begun.elapsed()));
+    }
+
+    /// Prints a line for a person who looks on: on a terminal, or if asked to, but nothing into the logs of scripts.
+    pub fn advice(&self, text: impl Display) {
+        if self.verbose || (!self.quiet && io::stderr().is_terminal()) {
+            message::note(text);
+        }
     }
 
     /// Prints details, if asked to.

@@ -32,7 +32,7 @@ Exit status:
   3  damaged data (wrong checksum, contradiction, undecodable); recover: data is lost, or may be
   4  truncated, unterminated or unfinished data, or an empty input
   5  unknown or unsupported format, or over a limit
-  130  interrupted";
+  130  interrupted by Ctrl-C; 143 and 129 by SIGTERM and SIGHUP (the process ends by the signal itself)";
 
 impl Status {
     /// The number that the shell sees.

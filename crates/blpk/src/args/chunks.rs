@@ -3,7 +3,7 @@
 use bloscpack::{Compressor, EncoderBuilder, Filter, blosc::Tuner, edit::EditorBuilder};
 use clap::Args;
 
-use super::{BLOSC, values, with_given};
+use super::{BLOSC, LevelFlags, values, with_given};
 
 /// The compressor and its level.
 #[derive(Args, Debug)]
@@ -15,7 +15,17 @@ pub struct CodecArgs {
     /// Compression level, 0 (none) to 9 [default: depends on the codec]
     #[arg(help_heading = BLOSC, short, long, visible_alias = "clevel", value_name = "0..9", allow_negative_numbers = true,
           value_parser = values::level)]
-    pub level: Option<u8>,
+    level: Option<u8>,
+
+    #[command(flatten)]
+    flags: LevelFlags,
+}
+
+impl CodecArgs {
+    /// The level, by whichever of its options.
+    pub fn level(&self) -> Option<u8> {
+        self.level.or(self.flags.0)
+    }
 }
 
 /// The filter before the compressor.
@@ -56,7 +66,7 @@ macro_rules! applied {
     ($args:expr, $builder:expr) => {
         with_given!($builder,
             typesize: $args.typesize,
-            level: $args.codec.level,
+            level: $args.codec.level(),
             filter: $args.filter.filter(),
             compressor: $args.codec.codec,
         )
@@ -64,6 +74,17 @@ macro_rules! applied {
 }
 
 impl ChunkArgs {
+    /// Whether any of them was given.
+    pub fn is_any_given(&self) -> bool {
+        let codec = self.codec.codec.is_some() || self.codec.level().is_some();
+        codec || self.typesize.is_some() || self.filter.filter().is_some()
+    }
+
+    /// Whether the data is only stored.
+    pub fn is_stored(&self) -> bool {
+        self.codec.level() == Some(0)
+    }
+
     /// Sets on an encoder what was given.
     pub fn encoder(&self, builder: EncoderBuilder) -> EncoderBuilder {
         applied!(self, builder)

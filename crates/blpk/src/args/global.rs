@@ -42,7 +42,7 @@ pub struct Global {
     #[arg(long, global = true, value_enum, hide_possible_values = true, value_name = "WHEN", default_value_t = When::Auto, help_heading = GLOBAL)]
     pub color: When,
 
-    /// Limits on the input: chunk=SIZE,block=SIZE,metadata=SIZE,offsets=SIZE,total=SIZE,ratio=N
+    /// Limits on the input, with commas between them: chunk=SIZE, block=SIZE, metadata=SIZE, offsets=SIZE, total=SIZE, ratio=N
     ///
     /// Input that exceeds a limit is refused with status 5. The first four protect memory from malicious files: the
     /// size of a chunk, of a block, of the metadata, and of the table of offsets. The other two protect disks: the size

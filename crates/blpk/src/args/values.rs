@@ -38,9 +38,40 @@ pub fn filter() -> impl TypedValueParser<Value = Filter> {
     named(&[Filter::None, Filter::Byte, Filter::Bit], Filter::name)
 }
 
-/// Parses `--auto`.
+/// Parses `--auto` of `info`.
 pub fn aim() -> impl TypedValueParser<Value = Aim> {
     named(&Aim::ALL, Aim::name)
+}
+
+/// How settings that are not given are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Auto {
+    /// By a sample of the data.
+    Aim(Aim),
+    /// They are the defaults.
+    Off,
+}
+
+impl Auto {
+    /// All of them, in the order of the help.
+    const ALL: [Self; 4] = [
+        Self::Aim(Aim::Speed),
+        Self::Aim(Aim::Balance),
+        Self::Aim(Aim::Size),
+        Self::Off,
+    ];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Aim(aim) => aim.name(),
+            Self::Off => "off",
+        }
+    }
+}
+
+/// Parses `--auto` of `compress`.
+pub fn auto() -> impl TypedValueParser<Value = Auto> {
+    named(&Auto::ALL, Auto::name)
 }
 
 /// Parses `--layout`.
@@ -67,8 +98,9 @@ where
 /// Parses `--from` and `--to`: the extension of a file name, without its dot.
 pub fn format(text: &str) -> Result<Format, String> {
     let path = format!("x.{}", text.trim_start_matches('.'));
-    Format::of_path(path)
-        .ok_or_else(|| "expected npy, csv, jsonl, arrow, arrows, parquet or bin".to_owned())
+    Format::of_path(path).ok_or_else(|| {
+        "expected npy, npz, csv, tsv, jsonl, arrow, arrows, parquet or bin".to_owned()
+    })
 }
 
 /// Parses `--dtype`.

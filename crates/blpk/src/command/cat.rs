@@ -1,12 +1,14 @@
 //! `blpk cat`: uncompressed content on standard output.
 
+mod table;
+
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use bloscpack::{
     Category, Error,
     error::IoSide as _,
-    open::{Bounds, Part, Selection, SelectionError, Slice},
+    open::{Bounds, Kind, Part, Selection, SelectionError, Slice},
 };
 use clap::{ArgGroup, Args};
 
@@ -15,17 +17,19 @@ use crate::args;
 use crate::container::Opened;
 use crate::failure::Failure;
 use crate::input::{self, STANDARD};
-use crate::output::Output;
+use crate::output::{self, Output, Replaces};
 use crate::session::Session;
 use crate::status::Status;
+use crate::terminal;
 
 /// Bytes of a file that is followed that are read at once.
 const BUFFER_LEN: usize = 1 << 20;
 
-/// Print the uncompressed content of a file, or part of it
+/// Print the content of a file, or part of it
 ///
 /// Records are printed without separators. Arrays in directories and Blosc2 frames are printed as the bytes of their
-/// elements in C order, and frames without an array as the bytes of their chunks.
+/// elements in C order, and frames without an array as the bytes of their chunks. A table is shown on a terminal with aligned
+/// columns, its first and its last rows; a pipe gets the bytes of one --column, or CSV by blpk export PATH - --to csv.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, group = ArgGroup::new("part"))]
 pub struct Cat {
@@ -37,7 +41,7 @@ pub struct Cat {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count, group = "part")]
     chunk: Option<u64>,
 
-    /// Rows A to B of an array, excluding B; either may be omitted
+    /// Rows A to B of an array or table, counted from 0, excluding B; either may be omitted
     #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = args::rows, group = "part")]
     rows: Option<Bounds>,
 
@@ -76,13 +80,39 @@ impl Cat {
             return Err(Failure::library(input::name(&self.path), &error));
         }
         let mut opened = Opened::open(&self.path, session)?;
-        let mut output = Output::create(Path::new(STANDARD), &opened.inputs(), session)?;
+        if self.is_look(&opened) && self.look(&mut opened, session)? {
+            return Ok(Status::Done);
+        }
+        let mut output = Output::create(
+            Replaces::Plain,
+            Path::new(STANDARD),
+            &opened.inputs(),
+            session,
+        )?;
         let selection = Selection::of(self.part()).columns(&self.column);
         let done = opened.container.copy(&selection, &mut output);
         opened.finish(session);
         done.map_err(|error| opened.origin.failed_to_read(&error, &output))?;
         output.commit()?;
         Ok(Status::Done)
+    }
+
+    /// Whether a table is to be looked at.
+    fn is_look(&self, opened: &Opened) -> bool {
+        let is_part = self.range.is_some() || self.chunk.is_some() || self.slice.is_some();
+        let is_table = opened.container.kind() == Kind::Table && self.column.is_none();
+        is_table && !is_part && terminal::is_shown()
+    }
+
+    /// Shows a table; false if it is not one that can be shown.
+    fn look(&self, opened: &mut Opened, session: &Session) -> Result<bool, Failure> {
+        let bounds = self.rows.unwrap_or_default();
+        let text = table::text(&mut *opened.container, bounds, terminal::width());
+        opened.finish(session);
+        let text = text.map_err(|error| opened.origin.failure(&error))?;
+        let is_shown = text.is_some();
+        output::print(&text.unwrap_or_default())?;
+        Ok(is_shown)
     }
 
     /// Prints what is there and what comes, until the output is closed.
@@ -102,7 +132,7 @@ impl Cat {
                 _ => failure,
             }
         })?;
-        let mut output = Output::create(Path::new(STANDARD), &[], session)?;
+        let mut output = Output::create(Replaces::Plain, Path::new(STANDARD), &[], session)?;
         let mut buffer = vec![0; BUFFER_LEN];
         let mut print = || {
             let len = follower.try_read(&mut buffer).reading()?;

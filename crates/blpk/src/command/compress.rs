@@ -3,15 +3,18 @@
 mod flush;
 mod length;
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use bloscpack::{
     Checksum, Encoder, EncoderBuilder, FormatVersion, Metadata,
     blosc::{Aim, ChunkSettings, Tuned, Tuner},
+    dtype::npy::NpyHeader,
 };
 use clap::Args;
 
-use crate::args::{self, ChunkArgs, with_given};
+use super::bloscpack_file::has_extension;
+use crate::args::{self, Auto, ChunkArgs, Operands, with_given};
 use crate::failure::Failure;
 use crate::input::{self, Input, STANDARD};
 use crate::output::Output;
@@ -21,24 +24,37 @@ use crate::status::Status;
 use flush::FlushEvery;
 
 const BLOSCPACK: &str = "Bloscpack settings";
+const EXAMPLES: &str = "\
+Examples:
+  blpk compress data.bin                   write data.bin.blp
+  blpk compress --multiple *.csv           each into a file of its own
+  blpk c -t 4 -c zstd -l 9 data.bin a.blp  4-byte elements, as small as possible
+  blpk c --auto=size data.bin a.blp        as small as a sample promises
+  producer | blpk c > a.blp                from a pipe into a file
+  tar -c folder | blpk c | ssh host 'blpk d | tar -x'";
 
 /// Compress a file or standard input
 #[derive(Args, Debug)]
 #[command(
-    mut_arg("typesize", |arg| arg.help(format!("Element size in bytes, 1 to 255 [default: {}]", defaults().typesize))),
-    mut_arg("level", |arg| arg.help("Compression level, 0 (none) to 9 [default: 9; lz4hc 5, zlib 6, zstd 4]")),
-    mut_arg("shuffle", |arg| arg.help(format!("Filter before compression [default: {}]", defaults().filter))),
-    mut_arg("codec", |arg| arg.help(format!("Compressor [default: {}]", defaults().compressor))),
+    mut_arg("typesize", |arg| arg.help(by_default("Element size in bytes, 1 to 255", defaults().typesize))),
+    mut_arg("level", |arg| arg.help(by_default("Compression level, 0 (none) to 9, or -1 to -9", "9; lz4hc 5, zlib 6, zstd 4"))),
+    mut_arg("shuffle", |arg| arg.help(by_default("Filter before compression", defaults().filter))),
+    mut_arg("codec", |arg| arg.help(by_default("Compressor", defaults().compressor))),
+    after_help = EXAMPLES,
+    override_usage = "blpk compress [OPTIONS] [IN] [OUT]\n       blpk compress [OPTIONS] --multiple IN...",
+    mut_arg("names", |arg| arg.help("IN, the file to compress, or - for standard input (the default), and OUT, the file to write, or - for \
+        standard output [default: IN.blp, or - if IN is -]")),
 )]
 pub struct Compress {
     #[command(flatten)]
     chunks: ChunkArgs,
 
-    /// Choose the settings above that are not given, by a sample of the data: for speed, balance or size
-    /// [default AIM: balance]; -v and blpk info --auto report the choice and the reason
+    /// Choose the settings above that are not given, by a sample of the data: for speed, balance (also meant by --auto alone)
+    /// or size; with off, they have their defaults [default: balance, but off if one of the settings above or --flush-every is
+    /// given]; -v and blpk info --auto report the choice and the reason
     #[arg(long, value_name = "AIM", num_args = 0..=1, require_equals = true, default_missing_value = Aim::Balance.name(),
-          ignore_case = true, value_parser = args::aim(), help_heading = args::BLOSC)]
-    auto: Option<Aim>,
+          ignore_case = true, value_parser = args::auto(), help_heading = args::BLOSC)]
+    auto: Option<Auto>,
 
     /// Size of a chunk before compression, or 'max'
     #[arg(short = 'z', long, value_name = "SIZE", default_value = "1M", allow_negative_numbers = true, value_parser = args::chunk_size,
@@ -59,49 +75,77 @@ pub struct Compress {
     metadata: Option<PathBuf>,
 
     /// Header version; 3 is the one that Bloscpack 0.3 to 0.16 read and write
-    #[arg(long, value_name = "1|2|3", default_value = "3", value_parser = args::header_format, help_heading = BLOSCPACK)]
+    #[arg(hide_short_help = true, long, value_name = "1|2|3", default_value = "3", value_parser = args::header_format, help_heading = BLOSCPACK)]
     format: FormatVersion,
 
     /// Chunks to reserve space for in the table of offsets [default: ten times the number of chunks, at least 64]
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count, help_heading = BLOSCPACK)]
+    #[arg(hide_short_help = true, long, value_name = "N", allow_negative_numbers = true, value_parser = args::count, help_heading = BLOSCPACK)]
     max_app_chunks: Option<u64>,
 
     /// Size of the input, if it is not a regular file; a wrong size is an error
-    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = size::parse, help_heading = BLOSCPACK)]
+    #[arg(hide_short_help = true, long, value_name = "SIZE", allow_negative_numbers = true, value_parser = size::parse, help_heading = BLOSCPACK)]
     size: Option<u64>,
 
     /// Send data on after at most this time (200ms, 2s) or at most this many bytes (64K), in a chunk that need not be full;
     /// the output is a stream, which Bloscpack cannot read
-    #[arg(long, value_name = "TIME|BYTES", allow_negative_numbers = true, value_parser = flush::parse, conflicts_with = "size",
+    #[arg(hide_short_help = true, long, value_name = "TIME|BYTES", allow_negative_numbers = true, value_parser = flush::parse, conflicts_with = "size",
           help_heading = BLOSCPACK)]
     flush_every: Option<FlushEvery>,
 
-    /// File to compress, or - for standard input
-    #[arg(value_name = "IN", default_value = STANDARD)]
-    input: PathBuf,
-
-    /// File to write, or - for standard output [default: IN.blp, or - if IN is -]
-    #[arg(value_name = "OUT")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    operands: Operands,
 }
 
-/// The settings of chunks, unless others are given.
+/// The settings of chunks, unless others are given or chosen.
 fn defaults() -> ChunkSettings {
     ChunkSettings::default()
 }
 
+/// The help of a setting that has this value if none is chosen.
+fn by_default(what: &str, value: impl Display) -> String {
+    format!("{what}, unless chosen by --auto [default: {value}]")
+}
+
+/// Data of fewer bytes need not become smaller.
+const LITTLE: u64 = 4096;
+
 impl Compress {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        self.operands.check("compress")?;
         self.check_format()?;
-        let input = Input::open(&self.input)?;
-        let metadata = input::read_metadata(self.metadata.as_deref(), &self.input)?;
-        let mut output = Output::create_binary(&self.output(), &[&input], session)?;
+        if self.operands.is_multiple() {
+            self.check_multiple()?;
+            let file = |input: &Path, output: &Path| self.file(input, output, session);
+            return self.operands.each(session, output_of, file);
+        }
+        let input = self.operands.input();
+        let output = match self.operands.output() {
+            Some(output) => output.to_owned(),
+            None if input::is_standard_input(input) => STANDARD.into(),
+            None => with_extension(input),
+        };
+        let done = self.file(input, &output, session);
+        done.map_err(|failure| self.advise(failure))
+    }
+
+    /// Compresses one file.
+    fn file(&self, input: &Path, output: &Path, session: &Session) -> Result<Status, Failure> {
+        let (path, input) = (input, Input::open(input)?);
+        let metadata = input::read_metadata(self.metadata.as_deref(), path)?;
+        let mut output = Output::create_binary(output, &[&input], session)?;
+        output.keep_time(&input);
         let tuned = self.tune(&input)?;
         let is_unknown = self.size.or(input.length()).is_none();
         if self.format == FormatVersion::V1 && is_unknown && output.seekable().is_none() {
             let title =
                 "a --format 1 stream begins with the number of chunks, so its length must be known";
             return Err(Failure::usage(title).hint("give --size, or name an output file"));
+        }
+        if self.flush_every.is_some() || (is_unknown && output.seekable().is_none()) {
+            session.verbose(format_args!(
+                "{}: the header does not contain the length, so Bloscpack for Python takes this for an empty file",
+                output.name()
+            ));
         }
         let builder = || self.builder(metadata.clone(), tuned.as_ref(), session);
         let (plain, chosen) = match self.flush_every {
@@ -119,7 +163,32 @@ impl Compress {
             size::pretty(plain),
             size::pretty(packed),
         ));
+        self.report_gain(&name, (plain, packed), session);
         Ok(Status::Done)
+    }
+
+    /// Says so where nothing was gained, unless storing was all that was asked for.
+    fn report_gain(&self, name: &str, (plain, packed): (u64, u64), session: &Session) {
+        let is_gain = u128::from(packed) * 100 < u128::from(plain) * 99;
+        if is_gain || plain < LITTLE || self.chunks.is_stored() {
+            return;
+        }
+        let (plain, packed) = (size::pretty(plain), size::pretty(packed));
+        session.advice(match self.aim() {
+            Some(_) => format!("{name} is not smaller than its input ({packed} from {plain}), which may be compressed already"),
+            None => format!("{name} is not smaller than its input ({packed} from {plain}); --auto may find better settings"),
+        });
+    }
+
+    /// The aim by which settings are chosen.
+    fn aim(&self) -> Option<Aim> {
+        match self.auto {
+            Some(Auto::Aim(aim)) => Some(aim),
+            Some(Auto::Off) => None,
+            // The first flush may come before there is a sample worth the name.
+            None if self.chunks.is_any_given() || self.flush_every.is_some() => None,
+            None => Some(Aim::Balance),
+        }
     }
 
     /// Refuses settings that the version does not have.
@@ -139,19 +208,32 @@ impl Compress {
         )
     }
 
-    /// OUT, or its default.
-    fn output(&self) -> PathBuf {
-        match &self.output {
-            Some(output) => output.clone(),
-            None if input::is_standard_input(&self.input) => STANDARD.into(),
-            None => with_extension(&self.input),
+    /// Refuses settings that are about a single input.
+    fn check_multiple(&self) -> Result<(), Failure> {
+        let standard = self.metadata.as_deref().map(input::is_standard_input);
+        if self.size.is_some() || self.flush_every.is_some() || standard == Some(true) {
+            let title = "--multiple goes with neither --size nor --flush-every nor -m -";
+            return Err(Failure::usage(title));
+        }
+        Ok(())
+    }
+
+    /// Advice for names that were not meant as they were taken.
+    fn advise(&self, failure: Failure) -> Failure {
+        let is_usage = failure.status() == Status::Usage;
+        let failure = self.operands.advise("compress", failure);
+        match (self.no_offsets, self.operands.output()) {
+            (true, Some(_)) if is_usage || !self.operands.input().exists() => {
+                failure.detail("-o is --no-offsets; OUT is the second name, or that after -O")
+            }
+            _ => failure,
         }
     }
 
-    /// The choice of `--auto`, by samples from all over the input. If the input can only be read in order, the encoder
+    /// The choice by samples from all over the input. If the input can only be read in order, the encoder
     /// chooses by its beginning.
     fn tune(&self, input: &Input) -> Result<Option<Tuned>, Failure> {
-        let Some(aim) = self.auto else {
+        let Some(aim) = self.aim() else {
             return Ok(None);
         };
         let tuner = self.chunks.tuner(Tuner::new(aim));
@@ -161,6 +243,8 @@ impl Compress {
             return Ok(None);
         };
         let pieces: Vec<_> = pieces.iter().map(Vec::as_slice).collect();
+        let start = pieces.first().copied().unwrap_or_default();
+        let tuner = tuner.typesize_of_data(NpyHeader::number_size(start));
         let tuned = tuner.tune_pieces(&pieces);
         tuned
             .map(Some)
@@ -174,7 +258,7 @@ impl Compress {
         session: &Session,
     ) -> EncoderBuilder {
         let builder = self.chunks.encoder(Encoder::builder());
-        let builder = match (tuned.map(Tuned::settings), self.auto) {
+        let builder = match (tuned.map(Tuned::settings), self.aim()) {
             (Some(settings), _) => builder
                 .compressor(settings.compressor)
                 .level(settings.level)
@@ -196,6 +280,11 @@ impl Compress {
             max_app_chunks: self.max_app_chunks,
         )
     }
+}
+
+/// The output of one of several inputs. As gzip does, this leaves compressed files out.
+fn output_of(input: &Path) -> Result<Option<PathBuf>, Failure> {
+    Ok((!has_extension(input)).then(|| with_extension(input)))
 }
 
 /// IN with `.blp` after it.

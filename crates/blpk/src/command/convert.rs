@@ -27,7 +27,7 @@ use crate::size;
 use crate::status::Status;
 use crate::text::{count, quoted};
 
-/// Convert a dataset, a frame or a file into another layout, or with other settings
+/// Change layout, format or settings
 ///
 /// With --layout, OUT is a dataset or a Blosc2 frame (caterva, b2nd), and PATH a dataset, a frame, or a Bloscpack file with
 /// a NumPy array. With --format, OUT is a Bloscpack file, and PATH another one or an array. Without either, OUT is of the

@@ -1,24 +1,39 @@
 //! `blpk decompress`: a Bloscpack file or stream into plain bytes.
 
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bloscpack::{Decoder, Metadata};
 use clap::Args;
 
 use super::bloscpack_file::{self, failed_to_read, without_extension};
+use crate::args::Operands;
 use crate::failure::Failure;
 use crate::frame::{self, READ};
 use crate::input::{Input, STANDARD, is_standard_input};
-use crate::output::Output;
+use crate::output::{Output, Replaces};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::size;
 use crate::status::Status;
 use crate::text::quoted;
 
+const EXAMPLES: &str = "\
+Examples:
+  blpk decompress data.bin.blp       write data.bin
+  blpk d -e download data.bin        a file with another name
+  curl -s URL | blpk d | consumer    from a pipe to a pipe
+  blpk d --allow-unterminated a.blp  what is there of a file that was cut
+  blpk export array.blp array.npy    a NumPy array, with its shape";
+
 /// Decompress a file or standard input
 #[derive(Args, Debug)]
+#[command(
+    after_help = EXAMPLES,
+    override_usage = "blpk decompress [OPTIONS] [IN] [OUT]\n       blpk decompress [OPTIONS] --multiple IN...",
+    mut_arg("names", |arg| arg.help("IN, the file to decompress, or - for standard input (the default), and OUT, the file to write, or - \
+        for standard output [default: IN without .blp, or - if IN is -]")),
+)]
 pub struct Decompress {
     /// Accept any name for IN; OUT is then required
     #[arg(short = 'e', long)]
@@ -32,21 +47,36 @@ pub struct Decompress {
     #[arg(long)]
     allow_unterminated: bool,
 
-    /// File to decompress, or - for standard input
-    #[arg(value_name = "IN", default_value = STANDARD)]
-    input: PathBuf,
-
-    /// File to write, or - for standard output [default: IN without .blp, or - if IN is -]
-    #[arg(value_name = "OUT")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    operands: Operands,
 }
 
 impl Decompress {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        frame::refuse(&self.input, READ)?;
-        let output = self.output()?;
-        let input = Input::open_binary(&self.input, session)?;
-        let output = Output::create(&output, &[&input], session)?;
+        self.operands.check("decompress")?;
+        if self.operands.is_multiple() {
+            if self.no_check_extension || self.metadata_out.is_some() {
+                let title = "--multiple goes with neither --no-check-extension nor --metadata-out";
+                return Err(Failure::usage(title));
+            }
+            let output = |input: &Path| output_of(input).map(Some);
+            let file = |input: &Path, output: &Path| self.file(input, output, session);
+            return self.operands.each(session, output, file);
+        }
+        frame::refuse(self.operands.input(), READ)?;
+        let done = self.file(self.operands.input(), &self.output()?, session);
+        done.map_err(|failure| self.operands.advise("decompress", failure))
+    }
+
+    /// Decompresses one file.
+    fn file(&self, input: &Path, output: &Path, session: &Session) -> Result<Status, Failure> {
+        let replaces = match without_extension(input) {
+            Some(stem) if stem == output => Replaces::Any,
+            _ => Replaces::Plain,
+        };
+        let input = Input::open_binary(input, session)?;
+        let mut output = Output::create(replaces, output, &[&input], session)?;
+        output.keep_time(&input);
         let progress = Progress::new(session, input.length());
         let builder = Decoder::builder()
             .threads(session.threads)
@@ -109,23 +139,19 @@ impl Decompress {
 
     /// OUT, or its default. As in the Python tool, IN must have the extension unless `-e` is given, even with OUT.
     fn output(&self) -> Result<PathBuf, Failure> {
-        if is_standard_input(&self.input) {
-            return Ok(self.output.clone().unwrap_or_else(|| STANDARD.into()));
+        let (input, output) = (self.operands.input(), self.operands.output());
+        if is_standard_input(input) {
+            return Ok(output.unwrap_or(Path::new(STANDARD)).to_owned());
         }
-        let stem = without_extension(&self.input);
-        match (&self.output, stem) {
-            (Some(output), stem) if self.no_check_extension || stem.is_some() => Ok(output.clone()),
+        match (output, without_extension(input)) {
+            (Some(output), stem) if self.no_check_extension || stem.is_some() => {
+                Ok(output.to_owned())
+            }
             (None, _) if self.no_check_extension => {
                 Err(Failure::usage("--no-check-extension requires OUT")
                     .hint("name OUT, or - for standard output"))
             }
-            (_, Some(stem)) => Ok(stem),
-            (_, None) => {
-                let name = quoted(&self.input);
-                let title = format!("input file {name} does not end with '.blp'");
-                Err(Failure::usage(title)
-                    .hint("to decompress it anyway, use -e and name OUT (- for standard output)"))
-            }
+            _ => output_of(input),
         }
     }
 
@@ -138,13 +164,22 @@ impl Decompress {
         let Some(path) = &self.metadata_out else {
             return Ok(None);
         };
-        let metadata_output = Output::create(path, &[input], session)?;
+        let metadata_output = Output::create(Replaces::Plain, path, &[input], session)?;
         if metadata_output.is_same_file(output) {
             let title = "data and metadata cannot go to the same output";
             return Err(Failure::usage(title));
         }
         Ok(Some(metadata_output))
     }
+}
+
+/// The output for an input with the extension.
+fn output_of(input: &Path) -> Result<PathBuf, Failure> {
+    without_extension(input).ok_or_else(|| {
+        let name = quoted(input);
+        Failure::usage(format!("input file {name} does not end with '.blp'"))
+            .hint("to decompress it anyway, use -e and name OUT (- for standard output)")
+    })
 }
 
 /// Writes the metadata, if it is wanted. Without metadata, the file is not created.

@@ -14,17 +14,18 @@ use crate::args;
 use crate::container::Opened;
 use crate::dataset::new::{file_permissions, refuse_within};
 use crate::failure::Failure;
-use crate::output::{Output, is_standard_output};
+use crate::output::{Output, Replaces, is_standard_output};
 use crate::session::Session;
 use crate::size;
 use crate::status::Status;
 use crate::text::{count, quoted};
 
-/// Convert a dataset or an array, or part of it, into another format
+/// Write a dataset or frame as .npy, CSV, ...
 ///
-/// The extension of OUT selects the format: .npy, .csv, .jsonl, .arrow, .arrows (a stream) or .parquet; .bin contains only
-/// the elements of one column. A table becomes a .npy array whose elements have fields. PATH may also be a Bloscpack file
-/// with a NumPy array, or a Blosc2 frame with an array. --dtype is needed for the arrays of Caterva, which do not store
+/// The extension of OUT selects the format: .npy, .csv, .tsv, .jsonl, .arrow, .arrows (a stream) or .parquet; .bin contains only
+/// the elements of one column. A table becomes a .npy array whose elements have fields; an array of two axes becomes CSV with a
+/// column for each position along the second. PATH may also be a Bloscpack file with a NumPy array or with a .npy file in it, or
+/// a Blosc2 frame with an array. --dtype is needed for the arrays of Caterva, which do not store
 /// their dtype.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -100,10 +101,16 @@ impl Export {
     /// Begins an output that is as private as the input.
     fn create(&self, opened: &Opened, session: &Session) -> Result<Output, Failure> {
         if opened.is_bloscpack() {
-            return Output::create(&self.output, &opened.inputs(), session);
+            return Output::create(Replaces::Plain, &self.output, &opened.inputs(), session);
         }
         refuse_within(&self.output, &self.path)?;
-        Output::create_with(file_permissions(&self.path), &self.output, &[], session)
+        Output::create_with(
+            file_permissions(&self.path),
+            Replaces::Plain,
+            &self.output,
+            &[],
+            session,
+        )
     }
 
     fn format(&self) -> Result<Format, Failure> {
@@ -117,6 +124,7 @@ impl Export {
                 quoted(&self.output)
             ),
         };
-        Err(Failure::usage(title).hint("use --to npy, csv, jsonl, arrow, arrows, parquet or bin"))
+        Err(Failure::usage(title)
+            .hint("use --to npy, csv, tsv, jsonl, arrow, arrows, parquet or bin"))
     }
 }

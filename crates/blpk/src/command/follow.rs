@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use bloscpack::{
-    Error,
+    Error, ReadOptions,
     follow::FollowOptions,
     open::{Family, probe},
 };
@@ -31,7 +31,8 @@ pub fn options(path: &Path, from: u64, session: &Session) -> Result<FollowOption
     if probe(path).map_err(failed)?.family == Some(Family::Frame) {
         return Err(refused(format!("{name} is a Blosc2 frame")));
     }
-    Ok(FollowOptions::new().from(from).limits(session.limits))
+    let reading = ReadOptions::new().limits(session.limits);
+    Ok(FollowOptions::new().from(from).reading(reading))
 }
 
 /// Refuses an output that gets its name only when it is complete.

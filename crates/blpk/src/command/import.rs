@@ -4,6 +4,9 @@
     reason = "help texts contain NumPy types in brackets"
 )]
 
+mod file;
+mod target;
+
 use std::path::PathBuf;
 
 use bloscpack::{
@@ -12,6 +15,7 @@ use bloscpack::{
     frame::ArrayKind,
 };
 use clap::Args;
+use same_file::is_same_file;
 
 use crate::args;
 use crate::dataset;
@@ -28,12 +32,14 @@ use crate::session::Session;
 use crate::size;
 use crate::status::Status;
 use crate::text::count;
+use target::Target;
 
-/// Convert a file in another format into a dataset or a Blosc2 frame
+/// Make a dataset or frame of .npy, CSV, ...
 ///
-/// IN is .npy, .csv, .arrow or .parquet. A NumPy array becomes an array; with --table, an array whose elements have fields
-/// becomes a table. The other formats become tables. The layouts caterva and b2nd make a frame with an n-dimensional
-/// array, only from .npy: a file, or a directory with --sparse. OUT appears under its name when it is complete. With -f
+/// IN is .npy, .npz, .csv, .tsv, .arrow or .parquet. A NumPy array becomes an array; with --table, an array whose elements have fields
+/// becomes a table. The arrays of a .npz become the columns of a table; a single one, an array. The other formats become tables. The layouts caterva and b2nd make a frame with an n-dimensional
+/// array, only from .npy: a file, or a directory with --sparse. If OUT ends in .b2nd, that is the default; if it ends in .blp,
+/// a .npy becomes a Bloscpack file as Bloscpack's own NumPy functions make it. OUT appears under its name when it is complete. With -f
 /// it atomically replaces an existing dataset or frame.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
@@ -42,8 +48,9 @@ pub struct Import {
     storage: StorageArgs,
 
     /// Layout of a dataset: bcolz, blz, blz-doc or carray-doc; or of a frame: caterva, or b2nd, which stores the dtype
-    #[arg(long, value_name = "LAYOUT", default_value_t, value_parser = args::array_layout())]
-    layout: ArrayLayout,
+    /// [default: by the ending of OUT, otherwise bcolz]
+    #[arg(long, value_name = "LAYOUT", value_parser = args::array_layout())]
+    layout: Option<ArrayLayout>,
 
     /// Expected final number of rows, which determines the default chunk length
     #[arg(long, value_name = "N", value_parser = args::count)]
@@ -73,15 +80,39 @@ Examples:
 
 impl Import {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        self.storage.check(self.layout)?;
+        let target = match is_same_file(&self.input, &self.output) {
+            // This is refused later, as by all commands.
+            Ok(true) => Target::Layout(ArrayLayout::default()),
+            _ => target::of(&self.output, self.layout)?,
+        };
+        if let Target::Layout(layout) = target {
+            self.storage.check(layout)?;
+        }
         if dataset::is_directory(&self.input) {
             let title = format!("{} is a directory", input::name(&self.input));
             return Err(Failure::usage(title).hint("blpk convert converts datasets and frames"));
         }
-        match self.layout {
-            ArrayLayout::Dataset(layout) => self.dataset(layout, session),
-            ArrayLayout::Frame(kind) => self.frame(kind, session),
+        match target {
+            Target::Layout(ArrayLayout::Dataset(layout)) => self.dataset(layout, session),
+            Target::Layout(ArrayLayout::Frame(kind)) => self.frame(kind, session),
+            Target::File => self.file(session),
         }
+    }
+
+    /// Makes a Bloscpack file.
+    fn file(&self, session: &Session) -> Result<Status, Failure> {
+        let name = input::name(&self.input);
+        let format = source::format_of(&self.input, self.reading.from)?;
+        if format != Format::Npy {
+            let title = format!("{name} is {format}; only .npy becomes a Bloscpack file");
+            return Err(Failure::usage(title)
+                .hint("choose a name without .blp to make a table of it, or use blpk compress"));
+        }
+        if self.table || self.expected_rows.is_some() || self.storage.is_divided() {
+            let title = "a Bloscpack file has none of the settings of datasets and frames";
+            return Err(Failure::usage(title).hint("only -c, -l, -s, --shuffle and -k apply to it"));
+        }
+        file::import((&self.input, &self.output), &self.storage, session)
     }
 
     fn dataset(&self, layout: DatasetLayout, session: &Session) -> Result<Status, Failure> {

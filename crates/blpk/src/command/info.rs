@@ -1,6 +1,7 @@
 //! `blpk info`: what a file contains, without decompressing it.
 
 mod auto;
+mod cut;
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -8,10 +9,12 @@ use std::path::{Path, PathBuf};
 use anstyle::Style;
 use bloscpack::{
     blosc::{Aim, Tuned},
-    open::{Line, Summary},
+    open::{Inner, Line, Summary},
 };
 use clap::Args;
 use serde_json::json;
+
+use cut::Intact;
 
 use crate::args;
 use crate::container::Opened;
@@ -22,13 +25,17 @@ use crate::output::{self, Printer};
 use crate::session::Session;
 use crate::spool::Spool;
 use crate::status::Status;
+use crate::strip::Strip;
+use crate::terminal;
 use crate::text::{or_unknown, plain, shown};
+use auto::Source;
 
-/// Show what a file, dataset or frame contains
+/// Show what is in a file, dataset or frame
 ///
 /// Reads only headers and does not check digests; blpk verify does. Nothing is decompressed, except by --auto, and the last
 /// chunk if only that shows the number of packed records. For arrays in directories and frames, the codecs are those of
-/// the first 10000 chunks. The exit status is 4 if the file is unterminated or unfinished, or if superchunks are missing.
+/// the first 10000 chunks. Of a file that is cut or damaged, the header is shown, and how many bytes of the content are
+/// intact, which takes reading all of it. The exit status is 4 if the file is unterminated or unfinished, or if superchunks are missing.
 #[derive(Args, Debug)]
 pub struct Info {
     /// Print one JSON object
@@ -40,6 +47,10 @@ pub struct Info {
     #[arg(long, value_name = "AIM", num_args = 0..=1, require_equals = true, default_missing_value = Aim::Balance.name(),
           ignore_case = true, value_parser = args::aim())]
     auto: Option<Aim>,
+
+    /// Draw the chunks of a Bloscpack file: how far each shrank
+    #[arg(long, conflicts_with = "json")]
+    plot: bool,
 
     /// File, dataset or frame to read, or - for standard input
     #[arg(value_name = "PATH", default_value = STANDARD)]
@@ -58,12 +69,23 @@ impl Info {
             Some(aim) => Some((aim, auto::source(&opened)?)),
             None => None,
         };
+        let strip = match self.plot {
+            true => Some(Strip::of(&chunks_of(&opened)?, session)),
+            false => None,
+        };
         let mut members = Members::new(&self.path, self.json);
         let summary = opened
             .container
             .summary_with(&mut |member| members.add(&member));
         opened.finish(session);
-        let mut summary = summary.map_err(|error| opened.origin.failure(&error))?;
+        let mut summary = match summary {
+            Ok(summary) => summary,
+            Err(error) => {
+                let failure = opened.origin.failure(&error);
+                self.print_intact(&mut opened, failure.title(), session)?;
+                return Err(failure);
+            }
+        };
         let tuned = match content {
             Some((aim, source)) => {
                 let tuned = auto::of_content(aim, source, &summary, session);
@@ -82,9 +104,29 @@ impl Info {
             }
             json_text::print(&summary.with_members(&members.spool))?;
         } else {
-            self.print(&summary, &members, tuned.as_ref())?;
+            self.print(&summary, &members, tuned.as_ref(), strip.as_ref())?;
         }
         Ok(status)
+    }
+
+    /// Prints what is intact of a file that is cut or damaged.
+    fn print_intact(
+        &self,
+        opened: &mut Opened,
+        error: Option<&str>,
+        session: &Session,
+    ) -> Result<(), Failure> {
+        let Some(intact) = Intact::of(opened, session) else {
+            return Ok(());
+        };
+        if !self.json {
+            let heading = format!("{BOLD}{}{BOLD:#}\n", shown(&self.path));
+            return output::print(&(heading + &intact.text()));
+        }
+        let mut object = intact.json();
+        object["path"] = json!(self.path.to_string_lossy());
+        object["error"] = json!(error);
+        json_text::print(&object)
     }
 
     /// Prints the report for people: one block of lines for each member, and one for the whole if there are several.
@@ -93,6 +135,7 @@ impl Info {
         all: &Summary,
         members: &Members,
         tuned: Option<&Tuned>,
+        strip: Option<&Strip>,
     ) -> Result<(), Failure> {
         let mut printer = Printer::new();
         let mut note = "";
@@ -103,6 +146,11 @@ impl Info {
         printer.text(lines(&members.path, note, all))?;
         if let Some(tuned) = tuned {
             printer.text(auto::text(tuned, Some(all)))?;
+        }
+        if let Some(strip) = strip {
+            let (marks, key) = strip.drawn(terminal::width().saturating_sub(LABEL + 4));
+            printer.text(line("plot", marks))?;
+            printer.text(format_args!("  {:LABEL$}  {key}\n", ""))?;
         }
         printer.finish()
     }
@@ -125,13 +173,25 @@ impl Info {
     }
 }
 
+/// The bytes of a Bloscpack file whose chunks can be drawn.
+fn chunks_of(opened: &Opened) -> Result<Source, Failure> {
+    match opened.container.inner() {
+        Inner::Bloscpack(Some(source)) => Ok(source.clone()),
+        _ => Err(
+            Failure::usage("--plot only draws the chunks of Bloscpack files")
+                .hint("pipes have to be saved to a file first"),
+        ),
+    }
+}
+
 pub const BOLD: Style = Style::new().bold();
 /// Width of the longest label.
-const LABEL: usize = 15;
+const LABEL: usize = 19;
 
 /// A label with its value.
 pub fn line(label: &str, value: impl Display) -> String {
-    format!("  {label:LABEL$}  {value}\n")
+    // With a colon, as Bloscpack for Python prints it.
+    format!("  {:LABEL$}  {value}\n", format!("{label}:"))
 }
 
 /// The reports on members.

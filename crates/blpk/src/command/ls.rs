@@ -6,9 +6,9 @@ use bloscpack::open::Outline;
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::container::not_opened;
+use crate::container::{Opened, not_opened};
 use crate::dataset::is_not_directory;
-use crate::dataset::walk::datasets;
+use crate::dataset::walk::{self, Found};
 use crate::failure::Failure;
 use crate::json_text;
 use crate::output;
@@ -17,11 +17,12 @@ use crate::size::pretty;
 use crate::status::Status;
 use crate::text::{count, plain, quoted, shape, shown};
 
-/// List the datasets below a directory
+/// List datasets, Bloscpack files and frames below a directory
 ///
-/// Prints one line for each array or table: path, kind, layout, dtype or columns, shape, and size of its elements, sorted
-/// by path. Columns are part of their tables. Symbolic links are not followed, and names that begin with ._ are skipped. If
-/// a dataset cannot be opened, that is reported on standard error, and the exit status is the highest of those.
+/// Prints one line for each array, table or file: path, kind, layout, dtype or columns, shape, and size of its content, as
+/// far as it has them, sorted by path. Columns are part of their tables. Files are recognized by their first bytes or by
+/// their name; a note on standard error, or a field of the object, counts all others. Symbolic links are not followed, and names that begin with ._ are
+/// skipped. If something cannot be opened, that is reported on standard error, and the exit status is the highest of those.
 #[derive(Args, Debug)]
 pub struct Ls {
     /// Print one JSON object
@@ -39,11 +40,15 @@ impl Ls {
             let title = format!("{} is not a directory", quoted(&self.path));
             return Err(Failure::usage(title).hint("blpk info shows what a file contains"));
         }
+        let below = walk::below(&self.path)?;
+        if !self.json {
+            below.note_others(&self.path, session);
+        }
+        let others = below.others;
         let (mut worst, mut found) = (Status::Done, Vec::new());
-        for (path, opened) in datasets(&self.path, session)? {
-            let failed = |error| not_opened(&path, &error);
-            let outline = opened.and_then(|mut opened| opened.container.outline());
-            let outline = outline.map_err(failed);
+        for one in below.found {
+            let path = one.path().to_owned();
+            let outline = outline(one, session);
             // If a column cannot be opened, the number of rows is unknown.
             let trouble = outline
                 .as_ref()
@@ -63,29 +68,48 @@ impl Ls {
             }
         }
         if self.json {
-            json_text::print(&json!({ "datasets": found }))?;
+            json_text::print(&json!({ "datasets": found, "others": others }))?;
         }
         Ok(worst)
     }
 }
 
-fn line(path: &Path, outline: &Outline) -> String {
-    let layout = outline.layout.unwrap_or_default();
-    let mut text = format!("{}  {}  {layout}  ", shown(path), outline.kind);
-    text += &match (&outline.columns, outline.shape.as_deref()) {
-        (Some(columns), Some([rows])) => {
-            format!("{}  {}", plain(&columns.join(",")), count(*rows, "row"))
+/// What something contains, from its headers.
+fn outline(found: Found, session: &Session) -> Result<Outline, Failure> {
+    match found {
+        Found::Directory(path, error) => {
+            let opened = walk::open(&path, error, session);
+            let outline = opened.and_then(|mut opened| opened.container.outline());
+            outline.map_err(|error| not_opened(&path, &error))
         }
-        (Some(columns), _) => format!("{}  unknown rows", plain(&columns.join(","))),
-        (None, found) => {
-            let dtype = plain(outline.dtype.as_deref().unwrap_or_default());
-            format!("{dtype}  {}", shape(found.unwrap_or_default()))
+        Found::File(path) => {
+            let mut opened = Opened::open_with(&path, session, |options| options.cache(0))?;
+            let outline = opened.container.outline();
+            outline.map_err(|error| opened.origin.failure(&error))
         }
-    };
-    if let Some(bytes) = outline.bytes {
-        text += &format!("  {}", pretty(bytes));
+        Found::Hidden(path, error) => Err(Failure::io(quoted(&path), &error)),
     }
-    text + "\n"
+}
+
+fn line(path: &Path, outline: &Outline) -> String {
+    let mut parts = vec![shown(path), outline.kind.to_string()];
+    parts.extend(outline.layout.map(str::to_owned));
+    match (&outline.columns, outline.shape.as_deref()) {
+        (Some(columns), rows) => {
+            parts.push(plain(&columns.join(",")));
+            parts.push(match rows {
+                Some([rows]) => count(*rows, "row"),
+                _ => "unknown rows".to_owned(),
+            });
+        }
+        (None, Some(found)) => {
+            parts.push(plain(outline.dtype.as_deref().unwrap_or_default()));
+            parts.push(shape(found));
+        }
+        (None, None) => {}
+    }
+    parts.extend(outline.bytes.map(pretty));
+    parts.join("  ") + "\n"
 }
 
 fn entry(path: &Path, outline: &Result<Outline, Failure>, trouble: Option<&Failure>) -> Value {

@@ -10,17 +10,48 @@ use crate::failure::Failure;
 use crate::output;
 use crate::status::{HELP, Status};
 
-/// Print the manual page
+/// Print the manual page of everything, or that of a subcommand
 ///
-/// For example: blpk man > ~/.local/share/man/man1/blpk.1
+/// For example: blpk man > ~/.local/share/man/man1/blpk.1, blpk man records pack > blpk-records-pack.1
 #[derive(Args, Debug)]
-pub struct Man {}
+pub struct Man {
+    /// Subcommand, such as compress, or records pack
+    #[arg(value_name = "COMMAND")]
+    command: Vec<String>,
+}
 
 impl Man {
     pub fn run(&self, definition: Command) -> Result<Status, Failure> {
-        let page = page(definition).map_err(|error| Failure::io("manual page", &error))?;
+        let page = match self.command.is_empty() {
+            true => page(definition),
+            false => self.page_of_subcommand(definition)?,
+        };
+        let page = page.map_err(|error| Failure::io("manual page", &error))?;
         output::print(&page)?;
         Ok(Status::Done)
+    }
+}
+
+impl Man {
+    /// The page of a subcommand, with the global options and the exit statuses.
+    fn page_of_subcommand(&self, mut definition: Command) -> Result<io::Result<String>, Failure> {
+        definition.build();
+        let mut command = &definition;
+        for name in &self.command {
+            let found = command.find_subcommand(name);
+            command = found.ok_or_else(|| {
+                Failure::usage(format!(
+                    "there is no subcommand '{}'",
+                    self.command.join(" ")
+                ))
+                .hint("blpk help lists them")
+            })?;
+        }
+        let name = format!("blpk-{}", self.command.join("-"));
+        let page = clap_mangen::Man::new(command.clone().display_name(name));
+        let mut text = String::new();
+        let done = append(&mut text, |to| page.render(to));
+        Ok(done.map(|()| text + &exit_status()))
     }
 }
 

@@ -14,14 +14,14 @@ use crate::frame;
 use crate::input::{Bytes, Input};
 use crate::json_text;
 use crate::message;
-use crate::output::{self, Output, Printer, SyncingFile, is_standard_output};
+use crate::output::{self, Output, Printer, Replaces, SyncingFile, is_standard_output};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::spool::{Spool, WithLists};
 use crate::status::Status;
 use crate::text::{count, shown};
 
-/// Save the sound chunks of a damaged file into a new one
+/// Save the sound chunks of a damaged file
 ///
 /// Sound chunks are found by their headers and digests, whatever else is damaged: the header, metadata, offsets, other
 /// chunks, or the end of the file. OUT gets their content, in order, with the settings of the old file as far as these
@@ -86,7 +86,7 @@ impl Recover {
             let title = format!("{} cannot be read at any position", input.name());
             return Err(Failure::usage(title).hint("copy it into a regular file first"));
         };
-        let mut output = Output::create(&self.output, &[&input], session)?;
+        let mut output = Output::create(Replaces::Compressed, &self.output, &[&input], session)?;
         let mut found = Found::new(&self.input, self.json);
         let report = self.recover_into(&mut output, &input, session, &mut found)?;
         let output_name = output.name().to_owned();

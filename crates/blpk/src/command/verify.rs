@@ -1,20 +1,20 @@
 //! `blpk verify`: checks every chunk and reports damage.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
 use bloscpack::{
     Category, Error,
     frame::FrameError,
-    open::{Container, Kind, Report},
+    open::{Container, Inner, Kind, Report},
 };
 use clap::Args;
+use serde_core::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::json;
 
 use super::damage;
 use crate::container::Opened;
-use crate::dataset::walk::datasets;
+use crate::dataset::walk::{self, Found};
 use crate::failure::{Failure, VERIFY};
 use crate::input::{self, STANDARD, is_directory};
 use crate::json_text;
@@ -22,6 +22,8 @@ use crate::output;
 use crate::session::Session;
 use crate::spool::{Spool, WithLists};
 use crate::status::Status;
+use crate::strip::Strip;
+use crate::terminal;
 use crate::text::{count, quoted, shown};
 
 const GOOD: Style = AnsiColor::Green.on_default();
@@ -29,9 +31,11 @@ const GOOD: Style = AnsiColor::Green.on_default();
 /// Check every chunk and report damage
 ///
 /// Prints one line for each sound file or dataset, and one for each damage found in the others. Blosc2 frames have no
-/// checksums, so a chunk that can be decompressed counts as sound. If a directory is not a dataset, all datasets below it
-/// are checked. Files that do not belong to a dataset, and rows that were never flushed, are warnings. The exit status
-/// is the highest of all files.
+/// checksums, so a chunk that can be decompressed counts as sound. If a directory is not a dataset, all datasets,
+/// Bloscpack files and frames below it are checked; files are recognized by their first bytes or by their name. A note on
+/// standard error counts the files of other kinds. Links are not followed. Files that do not belong to a dataset, and rows
+/// that were never flushed, are warnings. The exit status is the highest of all files. For a
+/// single file, its chunks are drawn on a terminal.
 #[derive(Args, Debug)]
 pub struct Verify {
     /// Print one JSON object
@@ -43,17 +47,35 @@ pub struct Verify {
     paths: Vec<PathBuf>,
 }
 
+/// The report on all inputs, for scripts.
+struct Files<'a> {
+    files: Vec<WithLists<'a>>,
+    /// Files below directories that are of other kinds.
+    others: u64,
+}
+
+impl Serialize for Files<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(2))?;
+        map.serialize_entry("files", &self.files)?;
+        map.serialize_entry("others", &self.others)?;
+        map.end()
+    }
+}
+
 /// The result for one input, with its damages.
 struct Outcome {
     path: PathBuf,
     status: Status,
     report: Result<(Report, Spool), Failure>,
+    /// The chunks, for a person who looks on.
+    strip: Option<Strip>,
 }
 
 impl Verify {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let mut worst = Status::Done;
-        let mut files = Vec::new();
+        let (mut files, mut others) = (Vec::new(), 0);
         let mut take = |outcome: Outcome| {
             worst = worst.max(outcome.status);
             if self.json {
@@ -65,7 +87,7 @@ impl Verify {
         for path in &self.paths {
             let report = match is_directory(path) {
                 Ok(true) => {
-                    self.directory(path, session, &mut take)?;
+                    others += self.directory(path, session, &mut take)?;
                     continue;
                 }
                 Ok(false) => self.file(path, session),
@@ -75,67 +97,96 @@ impl Verify {
         }
         if self.json {
             let files: Vec<_> = files.iter().map(Outcome::json).collect();
-            json_text::print(&BTreeMap::from([("files", files)]))?;
+            json_text::print(&Files { files, others })?;
         }
         Ok(worst)
     }
 
     fn file(&self, path: &Path, session: &Session) -> Outcome {
         match Opened::open_with(path, session, |options| options.cache(0)) {
-            Ok(mut opened) => self.check(path, &mut *opened.container, |error| {
-                Failure::library(&opened.origin.name, error)
-            }),
+            Ok(mut opened) => {
+                let strip = self.strip(path, &opened, session);
+                self.check(path, &mut *opened.container, strip, |error| {
+                    Failure::library(&opened.origin.name, error)
+                })
+            }
             Err(failure) => Outcome::failed(path, failure),
         }
     }
 
-    /// Checks what is in a directory, or all datasets below it.
+    /// Checks what is in a directory, or everything below it, and returns the number of files that are of other kinds.
     fn directory(
         &self,
         path: &Path,
         session: &Session,
         take: &mut impl FnMut(Outcome) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
-        let mut examine = |path: &Path, opened: bloscpack::Result<Opened>| {
-            take(match opened {
-                Ok(mut opened) => {
-                    let origin = &opened.origin;
-                    let failed = |error: &Error| origin.failure(error);
-                    let outcome = self.check(path, &mut *opened.container, failed);
-                    opened.warn(session);
-                    outcome
-                }
-                Err(error) => Outcome::failed(path, failed_to_open(path, &error)),
-            })
-        };
+    ) -> Result<u64, Failure> {
         let none = match Opened::directory(path, session) {
             Err(error) if error.category() == Category::Unsupported && error.path().is_none() => {
                 error
             }
-            opened => return examine(path, opened),
+            opened => return take(self.dataset(path, opened, session)).map(|()| 0),
         };
-        let mut is_empty = true;
-        match datasets(path, session) {
-            Ok(found) => {
-                for (path, opened) in found {
-                    is_empty = false;
-                    examine(&path, opened)?;
-                }
-            }
-            Err(failure) => return take(Outcome::failed(path, failure)),
+        let below = match walk::below(path) {
+            Ok(below) => below,
+            Err(failure) => return take(Outcome::failed(path, failure)).map(|()| 0),
+        };
+        if !self.json {
+            below.note_others(path, session);
         }
-        if is_empty {
+        if below.found.is_empty() {
             let failure = Failure::library(quoted(path), &none);
-            let failure = failure.hint("there is no dataset below it, either");
-            return take(Outcome::failed(path, failure));
+            let failure = failure.hint("there is nothing that can be verified below it, either");
+            return take(Outcome::failed(path, failure)).map(|()| below.others);
         }
-        Ok(())
+        for found in below.found {
+            take(match found {
+                Found::File(path) => self.file(&path, session),
+                Found::Hidden(path, error) => {
+                    Outcome::failed(&path, Failure::io(quoted(&path), &error))
+                }
+                Found::Directory(path, error) => {
+                    let opened = walk::open(&path, error, session);
+                    self.dataset(&path, opened, session)
+                }
+            })?;
+        }
+        Ok(below.others)
+    }
+
+    /// Checks a dataset, or a sparse frame.
+    fn dataset(
+        &self,
+        path: &Path,
+        opened: bloscpack::Result<Opened>,
+        session: &Session,
+    ) -> Outcome {
+        match opened {
+            Ok(mut opened) => {
+                let origin = &opened.origin;
+                let failed = |error: &Error| origin.failure(error);
+                let outcome = self.check(path, &mut *opened.container, None, failed);
+                opened.warn(session);
+                outcome
+            }
+            Err(error) => Outcome::failed(path, failed_to_open(path, &error)),
+        }
+    }
+
+    /// The chunks of a Bloscpack file, if it is the only input and a person looks on.
+    fn strip(&self, path: &Path, opened: &Opened, session: &Session) -> Option<Strip> {
+        let is_wanted = self.paths == [path] && !self.json && terminal::is_shown();
+        match opened.container.inner() {
+            Inner::Bloscpack(Some(source)) if is_wanted => Some(Strip::of(source, session)),
+            _ => None,
+        }
     }
 
     fn check(
         &self,
         path: &Path,
         container: &mut dyn Container,
+        mut strip: Option<Strip>,
         failed: impl FnOnce(&Error) -> Failure,
     ) -> Outcome {
         let (mut status, mut spool) = (Status::Done, Spool::new());
@@ -143,6 +194,10 @@ impl Verify {
         let is_located = matches!(container.kind(), Kind::Bloscpack | Kind::Records);
         let report = container.verify_with(&mut |damage| {
             status = status.max(damage.error.category().into());
+            let chunk = damage.error.position().and_then(|position| position.chunk);
+            if let (Some(strip), Some(chunk)) = (&mut strip, chunk) {
+                strip.damage(chunk);
+            }
             match (self.json, is_located) {
                 (false, _) => spool.text(format_args!("{name}: {}\n", damage::line(&damage))),
                 (true, true) => spool.json(&damage::json(&damage)),
@@ -154,6 +209,7 @@ impl Verify {
                 path: path.to_owned(),
                 status,
                 report: Ok((report, spool)),
+                strip,
             },
             Err(error) => Outcome::failed(path, failed(&error)),
         }
@@ -195,6 +251,7 @@ impl Outcome {
             path: path.to_owned(),
             status: failure.status(),
             report: Err(failure),
+            strip: None,
         }
     }
 
@@ -212,6 +269,11 @@ impl Outcome {
         if report.is_sound() {
             let name = shown(&self.path);
             text.line(format_args!("{name}: {GOOD}ok{GOOD:#}, {}", amount(report)))?;
+        }
+        if let Some(strip) = self.strip.as_ref().filter(|strip| !strip.is_short()) {
+            let (marks, key) = strip.drawn(terminal::width());
+            text.line(marks)?;
+            text.line(key)?;
         }
         text.finish()
     }

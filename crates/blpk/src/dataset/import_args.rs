@@ -13,14 +13,14 @@ use bloscpack::{
 use clap::Args;
 
 use super::source;
-use crate::args;
+use crate::args::{self, with_given};
 use crate::failure::Failure;
 use crate::session::Session;
 
 /// Details that a file of another format may not state.
 #[derive(Args, Debug)]
 pub struct ImportArgs {
-    /// Format of IN, if its name does not show it: npy, csv, arrow, parquet
+    /// Format of IN, if its name does not show it: npy, npz, csv, tsv, arrow, parquet
     #[arg(long, value_name = "FORMAT", value_parser = args::format)]
     pub from: Option<Format>,
 
@@ -32,9 +32,23 @@ pub struct ImportArgs {
     #[arg(long, value_name = "[NAME=]TEXT", allow_hyphen_values = true)]
     fill: Vec<String>,
 
-    /// Separator between CSV cells: one character, or 'tab'
-    #[arg(long, value_name = "CHAR", default_value = ",", value_parser = delimiter)]
-    delimiter: u8,
+    /// Separator between CSV cells: one character, or 'tab' [default: a comma; a semicolon or a tab if the first line has
+    /// those and no comma; a tab in .tsv]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    delimiter: Option<u8>,
+
+    /// The first line of CSV is a row, not the names of the columns; they become f0, f1 and so on
+    #[arg(long)]
+    no_header: bool,
+
+    /// Only this array of a .npz; otherwise, its arrays are the columns of a table
+    #[arg(long, value_name = "NAME")]
+    member: Option<String>,
+
+    /// Cells of CSV that stand for a missing value, except among text; may be repeated
+    /// [default: NA, N/A, n/a, #N/A, NULL, null]
+    #[arg(long, value_name = "TEXT")]
+    na: Vec<String>,
 }
 
 /// Names with their types.
@@ -64,7 +78,14 @@ fn delimiter(text: &str) -> Result<u8, String> {
 impl ImportArgs {
     /// Adds what was given to the options of the library.
     pub fn apply(&self, options: ImportOptions) -> ImportOptions {
-        let mut options = options.delimiter(self.delimiter);
+        let options = options.header(!self.no_header);
+        let mut options = with_given!(options, delimiter: self.delimiter);
+        if let Some(name) = &self.member {
+            options = options.member(name);
+        }
+        if !self.na.is_empty() {
+            options = options.missing(&self.na);
+        }
         for (name, dtype) in self.types.iter().flatten() {
             options = options.dtype(name, dtype.clone());
         }

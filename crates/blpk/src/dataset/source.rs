@@ -101,7 +101,7 @@ pub fn format_of(path: &Path, given: Option<Format>) -> Result<Format, Failure> 
         return Ok(format);
     }
     let title = format!("the name of {} does not show its format", input::name(path));
-    Err(Failure::usage(title).hint("use --from npy, csv, arrow or parquet"))
+    Err(Failure::usage(title).hint("use --from npy, npz, csv, tsv, arrow or parquet"))
 }
 
 /// Opens a file of another format.
@@ -154,7 +154,7 @@ pub fn failure(name: &str, format: Format, error: &Error) -> Failure {
 pub fn advise(failure: Failure, format: Format, error: &Error) -> Failure {
     match error.category() {
         Category::Unsupported if !format.is_read() => {
-            failure.hint("only .npy, .csv, .arrow and .parquet can be read")
+            failure.hint("only .npy, .npz, .csv, .tsv, .arrow and .parquet can be read")
         }
         Category::Usage => failure.hint(
             "--types NAME=DTYPE sets the type of a column, --fill NAME=TEXT the value of missing cells",

@@ -102,6 +102,13 @@ impl StorageArgs {
         Err(Failure::usage(title).hint(hint))
     }
 
+    /// Whether anything was given about chunks, blocks or files, which only datasets and frames have.
+    pub fn is_divided(&self) -> bool {
+        let shapes = self.chunklen.is_some() || self.chunkshape.is_some();
+        let files = self.sparse || self.spare.is_some() || self.chunks_per_superchunk.is_some();
+        shapes || files || self.blockshape.is_some()
+    }
+
     fn has_checksum(&self) -> bool {
         self.checksum.is_some_and(|kind| kind != Checksum::None)
     }
@@ -167,7 +174,7 @@ impl StorageArgs {
         let codec = self.codec.codec;
         let builder = with_given!(builder,
             compressor: codec,
-            level: self.codec.level.or(codec.map(Compressor::default_level)),
+            level: self.codec.level().or(codec.map(Compressor::default_level)),
             filter: self.filter.filter(),
             checksum: self.checksum,
             spare: self.spare,
@@ -185,7 +192,7 @@ impl StorageArgs {
         let codec = self.codec.codec;
         let mut builder = with_given!(builder,
             compressor: codec,
-            level: self.codec.level.or(codec.map(Compressor::default_level)),
+            level: self.codec.level().or(codec.map(Compressor::default_level)),
             filters: self.filter.filter(),
         );
         if let Some(chunk) = &self.chunkshape {

@@ -1,36 +1,145 @@
-//! The datasets below a directory.
+//! Datasets, Bloscpack files and frames below a directory.
 
+use std::collections::BTreeMap;
+use std::fs::{self, DirEntry, FileType};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use bloscpack::Error;
+use bloscpack::open::{Family, probe};
 
 use crate::container::Opened;
 use crate::failure::Failure;
+use crate::input::look;
 use crate::session::Session;
 use crate::text::quoted;
 
-/// A dataset that was found, or the reason why it cannot be opened.
-pub type Found = (PathBuf, bloscpack::Result<Opened>);
-
-/// Opens the datasets below a directory, in the order of their paths.
-pub fn datasets(root: &Path, session: &Session) -> Result<impl Iterator<Item = Found>, Failure> {
-    let mut list = Vec::new();
-    let walked = bloscpack::dataset::walk(root, |path, error| {
-        list.push((path.to_owned(), Some(error)));
-    });
-    let walked = walked.map_err(|error| Failure::library(quoted(root), &error))?;
-    list.extend(walked.into_iter().map(|found| (found.path, None)));
-    list.sort_by(|one, other| one.0.cmp(&other.0));
-    Ok(list.into_iter().map(move |(below, error)| {
-        let path = join(root, &below);
-        let opened = prefer(Opened::directory(&path, session), error);
-        (path, opened)
-    }))
+/// What is below a directory.
+pub struct Below {
+    /// In the order of the paths.
+    pub found: Vec<Found>,
+    /// Files of other kinds, links and devices, which are not looked at.
+    pub others: u64,
 }
 
-/// Chooses the more precise result: an error that names no file says less than that of the walk.
-fn prefer(opened: bloscpack::Result<Opened>, walked: Option<Error>) -> bloscpack::Result<Opened> {
-    match (opened, walked) {
+/// Something that can be opened, or the reason why not.
+pub enum Found {
+    /// A dataset or a sparse frame, with an error that names its file.
+    Directory(PathBuf, Option<Error>),
+    /// A Bloscpack file or a frame.
+    File(PathBuf),
+    /// A folder that cannot be listed.
+    Hidden(PathBuf, io::Error),
+}
+
+impl Found {
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Directory(path, _) | Self::File(path) | Self::Hidden(path, _) => path,
+        }
+    }
+}
+
+/// Looks for everything that can be opened. Nothing is looked for inside of a dataset, and links are not followed.
+pub fn below(root: &Path) -> Result<Below, Failure> {
+    let mut datasets = BTreeMap::new();
+    let walked = bloscpack::dataset::walk(root, |path, error| {
+        datasets.insert(join(root, path), Some(error));
+    });
+    let walked = walked.map_err(|error| Failure::library(quoted(root), &error))?;
+    datasets.extend(walked.into_iter().map(|one| (join(root, &one.path), None)));
+    let mut walk = Walk {
+        datasets,
+        below: Below {
+            found: Vec::new(),
+            others: 0,
+        },
+    };
+    walk.folder(root.to_owned());
+    // A dataset that only its own walk has seen.
+    let missed = std::mem::take(&mut walk.datasets).into_iter();
+    let Below { mut found, others } = walk.below;
+    found.extend(missed.map(|(path, error)| Found::Directory(path, error)));
+    found.sort_by(|one, other| one.path().cmp(other.path()));
+    Ok(Below { found, others })
+}
+
+struct Walk {
+    /// Datasets whose folders have not been reached.
+    datasets: BTreeMap<PathBuf, Option<Error>>,
+    below: Below,
+}
+
+impl Walk {
+    /// Looks at a folder, and at all below it.
+    fn folder(&mut self, root: PathBuf) {
+        let mut open = vec![root];
+        while let Some(path) = open.pop() {
+            if let Some(error) = self.datasets.remove(&path) {
+                self.below.found.push(Found::Directory(path, error));
+                continue;
+            }
+            let listed = fs::read_dir(&path).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+            let entries = match listed {
+                Ok(entries) => entries,
+                Err(error) => {
+                    self.below.found.push(Found::Hidden(path, error));
+                    continue;
+                }
+            };
+            for entry in entries {
+                let below = join(&path, Path::new(&entry.file_name()));
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() && !is_sparse_frame(&below) => open.push(below),
+                    kind => self.entry(&entry, kind, below),
+                }
+            }
+        }
+    }
+
+    /// Looks at an entry of a folder.
+    fn entry(&mut self, entry: &DirEntry, kind: io::Result<FileType>, path: PathBuf) {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        // The file is read through its journal.
+        if name.ends_with(".blpk-journal") {
+            return;
+        }
+        match kind {
+            Err(error) => self.below.found.push(Found::Hidden(path, error)),
+            Ok(kind) if kind.is_dir() => self.below.found.push(Found::Directory(path, None)),
+            Ok(kind) if kind.is_file() && !name.starts_with("._") && is_ours(&path) => {
+                self.below.found.push(Found::File(path));
+            }
+            Ok(_) => self.below.others += 1,
+        }
+    }
+}
+
+impl Below {
+    /// Says how many files were not looked at.
+    pub fn note_others(&self, root: &Path, session: &Session) {
+        let others = match self.others {
+            0 => return,
+            1 => "1 file of another kind was".to_owned(),
+            others => format!("{others} files of other kinds were"),
+        };
+        session.note(format_args!("{}: {others} not looked at", quoted(root)));
+    }
+}
+
+fn is_sparse_frame(path: &Path) -> bool {
+    probe(path).is_ok_and(|probed| probed.family == Some(Family::Frame))
+}
+
+/// Whether a file begins as one of ours, or has a name like one. Opening a file that cannot be read reports that.
+fn is_ours(path: &Path) -> bool {
+    look(path).map_or(true, |look| look.is_ours)
+}
+
+/// Opens a dataset or a sparse frame. An error that names no file says less than that of the walk.
+pub fn open(path: &Path, walked: Option<Error>, session: &Session) -> bloscpack::Result<Opened> {
+    match (Opened::directory(path, session), walked) {
         (Err(vague), Some(error)) if vague.path().is_none() => Err(error),
         (opened, _) => opened,
     }

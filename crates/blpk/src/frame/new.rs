@@ -12,7 +12,7 @@ use bloscpack::{
 use crate::dataset::new::{NewDataset, file_permissions, refuse_within};
 use crate::failure::Failure;
 use crate::interrupt;
-use crate::output::{Output, WorkDir};
+use crate::output::{Output, Replaces, WorkDir};
 use crate::progress::Progress;
 use crate::session::Session;
 use bloscpack::wire::internal::to_u64;
@@ -45,7 +45,13 @@ impl<'a> NewFrame<'a> {
             return NewDataset::begin_frame(path, input, session).map(Self::Sparse);
         }
         refuse_within(path, input)?;
-        let output = Output::create_with(file_permissions(input), path, &[], session)?;
+        let output = Output::create_with(
+            file_permissions(input),
+            Replaces::Compressed,
+            path,
+            &[],
+            session,
+        )?;
         let output = output.spare_terminal(session)?;
         let work_dir = output.work_dir();
         let work_dir = work_dir.map_err(|error| Failure::io(output.name(), &error))?;

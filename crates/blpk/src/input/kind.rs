@@ -1,12 +1,48 @@
 //! The family of the input that a path leads to.
 
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
-use bloscpack::open::{Family, internal, probe, probe_source};
+use bloscpack::open::{Family, internal, probe, probe_bytes, probe_source};
 
 use super::{Input, is_standard_input};
 use crate::failure::Failure;
 use crate::text::quoted;
+
+/// Endings of files that contain compressed data.
+const ENDINGS: [&str; 3] = ["blp", "b2nd", "b2frame"];
+/// Bytes by which a file is recognized. The first of them alone may be those of any text.
+const MAGIC_LEN: usize = 4;
+const LOOK: u64 = 16;
+
+/// What name and first bytes of a file say.
+pub struct Look {
+    pub is_empty: bool,
+    /// Whether it has the name of a Bloscpack file or of a frame, or begins as one.
+    pub is_ours: bool,
+}
+
+/// Looks at name and first bytes of a file.
+pub fn look(path: &Path) -> io::Result<Look> {
+    let mut first = Vec::new();
+    File::open(path)?.take(LOOK).read_to_end(&mut first)?;
+    let is_known = first.len() >= MAGIC_LEN && probe_bytes(&first).family.is_some();
+    Ok(Look {
+        is_empty: first.is_empty(),
+        is_ours: is_known || has_known_ending(path),
+    })
+}
+
+/// Whether a file has the name of a Bloscpack file or of a frame.
+pub fn has_known_ending(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| {
+        ENDINGS
+            .iter()
+            .any(|known| ending.eq_ignore_ascii_case(known))
+    })
+}
 
 /// Whether a path leads to a Blosc2 frame: a file, or the directory of a sparse one.
 ///
@@ -30,4 +66,27 @@ pub fn is_sparse_frame(path: &Path) -> Result<bool, Failure> {
 /// Whether a path leads to a directory; false for a name that leads nowhere, which opening it reports.
 pub fn is_directory(path: &Path) -> Result<bool, Failure> {
     internal::is_directory(path).map_err(|error| Failure::io(quoted(path), &error))
+}
+
+/// Whether there is anything to read from standard input: waits for it, and takes nothing.
+#[cfg(unix)]
+pub fn has_data() -> bool {
+    use rustix::event::{PollFd, PollFlags, poll};
+    use std::io::Seek as _;
+    let Ok(mut file) = super::stdin() else {
+        return false;
+    };
+    if let Ok(metadata) = file.metadata().as_ref()
+        && metadata.is_file()
+    {
+        return file.stream_position().is_ok_and(|at| at < metadata.len());
+    }
+    let polled = poll(&mut [PollFd::new(&file, PollFlags::IN)], None);
+    polled.is_ok() && rustix::io::ioctl_fionread(&file).is_ok_and(|bytes| bytes > 0)
+}
+
+/// Whether there is anything to read from standard input. Here that cannot be known.
+#[cfg(not(unix))]
+pub fn has_data() -> bool {
+    false
 }

@@ -3,6 +3,7 @@
 use std::fs::{self, File, Metadata, Permissions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use bloscpack::storage::internal::copy_owners;
 use tempfile::TempPath;
@@ -19,6 +20,8 @@ pub struct AtomicFile {
     target: PathBuf,
     /// The file that has the name now.
     pub replaced: Option<Metadata>,
+    /// When its content was changed, if that is not now.
+    pub modified: Option<SystemTime>,
 }
 
 impl AtomicFile {
@@ -47,11 +50,14 @@ impl AtomicFile {
         let made = builder.tempfile_in(parent(&target));
         let (file, temporary) = made.map_err(|error| without_path(&error))?.into_parts();
         pending.push(temporary.to_path_buf());
+        // Without locks, what a killed run leaves is not recognized later.
+        let _ = file.try_lock();
         Ok(Self {
             file: SyncingFile::new(file),
             temporary,
             target,
             replaced,
+            modified: None,
         })
     }
 
@@ -82,6 +88,10 @@ impl AtomicFile {
         let length = self.file.get_ref().metadata()?.len();
         if let Some(old) = &self.replaced {
             copy_owners(self.file.get_ref(), old)?;
+        }
+        if let Some(time) = self.modified {
+            // Not every file system takes it, and the content is what counts.
+            let _ = self.file.get_ref().set_modified(time);
         }
         // Otherwise a power cut may leave the name without the content.
         self.file.sync()?;

@@ -1,8 +1,9 @@
 //! Standard output, devices, FIFOs: written directly.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Write as _};
+use std::io::{self, IsTerminal, Seek as _, SeekFrom, Write as _};
 
+use super::SyncingFile;
 use crate::session::Session;
 use bloscpack::wire::internal::to_u64;
 
@@ -20,6 +21,8 @@ pub struct DirectFile {
     pub broken: bool,
     /// Binary data was kept from the terminal.
     pub refused: bool,
+    /// The same file, opened again, if it is an empty regular one: its header can be filled in at the end.
+    pub whole: Option<SyncingFile>,
 }
 
 impl DirectFile {
@@ -32,6 +35,22 @@ impl DirectFile {
             written: 0,
             broken: false,
             refused: false,
+            whole: None,
+        }
+    }
+
+    /// Takes over standard output. What is redirected to an empty file can be written at any position.
+    pub fn standard(file: File, session: &Session) -> io::Result<Self> {
+        let whole = reopened(&file)?.map(SyncingFile::temporary);
+        let direct = Self::new(file, session);
+        Ok(Self { whole, ..direct })
+    }
+
+    /// Moves the position that other processes share to the end of what was written, and returns the length of that.
+    pub fn settle(&self) -> io::Result<u64> {
+        match &self.whole {
+            Some(_) if self.written == 0 => (&self.file).seek(SeekFrom::End(0)),
+            _ => Ok(self.written),
         }
     }
 
@@ -64,6 +83,37 @@ impl DirectFile {
     pub fn is_abandoned(&self) -> bool {
         self.broken
     }
+}
+
+/// Opens standard output again, for reading and writing at any position, if it is an empty regular file.
+///
+/// A file with content stays what it is: ours would not begin where the readers of the whole file look for it. The same
+/// holds for a file that is opened for appending, and for one that standard error goes to, too.
+#[cfg(target_os = "linux")]
+fn reopened(file: &File) -> io::Result<Option<File>> {
+    use rustix::fs::{OFlags, fcntl_getfl};
+    use same_file::Handle;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() || metadata.len() > 0 || (&mut &*file).stream_position()? > 0 {
+        return Ok(None);
+    }
+    let is_shared =
+        Handle::stderr().is_ok_and(|error| Handle::stdout().is_ok_and(|out| out == error));
+    if is_shared || fcntl_getfl(file)?.contains(OFlags::APPEND) {
+        return Ok(None);
+    }
+    // Without the permission to read it, it is a stream.
+    let again = File::options()
+        .read(true)
+        .write(true)
+        .open("/proc/self/fd/1");
+    Ok(again.ok())
+}
+
+/// Opens standard output again. Here the system cannot do that.
+#[cfg(not(target_os = "linux"))]
+fn reopened(_: &File) -> io::Result<Option<File>> {
+    Ok(None)
 }
 
 /// Bytes that are in no text, and may upset a terminal.

@@ -1,5 +1,6 @@
 //! The folder of an output, and what is made in it temporarily.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 
@@ -14,11 +15,21 @@ pub fn parent(path: &Path) -> &Path {
     }
 }
 
+/// Not that of the files by which the library replaces a file: those belong to a journal.
+const PREFIX: &str = ".blpk-out-";
+const SUFFIX: &str = ".tmp";
+
 /// Names temporary files and directories.
 pub fn temporary() -> Builder<'static, 'static> {
     let mut builder = Builder::new();
-    builder.prefix(".blpk-").suffix(".tmp");
+    builder.prefix(PREFIX).suffix(SUFFIX);
     builder
+}
+
+/// Whether it is such a name.
+pub fn is_temporary(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.starts_with(PREFIX) && name.ends_with(SUFFIX)
 }
 
 /// The error without the name of the temporary file, which means nothing to the user.

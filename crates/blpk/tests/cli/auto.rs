@@ -1,8 +1,10 @@
 //! Tests of settings chosen by a sample: `compress --auto` and `info --auto`.
 
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
-use crate::support::{Folder, chunk_headers, fields, noise, ramp};
+use crate::datasets_exchanged::npy;
+use crate::support::{BLPK, Folder, Ran, chunk_headers, fields, noise, ramp};
 
 /// Samples of a slow wave: two bytes each, little-endian.
 fn samples(count: u32) -> Vec<u8> {
@@ -125,8 +127,135 @@ fn verbose_says_what_was_chosen_and_why() {
         );
         assert!(told.contains(" s/GB"), "{told}");
     }
-    let told = told(&folder, &["c", "-v"], &plain);
-    assert!(!told.contains("chosen"), "{told}");
+    for given in ["--auto=off", "--level=9", "-t8", "-s", "-cblosclz"] {
+        let told = told(&folder, &["c", "-v", given], &plain);
+        assert!(!told.contains("chosen"), "{given}: {told}");
+    }
+}
+
+#[test]
+fn settings_are_chosen_where_none_is_given() {
+    let folder = Folder::new();
+    let text = "GET /index.html 200 a short line of a log\n".repeat(20_000);
+    for plain in [samples(500_000), text.clone().into_bytes(), noise(300_000)] {
+        let chosen = folder.compressed(&["--auto=balance"], &plain);
+        assert_eq!(folder.compressed(&[], &plain), chosen);
+        // Options that do not change how a chunk is compressed leave the choice alone.
+        assert_eq!(
+            folder.compressed(&["-k", "md5"], &plain),
+            folder.compressed(&["-k", "md5", "--auto"], &plain)
+        );
+        let stream = folder.run_with(["c"], &plain).succeeded();
+        let auto = folder.run_with(["c", "--auto"], &plain).succeeded();
+        assert_eq!(stream, auto);
+        // Any setting of chunks keeps the defaults of the others.
+        let off = folder.compressed(&["--auto=off"], &plain);
+        for given in [
+            &["-t", "8"][..],
+            &["-c", "lz4"],
+            &["-l", "9"],
+            &["-9"],
+            &["--shuffle", "byte"],
+            &["-t", "8", "-l", "9", "-c", "lz4", "--shuffle", "byte"],
+        ] {
+            assert_eq!(folder.compressed(given, &plain), off, "{given:?}");
+        }
+    }
+    let (off, chosen) = (["--auto=off"], []);
+    let [off, chosen] = [&off[..], &chosen].map(|args| folder.compressed(args, text.as_bytes()));
+    assert!(chosen.len() < off.len(), "{} {}", chosen.len(), off.len());
+}
+
+/// The bytes that earlier releases wrote for this file, by their digest.
+#[test]
+fn without_a_choice_the_bytes_are_those_of_earlier_releases() {
+    let folder = Folder::new();
+    let plain = [ramp(1_500_000), samples(300_000), noise(70_001)].concat();
+    let digest = |packed: Vec<u8>| {
+        let digest = Sha256::digest(packed);
+        digest
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>()
+    };
+    assert_eq!(digest(folder.compressed(&["--auto=off"], &plain)), BEFORE);
+    assert_eq!(digest(folder.compressed(&["-t", "8"], &plain)), BEFORE);
+    let stream = folder.run_with(["c", "--auto=off"], &plain).succeeded();
+    assert_eq!(digest(stream), STREAM_BEFORE);
+    let flushed = ["c", "--flush-every", "100K"];
+    let flushed = folder.run_with(flushed, &plain).succeeded();
+    assert_eq!(digest(flushed), FLUSHED_BEFORE);
+}
+
+const BEFORE: &str = "b419492a18b7f48bcb1e8e85faf00b4a35052fe59f4efdd203837d3f6b965928";
+const STREAM_BEFORE: &str = "fc39e43e32a6325473789e400fb60664b05cd9d8075faa92268a0d3db3b09856";
+const FLUSHED_BEFORE: &str = "0b4e76eb97cdf8f4678658fcdb3c791a17c3dfe83a7b3adda6d131b64c62fb9b";
+
+#[test]
+fn the_header_of_a_npy_file_states_the_typesize() {
+    let folder = Folder::new();
+    // Two columns of alternating samples look like elements of four bytes; the header knows better.
+    let pairs: Vec<u8> = (0..200_000_u32)
+        .flat_map(|n| [n / 50 % 999, 60_000 - n / 80 % 77])
+        .flat_map(|n| u16::try_from(n).unwrap().to_le_bytes())
+        .collect();
+    let file = npy("'<u2'", "(400000,)", &pairs);
+    for packed in [
+        folder.compressed(&[], &file),
+        folder.compressed(&["--auto=speed"], &file),
+        folder.run_with(["c"], &file).succeeded(),
+    ] {
+        assert_eq!(fields(&packed).typesize, 2);
+        assert_eq!(folder.run_with(["d"], &packed).succeeded(), file);
+    }
+    assert_eq!(
+        fields(&folder.compressed(&["-c", "lz4"], &file)).typesize,
+        8
+    );
+    // Elements that are not numbers, or a header that is cut, leave it to the sample.
+    for file in [
+        npy("'|S400'", "(2000,)", &pairs),
+        npy("[('a', '<u2'), ('b', '<u2')]", "(200000,)", &pairs),
+        file[..100].to_vec(),
+    ] {
+        let packed = folder.compressed(&[], &file);
+        assert_eq!(folder.run_with(["d"], &packed).succeeded(), file);
+    }
+}
+
+#[test]
+fn a_pipe_in_pieces_gives_the_same_bytes() {
+    let folder = Folder::new();
+    let plain = [samples(300_000), ramp(2_000_000)].concat();
+    let whole = folder.run_with(["c"], &plain).succeeded();
+    folder.write("plain", &plain);
+    for (piece, threads) in [("1000", "1"), ("70001", "2")] {
+        let line = format!("dd if=plain bs={piece} status=none | {BLPK} c -n {threads}");
+        let ran = std::process::Command::new("sh")
+            .args(["-c", &line])
+            .current_dir(folder.path(""))
+            .output();
+        assert_eq!(Ran::from(ran.unwrap()).succeeded(), whole);
+    }
+}
+
+#[test]
+fn nothing_gained_is_said_with_v_and_never_with_q() {
+    let folder = Folder::new();
+    folder.write("noise", noise(100_000));
+    folder.write("ramp", ramp(100_000));
+    let run = |args: &[&str]| folder.run([&["c", "-f"], args].concat());
+    // Scripts, whose standard error is not a terminal, find nothing there.
+    run(&["noise"]).succeeded();
+    let said = run(&["-v", "noise"]).stderr;
+    assert!(said.contains("'noise.blp' is not smaller than its input"));
+    assert!(said.contains("compressed already"), "{said}");
+    let said = run(&["-v", "-t8", "noise"]).stderr;
+    assert!(said.contains("--auto may find better settings"), "{said}");
+    for quiet in [&["-v", "-l0", "noise"][..], &["-v", "ramp"]] {
+        let said = run(quiet).stderr;
+        assert!(!said.contains("not smaller"), "{said}");
+    }
 }
 
 #[test]
@@ -171,7 +300,7 @@ fn info_explains_the_choice_for_plain_and_packed_files() {
         let text = String::from_utf8(text).unwrap();
         assert!(text.contains("chosen for speed"), "{text}");
         assert_eq!(
-            text.contains("the file has     lz4, filter byte, typesize 1"),
+            text.contains("the file has:        lz4, filter byte, typesize 1"),
             kind == "bloscpack",
             "{text}"
         );

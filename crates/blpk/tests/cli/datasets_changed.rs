@@ -264,7 +264,7 @@ mod interrupted {
     use std::process::{Child, Command, Stdio};
 
     use super::{csv, table};
-    use crate::support::{BLPK, Folder, wait_for};
+    use crate::support::{BLPK, Folder, shell_status, wait_for};
 
     fn begin(folder: &Folder, args: &[&str]) -> Child {
         let mut command = Command::new(BLPK);
@@ -284,7 +284,7 @@ mod interrupted {
         let pid = child.id().to_string();
         let sent = Command::new("kill").args(["-INT", &pid]).status();
         assert!(sent.unwrap().success());
-        wait_for(|| child.try_wait().unwrap()).code().unwrap_or(-1)
+        shell_status(wait_for(|| child.try_wait().unwrap()))
     }
 
     #[test]

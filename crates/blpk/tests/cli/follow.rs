@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use bloscpack::edit::{Editor, RecordEditor};
 use bloscpack::storage::{Disk, JournaledFile};
 
-use crate::support::{BLPK, Folder, wait_for};
+use crate::support::{BLPK, Folder, shell_status, wait_for};
 
 /// A follower in a process of its own, and what it has printed.
 struct Follower {
@@ -70,7 +70,7 @@ impl Follower {
         let mut text = String::new();
         let mut errors = self.child.stderr.take().unwrap();
         errors.read_to_string(&mut text).unwrap();
-        (status.code().unwrap_or(-1), text)
+        (shell_status(status), text)
     }
 }
 
@@ -266,7 +266,7 @@ fn a_lock_of_an_earlier_version_is_waited_for() {
 fn a_follower_ends_quietly() {
     let folder = Folder::new();
     log(&folder, "3", "one\n");
-    for (signal, status) in [("-INT", 130), ("-TERM", 130)] {
+    for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
         for args in [
             &["cat", "-F", "log"][..],
             &["records", "unpack", "-F", "log"],

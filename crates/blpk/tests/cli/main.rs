@@ -7,6 +7,7 @@
 
 mod append;
 mod auto;
+mod below;
 mod cat;
 use testkit::datasets as corpora;
 mod datasets;
@@ -16,6 +17,7 @@ mod datasets_exchanged;
 mod flush;
 #[cfg(unix)]
 mod follow;
+mod formats;
 use testkit::frames as frame_corpora;
 mod frames;
 mod help;
@@ -25,6 +27,7 @@ mod hostile;
 use testkit::hostile_dirs;
 mod metadata;
 mod naming;
+mod operands;
 mod outputs;
 mod patch;
 mod pipes;

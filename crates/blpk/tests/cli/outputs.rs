@@ -217,7 +217,7 @@ mod unix {
         let folder = Folder::new();
         fs::create_dir(folder.path("sub")).unwrap();
         folder.write("data", "some bytes");
-        folder.write("sub/real", "old");
+        folder.write("sub/real", folder.compressed(&[], b"old"));
         symlink("sub/real", folder.path("link")).unwrap();
         symlink("link", folder.path("link2")).unwrap();
         folder
@@ -376,7 +376,7 @@ mod unix {
     #[test]
     fn a_private_file_is_never_readable_in_between() {
         let folder = with_damaged();
-        folder.write("out", "precious");
+        folder.write("out", folder.compressed(&[], b"precious"));
         fs::set_permissions(folder.path("out"), Permissions::from_mode(0o600)).unwrap();
         // Standard input stays open, so that the temporary file can be looked at.
         let mut command = Command::new(BLPK);

@@ -79,23 +79,105 @@ fn a_pipe_into_a_file_leaves_nothing_unknown() {
     assert_eq!(folder.run(["d", "-e", "out", "-"]).succeeded(), plain);
 }
 
+/// Runs a script in the folder, with `blpk` as `$BLPK`.
+#[cfg(target_os = "linux")]
+fn shell(folder: &Folder, script: &str) -> Ran {
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", script])
+        .env("BLPK", BLPK)
+        .current_dir(folder.path(""));
+    command.output().unwrap().into()
+}
+
+#[cfg(target_os = "linux")]
 #[test]
-fn standard_output_never_seeks_even_when_it_is_a_file() {
+fn standard_output_that_is_a_new_file_becomes_a_whole_one() {
     let folder = Folder::new();
     let plain = ramp(3_000_000);
     folder.write("data", &plain);
-    let out = File::create(folder.path("out")).unwrap();
-    let mut command = Command::new(BLPK);
-    command
-        .args(["c", "data", "-"])
-        .current_dir(folder.path(""))
-        .stdout(out);
-    let ran: Ran = command.output().unwrap().into();
-    ran.succeeded();
-    let header = fields(&folder.read("out"));
-    assert_eq!(header.options & OFFSETS, 0);
-    // But the length of a regular file is known.
-    assert_eq!((header.nchunks, header.last_chunk), (3, 902_848));
+    // Settings are given: the sample of a pipe is only its beginning.
+    folder.run(["c", "-t8", "data", "named"]).succeeded();
+    for script in [
+        "cat data | $BLPK c -t8 > out",
+        "$BLPK c -t8 data - > out",
+        "$BLPK c -t8 < data > out",
+        "cat data | $BLPK c -t8 - /dev/stdout > out",
+        "cat data | { $BLPK c -t8; true; } > out",
+    ] {
+        shell(&folder, script).succeeded();
+        assert!(folder.read("out") == folder.read("named"), "{script}");
+    }
+    folder.write("lines", "one\ntwo\n");
+    folder
+        .run(["records", "pack", "lines", "named"])
+        .failed(1, "exists");
+    folder
+        .run(["records", "pack", "-f", "lines", "named"])
+        .succeeded();
+    shell(&folder, "cat lines | $BLPK records pack - > out").succeeded();
+    assert_eq!(folder.read("out"), folder.read("named"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn standard_output_with_something_before_it_stays_a_stream() {
+    let folder = Folder::new();
+    let plain = ramp(3_000_000);
+    folder.write("data", &plain);
+    for (script, before) in [
+        (
+            "{ printf before; cat data | $BLPK c; } > out",
+            &b"before"[..],
+        ),
+        ("printf before > out; cat data | $BLPK c >> out", b"before"),
+        ("rm out; cat data | $BLPK c >> out", b""),
+        ("rm out; cat data | $BLPK c > out 2>&1", b""),
+    ] {
+        shell(&folder, script).succeeded();
+        let out = folder.read("out");
+        assert_eq!(&out[..before.len()], before, "{script}");
+        assert_eq!(fields(&out[before.len()..]).nchunks, -1, "{script}");
+        let back = folder.run_with(["d"], &out[before.len()..]).succeeded();
+        assert!(back == plain, "{script}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_next_process_writes_after_a_redirected_file() {
+    let folder = Folder::new();
+    let plain = ramp(3_000_000);
+    folder.write("data", &plain);
+    shell(&folder, "{ cat data | $BLPK c; printf after; } > out").succeeded();
+    let out = folder.read("out");
+    assert!(out.ends_with(b"after"));
+    assert_eq!(fields(&out).nchunks, 3);
+    folder.write("out", &out[..out.len() - 5]);
+    assert!(folder.run(["d", "-e", "out", "-"]).succeeded() == plain);
+
+    // Two members, of which the second one is a stream.
+    shell(&folder, "{ $BLPK c; $BLPK c; } < data > out").succeeded();
+    assert_eq!(folder.run(["d", "-e", "out", "-"]).succeeded(), plain);
+
+    // After a failure, too.
+    let script = "{ $BLPK c --size 5 data - 2> errors; printf after; } > out";
+    shell(&folder, script).succeeded();
+    assert!(folder.read("out").ends_with(b"after"));
+    folder.run(["d", "-e", "out", "-"]).status_is(4);
+}
+
+#[test]
+fn a_stream_without_its_length_is_mentioned() {
+    let folder = Folder::new();
+    folder.write("data", ramp(100));
+    let told = "the header does not contain the length";
+    let ran = folder.run_with(["c", "-v"], ramp(100)).status_is(0);
+    assert!(ran.stderr.contains(told), "{}", ran.stderr);
+    for args in [&["c", "-v", "data"][..], &["c", "-v", "data", "-"]] {
+        let ran = folder.run(args).status_is(0);
+        assert!(!ran.stderr.contains(told), "{}", ran.stderr);
+    }
 }
 
 #[test]

@@ -1,44 +1,106 @@
-//! Tests that the README's console examples run as printed.
+//! Tests that console sessions run as printed: those of the README and of the pages, and those in `sessions/`.
 //!
-//! `$ command` is run by `sh` in one folder for each block; the lines below it are what it must
-//! print, and `? N` the status with which it must exit.
+//! `$ command` is run by `sh` in one folder for each block. The lines below it are what it must print, on standard output
+//! and standard error together; `...` stands for any lines, and `? N` is the status with which it must exit.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
-#[test]
-fn console_examples_print_what_they_say() {
-    let readme = include_str!("../../../../README.md");
-    let blocks: Vec<_> = readme
-        .split("```console\n")
-        .skip(1)
+/// Runs all sessions in a page, of which there must be at least `least`.
+fn run_page(page: &str, least: usize) {
+    let blocks = page.split("```console\n").skip(1);
+    let blocks: Vec<_> = blocks
         .map(|rest| rest.split("```").next().unwrap())
         .collect();
-    assert!(blocks.len() >= 3, "the README has lost its examples");
+    assert!(blocks.len() >= least, "the page has lost its examples");
     for block in blocks {
         let folder = tempfile::tempdir().unwrap();
-        for example in block.split("$ ").filter(|example| !example.is_empty()) {
-            check(example, folder.path());
+        for example in examples(block) {
+            example.check(folder.path());
         }
     }
 }
 
-fn check(example: &str, folder: &Path) {
-    let (command, expected) = example.split_once('\n').unwrap();
-    let (expected, status) = match expected.split_once("? ") {
-        Some((printed, status)) => (printed, status.trim().parse().unwrap()),
-        None => (expected, 0),
-    };
-    let output = run(command, folder);
-    assert_eq!(
-        String::from_utf8_lossy(&output.stdout),
-        expected,
-        "$ {command}"
-    );
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(status), "$ {command}\n{errors}");
+#[test]
+fn console_examples_print_what_they_say() {
+    run_page(include_str!("../../../../README.md"), 3);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn pages_print_what_they_say() {
+    run_page(include_str!("../../../../docs/getting-started.md"), 3);
+    run_page(include_str!("../../../../docs/questions.md"), 2);
+    run_page(include_str!("../../../../docs/recipes.md"), 5);
+    run_page(include_str!("../../../../docs/from-bloscpack.md"), 1);
+    run_page(include_str!("../../../../docs/from-bcolz.md"), 1);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn habits_of_other_programs() {
+    run_page(include_str!("sessions/habits.md"), 16);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn everyday_jobs() {
+    run_page(include_str!("sessions/jobs.md"), 20);
+}
+
+/// A command with what it must print.
+#[derive(Default)]
+struct Example<'a> {
+    command: String,
+    lines: Vec<&'a str>,
+    status: i32,
+}
+
+fn examples(block: &str) -> Vec<Example<'_>> {
+    let mut examples: Vec<Example<'_>> = Vec::new();
+    for line in block.lines() {
+        if let Some(command) = line.strip_prefix("$ ") {
+            examples.push(Example {
+                command: command.to_owned(),
+                ..Example::default()
+            });
+            continue;
+        }
+        let example = examples.last_mut().unwrap();
+        match (line.strip_prefix("? "), line.strip_prefix("> ")) {
+            (Some(status), _) => example.status = status.parse().unwrap(),
+            (None, Some(more)) if example.lines.is_empty() => {
+                example.command += "\n";
+                example.command += more;
+            }
+            (None, _) => example.lines.push(line),
+        }
+    }
+    examples
+}
+
+impl Example<'_> {
+    fn check(&self, folder: &Path) {
+        let output = run(&self.command, folder);
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        let found: Vec<&str> = printed.lines().collect();
+        let command = &self.command;
+        match self.lines.iter().position(|line| *line == "...") {
+            None => assert_eq!(found, self.lines, "$ {command}"),
+            Some(at) => {
+                let (first, last) = (&self.lines[..at], &self.lines[at + 1..]);
+                let fits = found.starts_with(first) && found[at..].ends_with(last);
+                assert!(fits, "$ {command}\n{printed}");
+            }
+        }
+        assert_eq!(
+            output.status.code(),
+            Some(self.status),
+            "$ {command}\n{printed}"
+        );
+    }
 }
 
 fn run(command: &str, folder: &Path) -> Output {
@@ -46,9 +108,10 @@ fn run(command: &str, folder: &Path) -> Output {
     let path = std::env::var("PATH").unwrap();
     let path = format!("{}:{path}", blpk.parent().unwrap().display());
     Command::new("sh")
-        .args(["-c", command])
+        .args(["-c", &format!("exec 2>&1\n{command}")])
         .current_dir(folder)
         .env("PATH", path)
+        .stdin(Stdio::null())
         .output()
         .unwrap()
 }

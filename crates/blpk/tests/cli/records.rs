@@ -443,7 +443,7 @@ fn info_tells_of_records() {
     let text = folder.run(["info", "a.blp"]).succeeded();
     let text = String::from_utf8(text).unwrap();
     assert!(
-        text.contains("\n  records          3, one per chunk\n"),
+        text.contains("\n  records:             3, one per chunk\n"),
         "{text}"
     );
 
@@ -455,7 +455,7 @@ fn info_tells_of_records() {
     assert_eq!(told["members"][0]["records"], 3);
     let text = folder.run(["info", "a.blp"]).succeeded();
     let text = String::from_utf8(text).unwrap();
-    let line = "\n  records          3, packed into chunks of up to 2.00K (2048B)\n";
+    let line = "\n  records:             3, packed into chunks of up to 2.00K (2048B)\n";
     assert!(text.contains(line), "{text}");
 
     folder.write("content.blp", folder.compressed(&[], b"text"));
@@ -481,7 +481,7 @@ fn info_counts_the_packed_records_of_a_stream_where_that_is_cheap() {
     assert!(
         String::from_utf8(text)
             .unwrap()
-            .contains("records          unknown, packed")
+            .contains("records:             unknown, packed")
     );
 
     // One a chunk are counted on the way.

@@ -148,17 +148,18 @@ fn info_for_people() {
     let text = ran.text();
     assert!(text.starts_with("data.blp\n"), "{text}");
     for line in [
-        "  kind             bloscpack\n",
-        "  layout           V3 (version 3)\n",
-        "  state            complete\n",
-        "  checksum         crc32\n",
-        "  typesize         8\n",
-        "  chunk size       1.00M (1048576B)\n",
-        "  last chunk       881.68K (902848B)\n",
-        "  chunks           3\n",
-        "  offsets          yes\n",
-        "  max app chunks   64\n",
-        "  uncompressed     2.86M (3000000B)\n",
+        "  kind:                bloscpack\n",
+        "  layout:              V3\n",
+        "  format_version:      3\n",
+        "  state:               complete\n",
+        "  checksum:            crc32\n",
+        "  typesize:            8\n",
+        "  chunk_size:          1.00M (1048576B)\n",
+        "  last_chunk:          881.69K (902848B)\n",
+        "  nchunks:             3\n",
+        "  offsets:             yes\n",
+        "  max_app_chunks:      64\n",
+        "  uncompressed_bytes:  2.86M (3000000B)\n",
         "\"answer\": 42",
     ] {
         assert!(text.contains(line), "{line}: {text}");

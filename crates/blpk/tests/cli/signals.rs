@@ -1,9 +1,10 @@
 //! Tests of Ctrl-C and termination in the middle of the work.
 
 use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 
-use crate::support::{BLPK, Folder, noise, wait_for};
+use crate::support::{BLPK, Folder, noise, shell_status, wait_for};
 
 /// Starts a compression into `out` that waits for more input, with its temporary file there.
 fn begin(folder: &Folder, args: &[&str]) -> Child {
@@ -32,27 +33,127 @@ fn end(mut child: Child, signal: &str) -> i32 {
     let sent = Command::new("kill").args([signal, &pid]).status();
     assert!(sent.unwrap().success());
     let status = wait_for(|| child.try_wait().unwrap());
-    status.code().unwrap_or(-1)
+    shell_status(status)
 }
 
-#[test]
-fn interruption_leaves_nothing() {
-    for signal in ["-INT", "-TERM"] {
-        let folder = Folder::new();
-        let child = begin(&folder, &["c", "-", "out"]);
-        assert_eq!(end(child, signal), 130, "{signal}");
-        assert!(folder.names().is_empty(), "{signal}: {:?}", folder.names());
+/// The status with which the shell reports the end by a signal.
+fn ended_by(signal: &str) -> i32 {
+    match signal {
+        "-HUP" => 129,
+        "-INT" => 130,
+        _ => 143,
     }
 }
 
 #[test]
-fn interruption_leaves_the_old_file() {
-    for signal in ["-INT", "-TERM"] {
+fn the_process_ends_by_the_signal_itself() {
+    let folder = Folder::new();
+    let mut child = begin(&folder, &["c", "-", "out"]);
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &pid]).status();
+    assert!(sent.unwrap().success());
+    let status = child.wait().unwrap();
+    assert_eq!((status.signal(), status.code()), (Some(2), None));
+}
+
+#[test]
+fn interruption_leaves_nothing() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
         let folder = Folder::new();
-        folder.write("out", "precious");
+        let child = begin(&folder, &["c", "-", "out"]);
+        assert_eq!(end(child, signal), ended_by(signal), "{signal}");
+        assert!(folder.names().is_empty(), "{signal}: {:?}", folder.names());
+    }
+}
+
+/// A shell that a signal reaches, too, goes on with its loop unless the program says that it ended by the signal.
+#[test]
+fn a_loop_of_the_shell_stops() {
+    use std::os::unix::process::CommandExt;
+
+    for (shell, signal) in [("bash", "-INT"), ("sh", "-INT")] {
+        let folder = Folder::new();
+        let script = format!("for i in 1 2 3; do echo round $i; {BLPK} c - out; done");
+        let mut command = Command::new(shell);
+        command.args(["-c", &script]).current_dir(folder.path(""));
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let child = command.process_group(0).spawn().unwrap();
+        wait_for(|| {
+            folder
+                .names()
+                .into_iter()
+                .find(|name| name.ends_with(".tmp"))
+        });
+        let group = format!("-{}", child.id());
+        let sent = Command::new("kill").args([signal, "--", &group]).status();
+        assert!(sent.unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            "round 1\n",
+            "{shell}"
+        );
+        assert_eq!(output.status.signal(), Some(2), "{shell}");
+        assert!(folder.names().is_empty());
+    }
+}
+
+#[test]
+fn what_a_killed_run_leaves_is_removed_by_a_later_one() {
+    let folder = Folder::new();
+    folder.write("data", "some bytes");
+    assert_eq!(end(begin(&folder, &["c", "-", "out"]), "-KILL"), 137);
+    let left = folder
+        .names()
+        .into_iter()
+        .find(|name| name.ends_with(".tmp"));
+    let left = left.unwrap();
+    let age = |name: &str| {
+        let then = std::time::SystemTime::now() - std::time::Duration::from_secs(100);
+        let file = std::fs::File::options().write(true).open(folder.path(name));
+        file.unwrap().set_modified(then).unwrap();
+    };
+    // It may be new.
+    folder.run(["c", "data"]).succeeded();
+    assert!(folder.path(&left).exists());
+    // This one is still written to, however old it seems.
+    let child = begin_another(&folder, &left);
+    age(&left);
+    let names = folder.names().into_iter();
+    let written = names.filter(|name| name.ends_with(".tmp") && *name != left);
+    written.for_each(|name| age(&name));
+    // A file of this name belongs to a journal.
+    let other = ".blpk-0123456789abcdef.tmp";
+    folder.write(other, "of a change");
+    age(other);
+    folder.run(["c", "-f", "data"]).noted(&left);
+    assert!(!folder.path(&left).exists());
+    std::fs::remove_file(folder.path(other)).unwrap();
+    assert_eq!(end(child, "-INT"), 130);
+    assert_eq!(folder.names(), ["data", "data.blp"]);
+}
+
+/// Starts another compression beside a temporary file that is there.
+fn begin_another(folder: &Folder, left: &str) -> Child {
+    let mut command = Command::new(BLPK);
+    command
+        .args(["c", "-", "other"])
+        .current_dir(folder.path(""));
+    let child = command.stdin(Stdio::piped()).spawn().unwrap();
+    let is_new = |name: &String| name.ends_with(".tmp") && name != left;
+    wait_for(|| folder.names().into_iter().find(is_new));
+    child
+}
+
+#[test]
+fn interruption_leaves_the_old_file() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let folder = Folder::new();
+        let old = folder.compressed(&[], b"precious");
+        folder.write("out", &old);
         let child = begin(&folder, &["-f", "c", "-", "out"]);
-        assert_eq!(end(child, signal), 130, "{signal}");
-        assert_eq!(folder.read("out"), b"precious");
+        assert_eq!(end(child, signal), ended_by(signal), "{signal}");
+        assert_eq!(folder.read("out"), old);
         assert_eq!(folder.names(), ["out"], "{signal}");
     }
 }
@@ -136,7 +237,7 @@ fn interruption_of_a_change_leaves_the_file_as_it_was() {
         let file = folder.compressed(&["-z", "64K"], &noise(2_000_000));
         folder.write("a.blp", &file);
         let child = begin_change(&folder, args);
-        assert_eq!(end(child, signal), 130, "{args:?}");
+        assert_eq!(end(child, signal), ended_by(signal), "{args:?}");
         assert_eq!(folder.read("a.blp"), file, "{args:?}");
         assert_eq!(folder.names(), ["a.blp"], "{args:?}");
     }
@@ -176,7 +277,7 @@ fn killing_a_change_leaves_a_file_that_is_whole() {
         let plain = noise(2_000_000);
         folder.write("a.blp", folder.compressed(&["-z", "64K"], &plain));
         let child = begin_change(&folder, args);
-        assert_eq!(end(child, signal), -1);
+        assert_eq!(end(child, signal), 137);
         // Readers do not see it.
         assert_eq!(folder.run(["-q", "cat", "a.blp"]).succeeded(), plain);
         folder.run_with(["append", "a.blp"], "more").succeeded();

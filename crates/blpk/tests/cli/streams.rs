@@ -50,7 +50,7 @@ const TELLING: [&str; 34] = [
     "info --auto a.blp",
     "verify a.blp r.blp t f s",
     "verify --json a.blp",
-    "ls",
+    "-q ls",
     "ls --json",
     "records pack data -",
     "records unpack r.blp -",

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 
 use assert_cmd::Command;
 use tempfile::TempDir;
@@ -94,10 +95,19 @@ impl Folder {
     }
 }
 
+/// The status as a shell reports it: a process that a signal ended has none of its own.
+pub fn shell_status(status: ExitStatus) -> i32 {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return 128 + signal;
+    }
+    status.code().unwrap()
+}
+
 impl From<std::process::Output> for Ran {
     fn from(output: std::process::Output) -> Self {
         Self {
-            status: output.status.code().unwrap_or(-1),
+            status: shell_status(output.status),
             stdout: output.stdout,
             stderr: String::from_utf8(output.stderr).unwrap(),
         }
@@ -135,6 +145,16 @@ impl Ran {
         assert_eq!(self.status, 0, "{}", self.stderr);
         let stderr = &self.stderr;
         assert!(stderr.contains("blpk: warning: "), "{stderr}");
+        assert!(stderr.contains(words), "{words} is not in: {stderr}");
+        self.stdout
+    }
+
+    /// Status 0, and a note that contains `words`.
+    #[track_caller]
+    pub fn noted(self, words: &str) -> Vec<u8> {
+        assert_eq!(self.status, 0, "{}", self.stderr);
+        let stderr = &self.stderr;
+        assert!(stderr.starts_with("blpk: "), "{stderr}");
         assert!(stderr.contains(words), "{words} is not in: {stderr}");
         self.stdout
     }

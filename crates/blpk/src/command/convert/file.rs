@@ -15,7 +15,7 @@ use crate::dataset::new::{file_permissions, refuse_within};
 use crate::dataset::source::ElementReader;
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::output::Output;
+use crate::output::{Output, Replaces};
 use crate::session::Session;
 use crate::size;
 use crate::status::Status;
@@ -95,7 +95,7 @@ impl Convert {
         let builder = Encoder::builder()
             .layout(format)
             .compressor(codec)
-            .level(self.storage.codec.level.unwrap_or(codec.default_level()))
+            .level(self.storage.codec.level().unwrap_or(codec.default_level()))
             .threads(session.threads)
             .limits(session.write_limits())
             .size(lens.sum());
@@ -124,7 +124,13 @@ impl Convert {
         };
         let builder = self.array_builder(array, &opened.origin.name, session)?;
         let permissions = file_permissions(&self.path);
-        let output = Output::create_with(permissions, &self.output, &[], session)?;
+        let output = Output::create_with(
+            permissions,
+            Replaces::Compressed,
+            &self.output,
+            &[],
+            session,
+        )?;
         let mut output = output.spare_terminal(session)?;
         let source = opened.container.columns(&self.selection());
         let done = source.and_then(|mut source| {
@@ -150,7 +156,7 @@ impl Convert {
         let builder = Encoder::builder()
             .layout(self.header_format())
             .compressor(codec)
-            .level(self.storage.codec.level.unwrap_or(codec.default_level()))
+            .level(self.storage.codec.level().unwrap_or(codec.default_level()))
             .typesize(array.typesize())
             .threads(session.threads)
             .limits(session.write_limits())

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bloscpack::{
     blosc::{Aim, ChunkSettings, Trial, Tuned, Tuner},
+    dtype::npy::NpyHeader,
     indexed::IndexedReader,
     open::{Inner, Kind, Summary, internal::list, probe_source},
     storage::ReadAt,
@@ -49,7 +50,7 @@ pub fn of_plain(
 }
 
 /// A source that can be read at any position.
-type Source = Arc<dyn ReadAt + Send + Sync>;
+pub type Source = Arc<dyn ReadAt + Send + Sync>;
 
 /// The source of a Bloscpack file with content.
 pub fn source(opened: &Opened) -> Result<Source, Failure> {
@@ -90,6 +91,8 @@ pub fn of_content(
 
 fn tune(tuner: &Tuner, pieces: &[Vec<u8>]) -> bloscpack::Result<Tuned> {
     let pieces: Vec<_> = pieces.iter().map(Vec::as_slice).collect();
+    let start = pieces.first().copied().unwrap_or_default();
+    let tuner = tuner.typesize_of_data(NpyHeader::number_size(start));
     Ok(tuner.tune_pieces(&pieces)?)
 }
 

@@ -88,7 +88,7 @@ impl Append {
     fn open(&self, file: &FileEdit<'_>, session: &Session) -> Result<RecordEditor, Failure> {
         let builder = with_given!(Editor::builder(),
             compressor: self.codec.codec,
-            level: self.codec.level,
+            level: self.codec.level(),
             max_app_chunks: self.max_app_chunks,
         );
         let editor = file.open_records(builder, session);

@@ -13,7 +13,7 @@ use crate::args;
 use crate::failure::Failure;
 use crate::frame::{self, READ};
 use crate::input::{Bytes, Input, STANDARD};
-use crate::output::Output;
+use crate::output::{Output, Replaces};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
@@ -86,7 +86,7 @@ impl Get {
                 "records are found by number only in a regular file, read from its beginning";
             return Err(Failure::usage(title).hint("blpk records unpack reads a pipe"));
         };
-        let output = Output::create(Path::new(STANDARD), &[&input], session)?;
+        let output = Output::create(Replaces::Plain, Path::new(STANDARD), &[&input], session)?;
         let builder = IndexedRecordReader::builder().limits(session.limits);
         let reader = builder.open(file);
         let reader = reader.map_err(|error| failed_to_open(&error, &input, &output, session))?;

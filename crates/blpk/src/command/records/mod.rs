@@ -18,7 +18,7 @@ use crate::output::Output;
 use crate::session::Session;
 use crate::status::Status;
 
-/// Store objects of any length, and find them by number
+/// Store lines or objects, find them by number
 #[derive(Debug, Subcommand)]
 pub enum Records {
     Pack(pack::Pack),

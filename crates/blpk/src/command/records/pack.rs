@@ -37,8 +37,8 @@ const SETTINGS: &str = "Settings";
 /// presets of that: --small for files that are stored, sent or read as a whole, --quick for reading single records.
 ///
 /// A record does not include its line break, but a carriage return before that belongs to the record. All other bytes
-/// are kept as they are. A single name is that of OUT. Standard output and other pipes get no table of offsets, because
-/// it is filled in at the end.
+/// are kept as they are. A single name is that of OUT. Pipes get no table of offsets, because it is filled in at the end;
+/// a file to which standard output is redirected gets one.
 #[derive(Args, Debug)]
 #[command(
     override_usage = "blpk records pack [OPTIONS] [IN] <OUT>",
@@ -194,7 +194,7 @@ impl Pack {
         with_given!(builder,
             packed: self.chunk_size,
             compressor: self.codec.codec,
-            level: self.codec.level,
+            level: self.codec.level(),
             metadata: metadata,
             dtype: self.dtype.as_deref(),
             max_app_chunks: self.max_app_chunks,

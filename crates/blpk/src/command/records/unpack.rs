@@ -14,7 +14,7 @@ use crate::command::follow;
 use crate::failure::Failure;
 use crate::frame::{self, READ};
 use crate::input::{self, Input, InputReader, STANDARD};
-use crate::output::Output;
+use crate::output::{Output, Replaces};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::size;
@@ -65,7 +65,7 @@ impl Unpack {
         }
         frame::refuse(&self.file, READ)?;
         let input = Input::open_binary(&self.file, session)?;
-        let output = Output::create(&self.output, &[&input], session)?;
+        let output = Output::create(Replaces::Plain, &self.output, &[&input], session)?;
         let name = output.name().to_owned();
         let out = RefCell::new(RecordOutput::new(output, self.separator.separator()));
         let progress = Progress::new(session, input.length());
@@ -105,7 +105,7 @@ impl Unpack {
             }
         })?;
         let name = input::name(&self.file);
-        let output = Output::create(&self.output, &[], session)?;
+        let output = Output::create(Replaces::Plain, &self.output, &[], session)?;
         let mut out = RecordOutput::new(output, self.separator.separator());
         let done = loop {
             match write_new(&mut follower, &mut out, &name, session) {

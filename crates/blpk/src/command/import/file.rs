@@ -1,0 +1,112 @@
+//! `import IN.npy OUT.blp`: a Bloscpack file as Bloscpack's own `pack_ndarray_to_file` makes it.
+
+use std::io::Read;
+use std::path::Path;
+
+use bloscpack::{
+    Encoder, EncoderBuilder, Error, Metadata,
+    blosc::Aim,
+    dtype::npy::{NpyError, NpyHeader},
+    error::Side,
+    exchange::{ExchangeError, Format},
+    wire::internal::to_u64,
+};
+use serde_json::json;
+
+use crate::args::with_given;
+use crate::command::encoding::{Content, encode};
+use crate::dataset::source;
+use crate::dataset::storage_args::StorageArgs;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::output::Output;
+use crate::progress::Progress;
+use crate::session::Session;
+use crate::size;
+use crate::status::Status;
+
+/// Compresses the elements of a `.npy` file, and describes the array in the metadata.
+pub fn import(
+    (from, to): (&Path, &Path),
+    storage: &StorageArgs,
+    session: &Session,
+) -> Result<Status, Failure> {
+    let input = Input::open(from)?;
+    let progress = Progress::new(session, input.length());
+    let mut reader = input.reader(&progress);
+    let header = read_header(&mut reader);
+    let header = header.map_err(|error| source::failure(&input.name(), Format::Npy, &error))?;
+    let mut output = Output::create_binary(to, &[&input], session)?;
+    let builder = builder(&header, storage, session);
+    let builder = builder.map_err(|error| Failure::library(input.name(), &error))?;
+    let done = encode(builder, Content::Reader(&mut reader), &mut output);
+    let (plain, tuned) = done.map_err(|error| output.failed_from(&input.name(), &error))?;
+    if let Some(tuned) = tuned {
+        session.verbose(tuned);
+    }
+    let name = output.name().to_owned();
+    let packed = output.commit()?;
+    session.done(format_args!(
+        "{}, shape {:?}, {}, imported into {name}, {},",
+        input.name(),
+        header.shape,
+        size::pretty(plain),
+        size::pretty(packed),
+    ));
+    Ok(Status::Done)
+}
+
+/// Reads the header, and nothing after it.
+fn read_header(reader: &mut impl Read) -> bloscpack::Result<NpyHeader> {
+    let mut start = Vec::new();
+    let mut read_to = |len: usize, start: &mut Vec<u8>| {
+        let more = to_u64(len.saturating_sub(start.len()));
+        let read = reader.by_ref().take(more).read_to_end(start);
+        read.map_err(|error| Error::from(error).on(Side::Source))
+    };
+    read_to(NpyHeader::START, &mut start)?;
+    let damaged = |error: NpyError| Error::from(ExchangeError::from(error));
+    let len = NpyHeader::len_of(&start).map_err(damaged)?;
+    read_to(len, &mut start)?;
+    Ok(NpyHeader::parse(&start).map_err(damaged)?.0)
+}
+
+fn builder(
+    header: &NpyHeader,
+    storage: &StorageArgs,
+    session: &Session,
+) -> bloscpack::Result<EncoderBuilder> {
+    let (codec, filter) = (&storage.codec, storage.filter.filter());
+    let is_given = codec.codec.is_some() || codec.level().is_some() || filter.is_some();
+    let mut builder = Encoder::builder()
+        .metadata(metadata(header)?)
+        .threads(session.threads)
+        .limits(session.write_limits());
+    if !is_given {
+        builder = builder.auto(Aim::Balance);
+    }
+    // As Bloscpack: longer elements are compressed as bytes.
+    let typesize = u8::try_from(header.dtype.itemsize()).ok();
+    let typesize = typesize.filter(|bytes| *bytes > 0);
+    let builder = with_given!(builder,
+        typesize: typesize,
+        level: codec.level(),
+        filter: filter,
+        compressor: codec.codec,
+        checksum: storage.checksum,
+        size: header.content_len(),
+    );
+    Ok(builder)
+}
+
+/// The description that `pack_ndarray` writes.
+fn metadata(header: &NpyHeader) -> bloscpack::Result<Metadata> {
+    let order = if header.fortran_order { "F" } else { "C" };
+    let json = json!({
+        "dtype": header.dtype.descr()?,
+        "shape": header.shape,
+        "order": order,
+        "container": "numpy",
+    });
+    Ok(Metadata::from_json(json.to_string())?)
+}

@@ -1,0 +1,87 @@
+//! What `import` makes, by `--layout` and by the ending of OUT.
+
+use std::path::Path;
+
+use bloscpack::{exchange::Format, frame::ArrayKind};
+
+use crate::failure::Failure;
+use crate::layout::ArrayLayout;
+use crate::text::quoted;
+
+/// What is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A dataset or a frame.
+    Layout(ArrayLayout),
+    /// A Bloscpack file whose metadata describes a NumPy array.
+    File,
+}
+
+/// What to make at `path`, with the layout that was given. Refuses a layout that the ending of the name contradicts.
+pub fn of(path: &Path, given: Option<ArrayLayout>) -> Result<Target, Failure> {
+    let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+    let ending = ending.as_ref().and_then(|ending| ending.to_str());
+    let wrong = |is: &str, hint: &str| {
+        let title = format!("the name of {} is that of {is}", quoted(path));
+        Err(Failure::usage(title).hint(hint.to_owned()))
+    };
+    let b2nd = ArrayLayout::Frame(ArrayKind::B2nd);
+    match (ending, given) {
+        (Some("b2nd"), None) => Ok(Target::Layout(b2nd)),
+        (Some("b2nd"), Some(ArrayLayout::Dataset(layout))) => wrong(
+            "a Blosc2 frame",
+            &format!("choose another name for a dataset, or omit --layout {layout}"),
+        ),
+        (Some("blp"), None) => Ok(Target::File),
+        (Some("blp"), Some(layout)) => wrong(
+            "a Bloscpack file",
+            &format!("choose another name for the layout {layout}, or omit --layout"),
+        ),
+        (Some("zarr"), _) => wrong(
+            "a Zarr array, which blpk does not write",
+            "choose another name",
+        ),
+        (_, given) => match Format::of_path(path) {
+            Some(format) => wrong(
+                &format!("a file of the format {format}, but import makes datasets and frames"),
+                "blpk export writes other formats",
+            ),
+            None => Ok(Target::Layout(given.unwrap_or_default())),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use bloscpack::{dataset::DatasetLayout, frame::ArrayKind};
+
+    use super::{Target, of};
+    use crate::layout::ArrayLayout;
+
+    #[test]
+    fn the_ending_decides_or_contradicts() {
+        let of = |path: &str, given| of(Path::new(path), given).ok();
+        let bcolz = ArrayLayout::Dataset(DatasetLayout::Bcolz);
+        let b2nd = ArrayLayout::Frame(ArrayKind::B2nd);
+        let caterva = ArrayLayout::Frame(ArrayKind::Caterva);
+        assert_eq!(of("x", None), Some(Target::Layout(bcolz)));
+        assert_eq!(of("x.bcolz", None), Some(Target::Layout(bcolz)));
+        assert_eq!(of("x", Some(b2nd)), Some(Target::Layout(b2nd)));
+        assert_eq!(of("x.B2ND", None), Some(Target::Layout(b2nd)));
+        assert_eq!(of("x.b2nd", Some(caterva)), Some(Target::Layout(caterva)));
+        assert_eq!(of("x.blp", None), Some(Target::File));
+        for (path, given) in [
+            ("x.b2nd", Some(bcolz)),
+            ("x.blp", Some(bcolz)),
+            ("x.blp", Some(b2nd)),
+            ("x.zarr", None),
+            ("x.csv", None),
+            ("x.npy", Some(b2nd)),
+            ("x.parquet", None),
+        ] {
+            assert_eq!(of(path, given), None, "{path}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! [`Replaces`]: which existing files `-f` may replace.
+
+use std::path::Path;
+
+use crate::failure::Failure;
+use crate::input::{Look, has_known_ending, look};
+use crate::status::Status;
+
+/// Which existing files an output may replace. It is known by what will be written: `compress -f *.csv` must not write
+/// compressed data over a file of another kind, nor `decompress -f *.blp` plain data over a compressed one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replaces {
+    /// Compressed data replaces compressed files.
+    Compressed,
+    /// Plain data replaces all other files.
+    Plain,
+    /// The name of the output follows from that of the input, so it was not typed by mistake.
+    Any,
+}
+
+impl Replaces {
+    /// Why the file at `path` may not be replaced, if so. An empty file has nothing to lose.
+    pub fn refusal(self, path: &Path, name: &str) -> Option<Refusal> {
+        let unreadable = |_| Look {
+            is_empty: false,
+            is_ours: has_known_ending(path),
+        };
+        let found = look(path).unwrap_or_else(unreadable);
+        let what = match self {
+            _ if found.is_empty => return None,
+            Self::Compressed if !found.is_ours => "is not a compressed file",
+            Self::Plain if found.is_ours => "is a compressed file",
+            _ => return None,
+        };
+        Some(Refusal {
+            title: format!("output file {name} already exists and {what}"),
+        })
+    }
+}
+
+/// Why a file may not be replaced.
+pub struct Refusal {
+    title: String,
+}
+
+impl Refusal {
+    /// With `-f`, that does not help, and the command was probably not meant.
+    pub fn failure(self, force: bool) -> Failure {
+        let status = match force {
+            true => Status::Usage,
+            false => Status::Failed,
+        };
+        Failure::new(status, self.title)
+            .hint("-f does not replace it, either: choose another name, or remove it first")
+    }
+}

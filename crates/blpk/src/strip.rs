@@ -1,0 +1,215 @@
+//! A strip of chunks: one line that shows how far each shrank, and which are damaged.
+//!
+//! Any number of chunks fits: neighbours share a mark. The marks differ in shape, not only in colour.
+
+use std::sync::Arc;
+
+use anstyle::{AnsiColor, Style};
+use bloscpack::{
+    ReadOptions,
+    blosc::ChunkHeader,
+    storage::{Cursor, ReadAt},
+    survey::each_chunk,
+    wire::internal::to_u64,
+};
+
+use crate::session::Session;
+use crate::text::count;
+
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const COPY: Style = AnsiColor::Blue.on_default();
+
+/// Bins that are kept; an even number. More chunks share them.
+const BINS: usize = 1024;
+/// From the least to all of the data.
+const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Some chunks next to each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Bin {
+    chunks: u64,
+    plain: u64,
+    packed: u64,
+    /// Chunks that are stored as they are.
+    copies: u64,
+    is_damaged: bool,
+}
+
+impl Bin {
+    fn add(&mut self, other: Self) {
+        self.chunks += other.chunks;
+        // Saturates: hostile headers may claim any number of bytes, and this is only drawn.
+        self.plain = self.plain.saturating_add(other.plain);
+        self.packed = self.packed.saturating_add(other.packed);
+        self.copies += other.copies;
+        self.is_damaged |= other.is_damaged;
+    }
+
+    fn mark(&self) -> String {
+        if self.is_damaged {
+            return format!("{BAD}X{BAD:#}");
+        }
+        if self.chunks == 0 {
+            return "?".to_owned();
+        }
+        if self.copies == self.chunks {
+            return format!("{COPY}={COPY:#}");
+        }
+        let eighths = u128::from(self.packed) * 8 / u128::from(self.plain.max(1));
+        let level = usize::try_from(eighths.min(7)).ok();
+        let level = level.and_then(|level| LEVELS.get(level));
+        level.map_or('?', |level| *level).to_string()
+    }
+}
+
+/// The chunks of a file, as far as they were added.
+#[derive(Debug)]
+pub struct Strip {
+    bins: Vec<Bin>,
+    /// Chunks that share a bin.
+    per_bin: u64,
+    chunks: u64,
+}
+
+impl Strip {
+    /// No chunks yet.
+    pub fn new() -> Self {
+        Self {
+            bins: Vec::new(),
+            per_bin: 1,
+            chunks: 0,
+        }
+    }
+
+    /// Adds the next chunk.
+    pub fn add(&mut self, chunk: &ChunkHeader) {
+        let bin = Bin {
+            chunks: 1,
+            plain: chunk.nbytes.into(),
+            packed: chunk.ctbytes.into(),
+            copies: u64::from(chunk.is_pure_copy()),
+            is_damaged: false,
+        };
+        if let Some(place) = self.place(self.chunks) {
+            place.add(bin);
+        }
+        self.chunks += 1;
+    }
+
+    /// Marks a chunk as damaged, whether it was added or not.
+    pub fn damage(&mut self, chunk: u64) {
+        if let Some(place) = self.place(chunk) {
+            place.is_damaged = true;
+        }
+    }
+
+    /// The chunks of the Bloscpack file at a source, as far as its structure is sound.
+    pub fn of(source: &Arc<dyn ReadAt + Send + Sync>, session: &Session) -> Self {
+        let mut strip = Self::new();
+        let options = ReadOptions::new().limits(session.limits);
+        let source = Cursor::new(Arc::clone(source));
+        // Damage is reported by those who read the chunks; the rest is shown as not reached.
+        let _ = each_chunk(source, &options, |chunk| strip.add(chunk));
+        strip
+    }
+
+    /// Whether one mark would not say more than the report.
+    pub fn is_short(&self) -> bool {
+        self.bins.len() < 2
+    }
+
+    /// The bin of a chunk, which is made if it is not there.
+    fn place(&mut self, chunk: u64) -> Option<&mut Bin> {
+        while chunk / self.per_bin >= to_u64(BINS) {
+            self.fold();
+        }
+        let number = usize::try_from(chunk / self.per_bin).ok()?;
+        if number >= self.bins.len() {
+            self.bins.resize(number + 1, Bin::default());
+        }
+        self.bins.get_mut(number)
+    }
+
+    /// Halves the number of bins.
+    fn fold(&mut self) {
+        let pairs = self.bins.chunks(2).map(sum);
+        self.bins = pairs.collect();
+        self.per_bin = self.per_bin.saturating_mul(2);
+    }
+
+    /// The marks, at most `width`, and a line that explains them.
+    pub fn drawn(&self, width: usize) -> (String, String) {
+        let each = self.bins.len().div_ceil(width.max(1)).max(1);
+        let marks: String = self
+            .bins
+            .chunks(each)
+            .map(|bins| sum(bins).mark())
+            .collect();
+        let chunks = self.per_bin.saturating_mul(to_u64(each));
+        let mut key = format!(
+            "{} a mark, ▁ little to █ all of the data left",
+            count(chunks, "chunk")
+        );
+        for (mark, meaning) in [
+            ('=', ", = stored"),
+            ('X', ", X damaged"),
+            ('?', ", ? not reached"),
+        ] {
+            if marks.contains(mark) {
+                key += meaning;
+            }
+        }
+        (marks, key)
+    }
+}
+
+fn sum(bins: &[Bin]) -> Bin {
+    let mut sum = Bin::default();
+    bins.iter().for_each(|bin| sum.add(*bin));
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use bloscpack::blosc::ChunkHeader;
+
+    use super::Strip;
+
+    fn chunk(nbytes: u32, ctbytes: u32) -> ChunkHeader {
+        let mut header = [2, 1, 0x21, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        header[4..8].copy_from_slice(&nbytes.to_le_bytes());
+        header[8..12].copy_from_slice(&nbytes.to_le_bytes());
+        header[12..].copy_from_slice(&ctbytes.to_le_bytes());
+        ChunkHeader::parse(&header).unwrap()
+    }
+
+    #[test]
+    fn each_chunk_has_a_mark_as_high_as_what_is_left() {
+        let mut strip = Strip::new();
+        for packed in [100, 5000, 9000, 10_000] {
+            strip.add(&chunk(10_000, packed));
+        }
+        strip.damage(1);
+        strip.damage(6);
+        let (marks, key) = strip.drawn(80);
+        let marks = anstream::adapter::strip_str(&marks).to_string();
+        assert_eq!(marks, "▁X██??X");
+        assert!(key.starts_with("1 chunk a mark"), "{key}");
+    }
+
+    #[test]
+    fn millions_of_chunks_share_marks() {
+        let mut strip = Strip::new();
+        (0..3_000_000).for_each(|_| strip.add(&chunk(1000, 500)));
+        strip.damage(2_999_999);
+        assert!(strip.bins.len() <= super::BINS);
+        let (marks, key) = strip.drawn(60);
+        let marks = anstream::adapter::strip_str(&marks).to_string();
+        assert!(marks.chars().count() <= 60, "{marks}");
+        assert!(marks.starts_with('▅') && marks.ends_with('X'), "{marks}");
+        assert!(key.contains(" chunks a mark"), "{key}");
+        // Damage as far away as a hostile file may claim.
+        strip.damage(u64::MAX);
+        assert!(strip.bins.len() <= super::BINS);
+    }
+}
