@@ -1,0 +1,142 @@
+"""The exceptions of this package.
+
+All of them are `Error`, which is a `ValueError`. Some are what older packages raised, or an `OSError`, too, so that
+``except`` clauses of old code still match.
+
+>>> import bloscpack
+>>> try:
+...     bloscpack.decompress(b"blpk" + bytes(28))
+... except bloscpack.Error as error:
+...     print(type(error).__name__, error.category)
+UnsupportedError unsupported
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from . import exceptions as old
+
+__all__ = [
+    "Error",
+    "DamagedError",
+    "ChecksumError",
+    "CutShortError",
+    "UnsupportedError",
+    "LimitError",
+    "UsageError",
+    "IOFailure",
+    "InternalError",
+]
+
+
+class Error(ValueError):
+    """An error of this package.
+
+    Attributes are `None` where they are unknown or do not apply:
+
+    * ``kind``, ``category``: what happened (``"checksum"``), and how to react (``"damaged"``, ``"cut short"``,
+      ``"unsupported"``, ``"over limit"``, ``"usage"`` or ``"failed"``);
+    * ``byte``, ``chunk``, ``member``, ``section``: where in the input, counted from 0;
+    * ``path``, ``side``: the file, and whether it is the ``"source"`` or the ``"target"``;
+    * ``limit``, ``hint``: the limit that was exceeded, and advice on what to do;
+    * ``damaged_bytes``, ``lost_content``, ``lost_records``: in the reports of `verify` and `recover`, the first and the
+      end of the bytes of the input that are damaged, and of what is lost.
+    """
+
+    kind: str = "usage"
+    category: str = "usage"
+    byte: int | None = None
+    chunk: int | None = None
+    member: int | None = None
+    section: str | None = None
+    path: str | None = None
+    side: str | None = None
+    limit: str | None = None
+    hint: str | None = None
+    damaged_bytes: tuple[int, int] | None = None
+    lost_content: tuple[int, int] | None = None
+    lost_records: tuple[int, int] | None = None
+
+
+class UsageError(Error):
+    """A call with wrong arguments, or at the wrong moment."""
+
+
+class DamagedError(Error):
+    """Bytes that are not as their writer left them."""
+
+
+class ChecksumError(DamagedError, old.ChecksumMismatch):
+    """A chunk, or metadata, that does not match its checksum."""
+
+
+class CutShortError(DamagedError):
+    """An input that ends too early, or that its writer did not finish."""
+
+
+class UnsupportedError(Error, old.FormatVersionMismatch):
+    """A format, or a feature of one, that this version does not read."""
+
+
+class LimitError(Error):
+    """An input that demands more memory or work than allowed."""
+
+
+class InternalError(Error, RuntimeError):
+    """A bug of this package. Please report it, with the input."""
+
+
+class IOFailure(Error, OSError):
+    """Reading or writing failed. `errno` is set where the system gave a number."""
+
+
+_OF_CATEGORY: dict[str, type[Error]] = {
+    "usage": UsageError,
+    "damaged": DamagedError,
+    "cut short": CutShortError,
+    "unsupported": UnsupportedError,
+    "over limit": LimitError,
+    "failed": InternalError,
+}
+
+_OF_IO: dict[str, type[OSError]] = {
+    "NotFound": FileNotFoundError,
+    "AlreadyExists": FileExistsError,
+    "PermissionDenied": PermissionError,
+    "IsADirectory": IsADirectoryError,
+    "NotADirectory": NotADirectoryError,
+    "BrokenPipe": BrokenPipeError,
+    "TimedOut": TimeoutError,
+}
+
+_io_classes: dict[str, type[Error]] = {
+    name: type(f"IO{parent.__name__}", (IOFailure, parent), {"__doc__": f"An `IOFailure` that is a `{parent.__name__}`."})
+    for name, parent in _OF_IO.items()
+}
+
+
+def _class_of(facts: dict[str, Any]) -> type[Error]:
+    kind = facts["kind"]
+    if kind == "io":
+        return _io_classes.get(facts.get("io", ""), IOFailure)
+    if kind == "checksum":
+        return ChecksumError
+    if kind in ("promise", "value"):
+        return UsageError
+    return _OF_CATEGORY.get(facts["category"], Error)
+
+
+def of_facts(facts: dict[str, Any]) -> Error:
+    """The exception for what the native half found out. It is called from there."""
+    error = _class_of(facts)(facts["message"])
+    for name in ("kind", "category", "byte", "chunk", "member", "section", "side", "limit", "hint"):
+        setattr(error, name, facts[name])
+    if facts["path"] is not None:
+        error.path = os.fspath(facts["path"])
+    if isinstance(error, OSError):
+        error.errno = facts.get("errno")
+    if error.hint:
+        error.add_note(f"hint: {error.hint}")
+    return error

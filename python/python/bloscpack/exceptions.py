@@ -1,0 +1,65 @@
+"""The exceptions of Bloscpack 0.16, which the functions of its interface raise."""
+
+
+class FileNotFound(IOError):
+    """An input file does not exist, or an output file does."""
+
+
+class NoSuchChecksum(ValueError):
+    """A checksum with an unknown name."""
+
+
+class NoSuchCodec(ValueError):
+    """A codec of metadata with an unknown name."""
+
+
+class NoSuchSerializer(ValueError):
+    """A serializer of metadata with an unknown name."""
+
+
+class ChunkingException(BaseException):
+    """Data that cannot be cut into chunks of this size. As in Bloscpack it is not an `Exception`."""
+
+
+class ChunkSizeTypeSizeMismatch(ValueError):
+    """A chunk size that is not a multiple of the size of an element."""
+
+
+class ChecksumMismatch(RuntimeError):
+    """A chunk, or metadata, that does not match its checksum."""
+
+
+class FormatVersionMismatch(RuntimeError):
+    """A file of another version of the format."""
+
+
+class ChecksumLengthMismatch(RuntimeError):
+    """A new checksum whose digests have another length than the old ones."""
+
+
+class NoMetadataFound(RuntimeError):
+    """A file without metadata."""
+
+
+class NoChangeInMetadata(RuntimeError):
+    """New metadata that is equal to the old."""
+
+
+class MetadataSectionTooSmall(RuntimeError):
+    """Metadata that does not fit into the room that is reserved for it."""
+
+
+class NonUniformTypesize(RuntimeError):
+    """A file whose chunks have different typesizes."""
+
+
+class NotEnoughSpace(RuntimeError):
+    """A table of offsets without room for more chunks."""
+
+
+class NotANumpyArray(RuntimeError):
+    """A file that does not contain an array of NumPy."""
+
+
+class ObjectNumpyArrayRejection(RuntimeError):
+    """An array of Python objects, which cannot be stored."""

@@ -1,0 +1,274 @@
+"""Bloscpack files and streams as file objects."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Union
+
+import numpy as np
+
+from . import _native
+from ._buffers import into_array, of_bytes, threads
+from ._options import options
+from .errors import UsageError
+
+Path = Union[str, "os.PathLike[str]"]
+Source = Union[Path, bytes, BinaryIO]
+
+#: Bytes of decompressed chunks that a file keeps.
+CACHE = 64 << 20
+
+
+def _is_path(target: Any) -> bool:
+    return isinstance(target, (str, os.PathLike))
+
+
+def _can_seek(file: Any) -> bool:
+    seekable = getattr(file, "seekable", None)
+    return bool(seekable()) if seekable else hasattr(file, "seek")
+
+
+def _readable(file: Any) -> bool:
+    readable = getattr(file, "readable", None)
+    return bool(readable()) if readable else hasattr(file, "read")
+
+
+class Writer(io.RawIOBase):
+    """Compresses what is written into a Bloscpack file or stream.
+
+    ``target`` is a path or a file object: a file, a pipe, a socket's file, ... If it can be read and sought, the file gets
+    a table of offsets for random access. Only `close`, or leaving a ``with`` block without an exception, completes the
+    file: otherwise readers refuse it as unfinished.
+
+    >>> import io
+    >>> target = io.BytesIO()
+    >>> with Writer(target, cname="zstd", typesize=8, metadata={"unit": "mV"}) as writer:
+    ...     _ = writer.write(bytes(80_000))
+    >>> len(target.getvalue()) < 1000
+    True
+
+    Options: ``cname``, ``clevel``, ``shuffle`` (0, 1 or 2 for bits), ``typesize``, ``chunk_size``, ``checksum``,
+    ``offsets``, ``metadata`` (anything that JSON can express), ``max_app_chunks``, ``size`` (the number of bytes, if it
+    is known), ``threads``, and ``interactive``: the reader of a pipe gets each flush at once.
+    """
+
+    def __init__(self, target: Path | BinaryIO, **given: Any) -> None:
+        self._encoder: Any = None
+        self.name = os.fspath(target) if _is_path(target) else getattr(target, "name", None)
+        seeks = _is_path(target) or (_can_seek(target) and _readable(target))
+        self._encoder = _native.Encoder(target, seeks, options(**given))
+
+    def write(self, data: Any) -> int:  # type: ignore[override]
+        """Compresses these bytes; they may wait for others until `flush` or `close`."""
+        if self._encoder is None:
+            raise UsageError("write to a closed Writer")
+        bytes_ = of_bytes(data)
+        self._encoder.write(bytes_)
+        return len(bytes_)
+
+    def flush(self) -> None:
+        """Writes what is waiting, as far as that makes whole chunks; all of it if the writer is ``interactive``."""
+        if self._encoder is not None:
+            self._encoder.flush()
+
+    def writable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        """Completes the file. A file object that was passed is left open."""
+        encoder, self._encoder = self._encoder, None
+        if encoder is not None:
+            encoder.finish()
+        super().close()
+
+    def abandon(self) -> None:
+        """Closes without completing the file, which readers refuse then."""
+        encoder, self._encoder = self._encoder, None
+        if encoder is not None:
+            encoder.abandon()
+        super().close()
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abandon()
+
+    def __del__(self) -> None:
+        self.abandon()
+
+    def __repr__(self) -> str:
+        state = "closed" if self._encoder is None else "open"
+        return f"<bloscpack.Writer {self.name!r}, {state}>"
+
+
+class Reader(io.RawIOBase):
+    """Decompresses a stream, from the position of a file object to its end.
+
+    >>> import io, bloscpack
+    >>> stream = io.BytesIO(bloscpack.compress(b"one, two"))
+    >>> Reader(stream).read()
+    b'one, two'
+    """
+
+    def __init__(self, source: BinaryIO, *, threads: int | None = None, allow_unterminated: bool = False) -> None:
+        from ._buffers import threads as default
+
+        self._decoder = _native.Decoder(source, threads or default(), allow_unterminated)
+
+    def readinto(self, buffer: Any) -> int:
+        return self._decoder.readinto(into_array(np.frombuffer(buffer, np.uint8)))
+
+    def readable(self) -> bool:
+        return True
+
+    @property
+    def metadata(self) -> Any:
+        """The metadata, or `None`."""
+        text = self._decoder.metadata()
+        return None if text is None else json.loads(text)
+
+
+class File(io.RawIOBase):
+    """The content of a Bloscpack file, with random access; made by `open`.
+
+    >>> import bloscpack
+    >>> file = bloscpack.open(bloscpack.compress(b"some content"))
+    >>> file.seek(5)
+    5
+    >>> file.read()
+    b'content'
+    >>> file
+    <bloscpack.File, 12 bytes in 1 chunk>
+    """
+
+    def __init__(self, source: Source, *, cache: int = CACHE, allow_unterminated: bool = False) -> None:
+        self._file = _native.IndexedFile(source, threads(), cache, allow_unterminated)
+        self._at = 0
+        self.name = os.fspath(source) if _is_path(source) else getattr(source, "name", None)  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        return self._file.size
+
+    def readinto(self, buffer: Any) -> int:
+        done = self.readinto_at(self._at, buffer)
+        self._at += done
+        return done
+
+    def readinto_at(self, at: int, buffer: Any) -> int:
+        """Fills a buffer from this position on, and returns the number of bytes. The position does not change."""
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+        if isinstance(buffer, np.ndarray):
+            return self._file.read_at(at, into_array(buffer))
+        view = memoryview(buffer).cast("B")
+        return self._file.read_at(at, np.frombuffer(view, np.uint8)) if len(view) else 0
+
+    def readall(self) -> bytes:
+        return self.read_at(self._at, max(len(self) - self._at, 0), move=True)
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Reads up to ``size`` bytes, all that are left by default."""
+        left = max(len(self) - self._at, 0)
+        return self.read_at(self._at, left if size is None or size < 0 else min(size, left), move=True)
+
+    def read_at(self, at: int, size: int, *, move: bool = False) -> bytes:
+        """Reads ``size`` bytes from this position on, or as many as there are."""
+        out = np.empty(max(min(size, len(self) - at), 0), np.uint8)
+        done = self.readinto_at(at, out)
+        if move:
+            self._at = at + done
+        return out[:done].tobytes()
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        start = {0: 0, 1: self._at, 2: len(self)}.get(whence)
+        if start is None:
+            raise ValueError(f"whence must be 0, 1 or 2, not {whence}")
+        if start + offset < 0:
+            raise ValueError(f"negative seek position {start + offset}")
+        self._at = start + offset
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    @property
+    def metadata(self) -> Any:
+        """The metadata of the first member, or `None`."""
+        text = self._file.metadata
+        return None if text is None else json.loads(text)
+
+    @property
+    def header(self) -> dict[str, Any] | None:
+        """The fields of the header of the first member."""
+        return self._file.header
+
+    @property
+    def nchunks(self) -> int:
+        """The number of chunks."""
+        return self._file.chunks
+
+    def __repr__(self) -> str:
+        name = f" {self.name!r}" if self.name else ""
+        chunks = self.nchunks
+        return f"<bloscpack.File{name}, {len(self)} bytes in {chunks} chunk{'s' * (chunks != 1)}>"
+
+
+def open(source: Source, mode: str = "rb", **given: Any) -> File | Writer:
+    """Opens a Bloscpack file: a path, the bytes of a file, or a file object that can seek.
+
+    ``"rb"`` returns a `File` with random access to the content, ``"wb"`` a `Writer`.
+    """
+    if mode in ("r", "rb"):
+        return File(source, **given)
+    if mode in ("w", "wb"):
+        return Writer(source, **given)  # type: ignore[arg-type]
+    raise UsageError(f"mode must be 'rb' or 'wb', not {mode!r}")
+
+
+def compress(data: Any, **given: Any) -> bytes:
+    """Compresses bytes, or the elements of an array, into the bytes of a Bloscpack file.
+
+    >>> len(compress(bytes(100_000))) < 1000
+    True
+    """
+    bytes_ = of_bytes(data)
+    target = io.BytesIO()
+    if isinstance(data, np.ndarray):
+        given.setdefault("typesize", min(data.itemsize, 255))
+    with Writer(target, **({"size": len(bytes_), "max_app_chunks": 0} | given)) as writer:
+        writer.write(bytes_)
+    return target.getvalue()
+
+
+def decompress(data: Any) -> bytes:
+    """Decompresses the bytes of a Bloscpack file, of all members if there are several.
+
+    >>> decompress(compress(b"one") + compress(b", two"))
+    b'one, two'
+    """
+    return File(bytes(data)).read()
+
+
+def append(path: Path, data: Any, **given: Any) -> int:
+    """Appends bytes to the content of a file, and returns the number of chunks.
+
+    After a crash at any moment the file is the old one or the new one.
+    """
+    return _native.append_file(os.fspath(path), of_bytes(data), options(**given))
+
+
+def iterate(source: BinaryIO, size: int = 1 << 20) -> Iterator[bytes]:
+    """The content of a stream, in pieces of up to ``size`` bytes."""
+    reader = Reader(source)
+    while piece := reader.read(size):
+        yield piece

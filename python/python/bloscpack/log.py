@@ -1,0 +1,51 @@
+"""Messages of the functions of Bloscpack 0.16, to standard output."""
+
+import sys
+from typing import NoReturn
+
+NORMAL, VERBOSE, DEBUG = VERBOSITY_LEVELS = ("NORMAL", "VERBOSE", "DEBUG")
+LEVEL = NORMAL
+PREFIX = "bloscpack.py"
+
+
+def set_prefix(prefix: str) -> None:
+    """Sets the word before every message."""
+    global PREFIX
+    PREFIX = prefix
+
+
+def set_level(level: str) -> None:
+    """Sets which messages are printed: up to ``NORMAL``, ``VERBOSE`` or ``DEBUG``."""
+    global LEVEL
+    if level not in VERBOSITY_LEVELS:
+        raise ValueError(f"the level must be one of {', '.join(VERBOSITY_LEVELS)}, not {level}")
+    LEVEL = level
+
+
+def _print(message: str, kind: str = "") -> None:
+    for line in filter(None, message.split("\n")):
+        print(f"{PREFIX}: {kind}{line}")
+
+
+def verbose(message: str, level: str = VERBOSE) -> None:
+    """Prints a message if messages of this level are wanted."""
+    if level not in VERBOSITY_LEVELS:
+        raise TypeError(f"the level must be one of {', '.join(VERBOSITY_LEVELS)}, not {level}")
+    if VERBOSITY_LEVELS.index(level) <= VERBOSITY_LEVELS.index(LEVEL):
+        _print(message)
+
+
+def debug(message: str) -> None:
+    """Prints a message if all are wanted."""
+    verbose(message, DEBUG)
+
+
+def normal(message: str) -> None:
+    """Prints a message."""
+    verbose(message, NORMAL)
+
+
+def error(message: str, exit_code: int = 1) -> "NoReturn":  # type: ignore[misc]
+    """Prints a message and ends the process."""
+    _print(message, "error: ")
+    sys.exit(exit_code)

@@ -1,0 +1,136 @@
+"""Records: objects of any length, found by their number.
+
+>>> import io
+>>> from bloscpack import RecordWriter, open_records
+>>> file = io.BytesIO()
+>>> with RecordWriter(file) as writer:
+...     for word in (b"one", b"", b"three"):
+...         writer.push(word)
+>>> records = open_records(file.getvalue())
+>>> len(records), records[-1], records[:2]
+(3, b'three', [b'one', b''])
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, BinaryIO, overload
+
+from . import _native
+from ._buffers import threads
+from ._options import options
+from .files import CACHE, Path, Source, _can_seek, _is_path, _readable
+
+
+class Records(Sequence[bytes]):
+    """The records of a file; made by `open_records`."""
+
+    def __init__(self, source: Source, *, cache: int = CACHE, allow_unterminated: bool = False) -> None:
+        self._file = _native.RecordFile(source, cache, allow_unterminated)
+        self.name = os.fspath(source) if _is_path(source) else None  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        return len(self._file)
+
+    @overload
+    def __getitem__(self, number: int) -> bytes: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[bytes]: ...
+    def __getitem__(self, number: int | slice) -> bytes | list[bytes]:
+        if isinstance(number, slice):
+            start, stop, step = number.indices(len(self))
+            if step == 1:
+                return self._file.range(start, max(start, stop))
+            return [self._file.get(i) for i in range(start, stop, step)]
+        index = number + len(self) if number < 0 else number
+        if not 0 <= index < len(self):
+            raise IndexError(f"record {number} of {len(self)}")
+        return self._file.get(index)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for start in range(0, len(self), 1000):
+            yield from self[start : start + 1000]
+
+    @property
+    def metadata(self) -> Any:
+        """The metadata, or `None`."""
+        text = self._file.metadata
+        return None if text is None else json.loads(text)
+
+    def __repr__(self) -> str:
+        name = f" {self.name!r}" if self.name else ""
+        count, chunks = len(self), self._file.chunks
+        return f"<bloscpack.Records{name}, {count} record{'s' * (count != 1)} in {chunks} chunk{'s' * (chunks != 1)}>"
+
+
+class RecordWriter:
+    """Writes records to a path or a file object; `close`, or the end of a ``with`` block, completes the file.
+
+    ``packed=BYTES`` packs small records into chunks of this size. The other options are those of `Writer`.
+    """
+
+    def __init__(self, target: Path | BinaryIO, **given: Any) -> None:
+        self._own = _builtin_open(target) if _is_path(target) else None  # type: ignore[arg-type]
+        file = self._own or target
+        self._sink: Any = _native.RecordSink(file, _can_seek(file) and _readable(file), options(**given))
+
+    def push(self, record: bytes | bytearray | memoryview) -> None:
+        """Writes a record."""
+        self._sink.push(record if isinstance(record, (bytes, bytearray)) else bytes(record))
+
+    def extend(self, records: Iterable[bytes]) -> None:
+        """Writes records."""
+        for record in records:
+            self.push(record)
+
+    def flush(self) -> None:
+        """Writes what is waiting."""
+        self._sink.flush()
+
+    def close(self) -> None:
+        """Completes the file."""
+        sink, self._sink = self._sink, None
+        if sink is not None:
+            sink.finish()
+        if self._own:
+            self._own.close()
+
+    def __enter__(self) -> RecordWriter:
+        return self
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind is None:
+            self.close()
+        elif self._own:
+            self._own.close()
+
+
+def _builtin_open(path: Path) -> BinaryIO:
+    import builtins
+
+    return builtins.open(path, "w+b")
+
+
+def open_records(source: Source, **given: Any) -> Records:
+    """Opens a file of records, which are found by number: a path, bytes, or a file object that can seek."""
+    return Records(source, **given)
+
+
+def read_records(source: BinaryIO, *, allow_unterminated: bool = False) -> Iterator[bytes]:
+    """The records of a stream, in order.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> with RecordWriter(file) as writer:
+    ...     writer.extend([b"a", b"b"])
+    >>> list(read_records(io.BytesIO(file.getvalue())))
+    [b'a', b'b']
+    """
+    return iter(_native.RecordStream(source, threads(), allow_unterminated))
+
+
+def append_records(path: Path, records: Iterable[bytes], **given: Any) -> int:
+    """Appends records to a file, all of them or none, and returns how many there are then."""
+    return _native.append_records(os.fspath(path), records, options(**given))

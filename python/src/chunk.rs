@@ -1,0 +1,101 @@
+//! Single Blosc chunks.
+
+use crate::error::OrRaise;
+use crate::options::{compressor, filter};
+use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings, read_header};
+use numpy::{PyReadonlyArray1, PyReadwriteArray1};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use std::cell::RefCell;
+
+thread_local! {
+    /// Decoders keep their buffers, which are as large as the largest block.
+    static DECODER: RefCell<ChunkDecoder> = RefCell::new(ChunkDecoder::new());
+}
+
+fn decoding<T>(work: impl FnOnce(&mut ChunkDecoder) -> T) -> T {
+    DECODER.with(|decoder| match decoder.try_borrow_mut() {
+        Ok(mut decoder) => work(&mut decoder),
+        // A handler of a signal decodes while this thread does.
+        Err(_) => work(&mut ChunkDecoder::new()),
+    })
+}
+
+/// Compresses bytes into a chunk.
+#[pyfunction]
+pub fn compress_chunk<'py>(
+    py: Python<'py>,
+    data: PyReadonlyArray1<'py, u8>,
+    typesize: u8,
+    clevel: u8,
+    shuffle: u8,
+    cname: &str,
+    blocksize: Option<u32>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let settings = ChunkSettings::default()
+        .compressor(compressor(py, cname)?)
+        .level(clevel)
+        .filter(filter(py, shuffle)?)
+        .typesize(typesize)
+        .blocksize(blocksize);
+    let data = data.as_slice()?;
+    let mut chunk = Vec::new();
+    py.detach(|| ChunkEncoder::new(settings)?.encode(data, &mut chunk))
+        .or_raise(py)?;
+    Ok(PyBytes::new(py, &chunk))
+}
+
+/// Decompresses a chunk into new bytes.
+#[pyfunction]
+pub fn decompress_chunk<'py>(
+    py: Python<'py>,
+    chunk: PyReadonlyArray1<'py, u8>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let chunk = chunk.as_slice()?;
+    let header = read_header(chunk).or_raise(py)?;
+    let len = usize::try_from(header.nbytes)?;
+    PyBytes::new_with(py, len, |out| {
+        py.detach(|| decoding(|decoder| decoder.decode(chunk, out)))
+            .or_raise(py)?;
+        Ok(())
+    })
+}
+
+/// Decompresses the bytes of a chunk from `start` on into an array, and returns the length of all of its content.
+#[pyfunction]
+pub fn decompress_chunk_into<'py>(
+    py: Python<'py>,
+    chunk: PyReadonlyArray1<'py, u8>,
+    start: Option<u32>,
+    mut out: PyReadwriteArray1<'py, u8>,
+) -> PyResult<u32> {
+    let (chunk, out) = (chunk.as_slice()?, out.as_slice_mut()?);
+    let header = py.detach(|| {
+        decoding(|decoder| match start {
+            Some(start) => decoder.decode_range(chunk, start, out),
+            None => decoder.decode(chunk, out),
+        })
+    });
+    Ok(header.or_raise(py)?.nbytes)
+}
+
+/// The fields of a chunk's header.
+#[pyfunction]
+pub fn chunk_header<'py>(
+    py: Python<'py>,
+    chunk: PyReadonlyArray1<'py, u8>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let header = read_header(chunk.as_slice()?).or_raise(py)?;
+    let fields = PyDict::new(py);
+    fields.set_item("nbytes", header.nbytes)?;
+    fields.set_item("cbytes", header.ctbytes)?;
+    fields.set_item("blocksize", header.blocksize)?;
+    fields.set_item("typesize", header.typesize)?;
+    fields.set_item("shuffle", header.filter().name())?;
+    fields.set_item(
+        "cname",
+        header.compressor_format().map(|format| format.name()),
+    )?;
+    fields.set_item("is_copy", header.is_pure_copy())?;
+    Ok(fields)
+}

@@ -1,0 +1,170 @@
+//! Inputs of any kind: what they contain, whether they are sound, and what can be saved of them.
+
+use crate::error::{OrRaise, raised};
+use crate::file::{Source, source};
+use crate::work::watched;
+use bloscpack::open::{Container, OpenOptions, open, open_source};
+use bloscpack::recover::{RecoverOptions, Recovery, recover as recover_file};
+use bloscpack::storage::ReadAt;
+use bloscpack::verify::Damage;
+use bloscpack::{Error, dataset, serde_json};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::fs::OpenOptions as FileOptions;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{io, mem};
+
+fn opened(
+    py: Python<'_>,
+    object: &Bound<'_, PyAny>,
+    options: &OpenOptions,
+) -> PyResult<Box<dyn Container>> {
+    if let Ok(path) = object.extract::<PathBuf>() {
+        return py.detach(|| open(&path, options)).or_raise(py);
+    }
+    let source = source(object)?;
+    py.detach(|| open_source(source, options)).or_raise(py)
+}
+
+/// The kind of an input: `bloscpack`, `records`, `carray`, `ctable` or `frame`.
+#[pyfunction]
+pub fn kind(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<&'static str> {
+    let mut container = opened(py, object, &OpenOptions::new())?;
+    let outline = py.detach(|| container.outline()).or_raise(py)?;
+    Ok(outline.kind.name())
+}
+
+/// An error if the work should stop.
+fn go_on(stop: &AtomicBool) -> io::Result<()> {
+    match stop.load(Ordering::Relaxed) {
+        true => Err(io::Error::other("stopped by a signal")),
+        false => Ok(()),
+    }
+}
+
+/// A source whose reads fail from a moment on.
+struct Stoppable(Source, Arc<AtomicBool>);
+
+impl ReadAt for Stoppable {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        go_on(&self.1)?;
+        self.0.read_at(at, buf)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.0.size()
+    }
+}
+
+/// The report on an input, as JSON.
+#[pyfunction]
+pub fn info(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<String> {
+    let mut container = opened(py, object, &OpenOptions::new())?;
+    let summary = watched(py, &AtomicBool::new(false), || container.summary())?.or_raise(py)?;
+    serde_json::to_string(&summary).map_err(|error| raised(py, Error::bug(error.to_string())))
+}
+
+/// Checks every chunk. Returns what was counted, and all damages as exceptions.
+#[pyfunction]
+pub fn verify<'py>(
+    py: Python<'py>,
+    object: &Bound<'py, PyAny>,
+    threads: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    let options = OpenOptions::new()
+        .threads(threads)
+        .watch(move |_, _| go_on(&stopped));
+    let mut container = opened(py, object, &options)?;
+    let report = watched(py, &stop, || container.verify())?.or_raise(py)?;
+    let facts = PyDict::new(py);
+    facts.set_item("chunks", report.chunks)?;
+    facts.set_item("bytes", report.bytes)?;
+    facts.set_item("records", report.records)?;
+    facts.set_item("damage_count", report.damage_count)?;
+    facts.set_item("warnings", &report.warnings)?;
+    facts.set_item("damages", damages(py, report.damages)?)?;
+    Ok(facts)
+}
+
+fn damages<'py>(py: Python<'py>, damages: Vec<Damage>) -> PyResult<Bound<'py, PyList>> {
+    let list = PyList::empty(py);
+    for damage in damages {
+        let exception = raised(py, damage.error).into_value(py);
+        let exception = exception.bind(py);
+        exception.setattr("damaged_bytes", pair(damage.bytes))?;
+        exception.setattr("lost_content", pair(damage.content))?;
+        exception.setattr("lost_records", pair(damage.records))?;
+        list.append(exception)?;
+    }
+    Ok(list)
+}
+
+fn pair(range: Option<Range<u64>>) -> Option<(u64, u64)> {
+    range.map(|range| (range.start, range.end))
+}
+
+/// Writes a new file with everything that is sound.
+#[pyfunction]
+pub fn recover<'py>(
+    py: Python<'py>,
+    object: &Bound<'py, PyAny>,
+    target: PathBuf,
+    fill: bool,
+    threads: usize,
+) -> PyResult<Bound<'py, PyDict>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let source = Stoppable(source(object)?, Arc::clone(&stop));
+    let mut options = FileOptions::new();
+    let target = options
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .open(target)?;
+    let options = RecoverOptions::default().fill(fill).threads(threads);
+    let mut recovery =
+        watched(py, &stop, || recover_file(&source, target, &options))?.or_raise(py)?;
+    let found = mem::take(&mut recovery.damages);
+    let facts = of_recovery(py, &recovery)?;
+    facts.set_item("damages", damages(py, found)?)?;
+    Ok(facts)
+}
+
+fn of_recovery<'py>(py: Python<'py>, recovery: &Recovery) -> PyResult<Bound<'py, PyDict>> {
+    let facts = PyDict::new(py);
+    facts.set_item("chunks", recovery.chunks)?;
+    facts.set_item("chunks_lost", recovery.chunks_lost)?;
+    facts.set_item("bytes", recovery.bytes)?;
+    facts.set_item("records", recovery.records)?;
+    facts.set_item("records_lost", recovery.records_lost)?;
+    facts.set_item("header_lost", recovery.header_lost)?;
+    facts.set_item("metadata_lost", recovery.metadata_lost)?;
+    facts.set_item("is_complete", recovery.is_complete())?;
+    let lost = recovery
+        .lost
+        .iter()
+        .map(|lost| (lost.at, lost.len, pair(lost.content.clone())));
+    facts.set_item("lost", lost.collect::<Vec<_>>())?;
+    Ok(facts)
+}
+
+/// A path, the name of a layout, and whether it is a table.
+type Found = (PathBuf, &'static str, bool);
+
+/// The datasets below a directory: path, layout, and whether each is a table.
+#[pyfunction]
+pub fn walk(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Found>> {
+    let found = py.detach(|| {
+        let found = dataset::walk(&path, |_, _| ())?.into_iter();
+        Ok::<_, Error>(
+            found
+                .map(|entry| (entry.path, entry.layout.name(), entry.is_table))
+                .collect(),
+        )
+    });
+    found.or_raise(py)
+}

@@ -1,0 +1,144 @@
+//! Python file objects, and paths, as sources and targets.
+
+use crate::error::OrRaise;
+use bloscpack::error::IoSide;
+use bloscpack::storage::ReadAt;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+/// A file object of Python: `read`, `write`, `seek` and `tell` as far as it has them.
+pub struct PyFile(Py<PyAny>);
+
+impl PyFile {
+    pub fn new(object: Bound<'_, PyAny>) -> Self {
+        Self(object.unbind())
+    }
+}
+
+impl Read for PyFile {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        if buf.is_empty() {
+            return Ok(0);
+        }
+        Python::attach(|py| {
+            let read = self.0.bind(py).call_method1("read", (buf.len(),))?;
+            if read.is_none() {
+                return Err(io::ErrorKind::WouldBlock.into());
+            }
+            let bytes: PyBackedBytes = read.extract().map_err(|_| {
+                PyTypeError::new_err("read() of the file object returned something else than bytes")
+            })?;
+            let target = buf.get_mut(..bytes.len()).ok_or_else(|| {
+                PyValueError::new_err("read() of the file object returned more than was asked for")
+            })?;
+            target.copy_from_slice(&bytes);
+            Ok(bytes.len())
+        })
+    }
+}
+
+impl Write for PyFile {
+    fn write(&mut self, buf: &[u8]) -> io::Result<usize> {
+        Python::attach(|py| {
+            let file = self.0.bind(py);
+            let written = file.call_method1("write", (PyBytes::new(py, buf),))?;
+            // Some objects that are not quite files return nothing.
+            match written.extract::<Option<usize>>()? {
+                Some(len) if len > buf.len() => {
+                    Err(PyValueError::new_err("write() returned more than it was given").into())
+                }
+                written => Ok(written.unwrap_or(buf.len())),
+            }
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Python::attach(|py| {
+            let file = self.0.bind(py);
+            if file.hasattr("flush")? {
+                file.call_method0("flush")?;
+            }
+            Ok(())
+        })
+    }
+}
+
+impl Seek for PyFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        Python::attach(|py| {
+            let file = self.0.bind(py);
+            match to {
+                SeekFrom::Start(at) => file.call_method1("seek", (at, 0))?,
+                SeekFrom::Current(by) => file.call_method1("seek", (by, 1))?,
+                SeekFrom::End(by) => file.call_method1("seek", (by, 2))?,
+            };
+            Ok(file.call_method0("tell")?.extract()?)
+        })
+    }
+}
+
+/// A file object that is read at any position, by one thread at a time.
+pub struct PySource(Mutex<PyFile>);
+
+impl ReadAt for PySource {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let mut file = self.locked()?;
+        file.seek(SeekFrom::Start(at))?;
+        file.read(buf)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.locked()?.seek(SeekFrom::End(0))
+    }
+}
+
+impl PySource {
+    fn locked(&self) -> io::Result<std::sync::MutexGuard<'_, PyFile>> {
+        let poisoned = |_| io::Error::other("another thread panicked while it used the file");
+        self.0.lock().map_err(poisoned)
+    }
+}
+
+/// Something that is read at any position.
+pub type Source = Arc<dyn ReadAt + Send + Sync>;
+
+/// A path, the bytes of a file, or a file object that can seek.
+pub fn source(object: &Bound<'_, PyAny>) -> PyResult<Source> {
+    if let Ok(bytes) = object.extract::<PyBackedBytes>() {
+        return Ok(Arc::new(Bytes(bytes)));
+    }
+    if object.hasattr("read")? {
+        return Ok(Arc::new(PySource(Mutex::new(PyFile::new(object.clone())))));
+    }
+    let path: PathBuf = object.extract()?;
+    let file = File::open(&path)
+        .reading()
+        .map_err(|error| error.in_file(path));
+    Ok(Arc::new(file.or_raise(object.py())?))
+}
+
+/// The bytes of a Python object.
+struct Bytes(PyBackedBytes);
+
+impl ReadAt for Bytes {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let bytes: &[u8] = &self.0;
+        bytes.read_at(at, buf)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        let bytes: &[u8] = &self.0;
+        bytes.size()
+    }
+}
+
+/// A target that can be read, too, as far as the file object can.
+pub trait Target: Read + Write + Seek + Send {}
+
+impl<T: Read + Write + Seek + Send> Target for T {}

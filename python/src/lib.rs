@@ -1,0 +1,46 @@
+//! The native half of the Python module `bloscpack`: thin classes over the library, which the Python half gives its names,
+//! defaults and documentation.
+//!
+//! The interpreter is released while chunks are compressed, decompressed, read or written. Bytes are passed as NumPy arrays
+//! of `uint8`, so that results are decoded straight into the memory of the array that the caller receives.
+#![forbid(unsafe_code)]
+
+mod array;
+mod chunk;
+mod container;
+mod error;
+mod file;
+mod indexed;
+mod options;
+mod records;
+mod stream;
+mod table;
+mod work;
+
+use pyo3::prelude::*;
+
+/// The native half of `bloscpack`: use the functions and classes of `bloscpack` itself.
+#[pymodule(gil_used = false)]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<array::Array>()?;
+    module.add_class::<table::Table>()?;
+    module.add_class::<stream::Encoder>()?;
+    module.add_class::<stream::Decoder>()?;
+    module.add_class::<indexed::IndexedFile>()?;
+    module.add_class::<records::RecordFile>()?;
+    module.add_class::<records::RecordStream>()?;
+    module.add_class::<records::RecordSink>()?;
+    module.add_function(wrap_pyfunction!(chunk::compress_chunk, module)?)?;
+    module.add_function(wrap_pyfunction!(chunk::decompress_chunk, module)?)?;
+    module.add_function(wrap_pyfunction!(chunk::decompress_chunk_into, module)?)?;
+    module.add_function(wrap_pyfunction!(chunk::chunk_header, module)?)?;
+    module.add_function(wrap_pyfunction!(container::kind, module)?)?;
+    module.add_function(wrap_pyfunction!(container::info, module)?)?;
+    module.add_function(wrap_pyfunction!(container::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(container::recover, module)?)?;
+    module.add_function(wrap_pyfunction!(container::walk, module)?)?;
+    module.add_function(wrap_pyfunction!(records::append_records, module)?)?;
+    module.add_function(wrap_pyfunction!(indexed::append_file, module)?)?;
+    Ok(())
+}

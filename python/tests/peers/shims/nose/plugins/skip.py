@@ -1,0 +1,3 @@
+"""Skips a test."""
+
+from unittest import SkipTest as SkipTest
