@@ -107,6 +107,18 @@ long: sanitizers planted coverage schedules (damage "") (kill "--all") (soak "21
     BLOSCPACK_TESTS=whole BLOSCPACK_MODEL_CASES=100000 cargo test --locked --release -p bloscpack-frames -p bloscpack-datasets model
     fuzz/run.sh 3600
 
+# A Debian package in target/release-files; needs cargo-deb.
+debian:
+    contrib/debian.sh
+
+# The command with its manual pages and completions, as an archive in target/release-files.
+archive target="":
+    contrib/archive.sh {{target}}
+
+# The pictures of the documentation.
+pictures:
+    contrib/pictures.py
+
 # The documentation, opened in a browser.
 doc:
     cargo doc --no-deps --open
