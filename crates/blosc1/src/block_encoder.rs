@@ -52,9 +52,7 @@ impl BlockEncoder {
         let block = apply(job.filter, job.layout, block, &mut self.filtered);
         let stream_len = block.len() / job.layout.streams(block.len());
         for stream in block.chunks_exact(stream_len) {
-            // The compressed form is worth it only if it is shorter than the stream itself.
-            let largest = (stream.len() - 1).min(*room + 1);
-            let Some(len) = out.append_stream(compressor, stream, largest, *room + 1)? else {
+            let Some(len) = out.append_stream(compressor, stream, *room + 1)? else {
                 return Ok(false);
             };
             *room = (*room + 1).saturating_sub(len);

@@ -150,8 +150,7 @@ impl ChunkEncoder {
     /// `ctbytes` is the length of the chunk.
     ///
     /// [`compress_bound`] bytes of `out` are always enough. It may be shorter if the data is
-    /// expected to shrink, but Zstandard leaves the last bytes of a short `out` unused. Apart from
-    /// what the encoder keeps for later chunks, nothing is allocated.
+    /// expected to shrink. Apart from what the encoder keeps for later chunks, nothing is allocated.
     ///
     /// ```
     /// use blosc1::{ChunkEncoder, ChunkSettings, Fault};
@@ -173,8 +172,11 @@ impl ChunkEncoder {
     pub fn encode_into(&mut self, data: &[u8], out: &mut [u8]) -> Result<ChunkHeader, ChunkError> {
         let nbytes = nbytes_of(data)?;
         let largest = (out.len() as u64).min(u64::from(nbytes) + 15);
-        let mut output = Slice::new(out);
-        if let Some(header) = self.compressed_header(nbytes, data, largest, &mut output)? {
+        let mut compressed = std::mem::take(&mut self.compressed);
+        let mut output = Slice::new(out, &mut compressed);
+        let header = self.compressed_header(nbytes, data, largest, &mut output);
+        self.compressed = compressed;
+        if let Some(header) = header? {
             return write(&[&header.to_bytes()], out).map(|()| header);
         }
         let header = self.copy_header(nbytes);

@@ -19,13 +19,12 @@ pub(super) trait Output {
     /// Notes in the table that the block begins at the end of what is written.
     fn note_start(&mut self, block: u32) -> Result<(), ChunkError>;
 
-    /// Appends one stream, its length first: in its compressed form if that has at most `largest`
-    /// bytes, else as it is. Returns its length, or `None` if that exceeds `most`.
+    /// Appends one stream, its length first: in its compressed form if that is shorter, else as it
+    /// is. Returns its length, or `None` if that exceeds `most`.
     fn append_stream(
         &mut self,
         compressor: &mut StreamEncoder,
         stream: &[u8],
-        largest: usize,
         most: usize,
     ) -> Result<Option<usize>, ChunkError>;
 }
@@ -74,14 +73,9 @@ impl Output for Growing<'_> {
         &mut self,
         compressor: &mut StreamEncoder,
         stream: &[u8],
-        largest: usize,
         most: usize,
     ) -> Result<Option<usize>, ChunkError> {
-        let compressed = room_for(self.compressed, stream.len());
-        let bytes = match compressor.compress(stream, &mut compressed[..largest]) {
-            Some(len) => &compressed[..len],
-            None => stream,
-        };
+        let bytes = shorter(compressor, stream, self.compressed);
         if bytes.len() > most {
             return Ok(None);
         }
@@ -91,26 +85,51 @@ impl Output for Growing<'_> {
     }
 }
 
-/// The beginning of a slice. Streams are compressed to where they belong.
+/// The stream in its compressed form, if that is shorter, or as it is. Compressors do not use all of a
+/// short buffer, so they always get one byte less than the stream has, whatever is left for the chunk:
+/// otherwise the result would depend on that.
+fn shorter<'a>(
+    compressor: &mut StreamEncoder,
+    stream: &'a [u8],
+    buffer: &'a mut Vec<u8>,
+) -> &'a [u8] {
+    let buffer = room_for(buffer, stream.len() - 1);
+    match compressor.compress(stream, buffer) {
+        Some(len) => &buffer[..len],
+        None => stream,
+    }
+}
+
+/// The beginning of a slice. Streams are compressed to where they belong, but through a buffer where
+/// the slice ends.
 pub(super) struct Slice<'a> {
     out: &'a mut [u8],
     written: usize,
+    compressed: &'a mut Vec<u8>,
 }
 
 impl<'a> Slice<'a> {
-    pub fn new(out: &'a mut [u8]) -> Self {
-        Self { out, written: 0 }
+    pub fn new(out: &'a mut [u8], compressed: &'a mut Vec<u8>) -> Self {
+        Self {
+            out,
+            written: 0,
+            compressed,
+        }
     }
+}
 
-    /// The next `len` bytes.
-    fn next(&mut self, len: usize) -> Result<&mut [u8], ChunkError> {
-        let found = self.out.len();
-        let place = self.out.get_mut(self.written..);
-        let place = place.and_then(|rest| rest.get_mut(..len));
-        let place = place.ok_or(ChunkError::OutputTooShort { found })?;
-        self.written += len;
-        Ok(place)
-    }
+/// The next `len` bytes of a slice.
+fn next<'a>(
+    out: &'a mut [u8],
+    written: &mut usize,
+    len: usize,
+) -> Result<&'a mut [u8], ChunkError> {
+    let found = out.len();
+    let place = out.get_mut(*written..);
+    let place = place.and_then(|rest| rest.get_mut(..len));
+    let place = place.ok_or(ChunkError::OutputTooShort { found })?;
+    *written += len;
+    Ok(place)
 }
 
 impl Output for Slice<'_> {
@@ -119,12 +138,12 @@ impl Output for Slice<'_> {
     }
 
     fn zeros(&mut self, len: usize) -> Result<(), ChunkError> {
-        self.next(len)?.fill(0);
+        next(self.out, &mut self.written, len)?.fill(0);
         Ok(())
     }
 
     fn append(&mut self, bytes: &[u8]) -> Result<(), ChunkError> {
-        self.next(bytes.len())?.copy_from_slice(bytes);
+        next(self.out, &mut self.written, bytes.len())?.copy_from_slice(bytes);
         Ok(())
     }
 
@@ -136,24 +155,32 @@ impl Output for Slice<'_> {
         &mut self,
         compressor: &mut StreamEncoder,
         stream: &[u8],
-        largest: usize,
         most: usize,
     ) -> Result<Option<usize>, ChunkError> {
-        let at = self.written;
-        self.next(4)?;
-        let place = self.next(largest)?;
-        let len = match compressor.compress(stream, place) {
-            Some(len) => len,
-            None if stream.len() > most => return Ok(None),
+        let Self {
+            out,
+            written,
+            compressed,
+        } = self;
+        let place = out.get_mut(*written + 4..);
+        let (len, elsewhere) = match place.and_then(|rest| rest.get_mut(..stream.len() - 1)) {
+            Some(place) => match compressor.compress(stream, place) {
+                Some(len) => (len, None),
+                None => (stream.len(), Some(stream)),
+            },
             None => {
-                self.written = at + 4;
-                self.append(stream)?;
-                stream.len()
+                let bytes = shorter(compressor, stream, compressed);
+                (bytes.len(), Some(bytes))
             }
         };
-        self.written = at;
-        self.next(4)?.copy_from_slice(&le_u32(len)?);
-        self.written += len;
+        if len > most {
+            return Ok(None);
+        }
+        next(out, written, 4)?.copy_from_slice(&le_u32(len)?);
+        let place = next(out, written, len)?;
+        if let Some(bytes) = elsewhere {
+            place.copy_from_slice(bytes);
+        }
         Ok(Some(len))
     }
 }
