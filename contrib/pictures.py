@@ -93,10 +93,10 @@ def file_layout():
              + box(386, 34, "✓", "", sum_colour) + box(420, 90, "chunk 1", "", chunk_colour)
              + box(510, 34, "✓", "", sum_colour) + box(544, 50, "…", "", chunk_colour))
     parts += [text(403, 20, "a digest after each chunk", "small", "middle"),
-              '<path class="line" d="M265 74v40h66v-36" marker-end="url(#tip)"/>',
+              '<path class="line" d="M268 74v34h14v-30" marker-end="url(#tip)"/>',
               '<defs><marker id="tip" markerWidth="8" markerHeight="8" refX="4" refY="4" orient="auto">'
               '<path d="M0 0L8 4L0 8z" fill="#8c959f"/></marker></defs>',
-              text(340, 112, "where each chunk begins", "small")]
+              text(292, 110, "where each chunk begins", "small")]
     return svg(604, 124, "A Bloscpack file: header, metadata, offsets, and chunks with their digests", parts)
 
 

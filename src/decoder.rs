@@ -365,6 +365,11 @@ impl<R> Decoder<R> {
         self.total_out
     }
 
+    /// Uncompressed bytes passed so far, delivered or not.
+    pub(crate) fn passed(&self) -> u64 {
+        self.engine.content()
+    }
+
     /// The bytes that were decoded and not delivered.
     fn unread(&self) -> Result<&[u8]> {
         match &self.piece {

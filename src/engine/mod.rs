@@ -148,6 +148,11 @@ impl<R> Engine<R> {
         self.parser.members()
     }
 
+    /// Uncompressed bytes of the chunks begun so far.
+    pub(super) fn content(&self) -> u64 {
+        self.content
+    }
+
     /// Takes back the buffer of a piece.
     pub(super) fn recycle(&mut self, buffer: Vec<u8>) {
         self.content_buffers.put(buffer);

@@ -40,7 +40,7 @@ pub(super) trait Elements {
             }
             watch.advance(len, Some(total))
         })?;
-        part.check(written)
+        part.check(written, Region::all(self.shape()).bytes(itemsize))
     }
 }
 

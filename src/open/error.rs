@@ -23,7 +23,7 @@ pub enum SelectionError {
     Rows {
         /// The first row that is wanted.
         start: u64,
-        /// The row after the last one that is wanted.
+        /// The row after the last one that is wanted; `u64::MAX` for all that follow.
         end: u64,
         /// The number of rows.
         rows: u64,
@@ -32,7 +32,7 @@ pub enum SelectionError {
     Bytes {
         /// The first byte that is wanted.
         start: u64,
-        /// The byte after the last one that is wanted.
+        /// The byte after the last one that is wanted; `u64::MAX` for all that follow.
         end: u64,
         /// The bytes of the range that exist.
         found: u64,
@@ -78,7 +78,17 @@ pub enum SelectionError {
 impl fmt::Display for SelectionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Rows {
+                start,
+                end: u64::MAX,
+                ..
+            } => write!(f, "rows {start}.. begin past the end"),
             Self::Rows { start, end, .. } => write!(f, "rows {start}..{end} extend past the end"),
+            Self::Bytes {
+                start,
+                end: u64::MAX,
+                ..
+            } => write!(f, "range {start}.. begins past the end"),
             Self::Bytes { start, end, found } => {
                 let bytes = super::text::count(*found, "byte");
                 write!(

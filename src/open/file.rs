@@ -58,7 +58,7 @@ impl BloscpackFile {
         let mut decoder = builder.read_from(self.0.reader()?);
         let done = decoder.copy_to(to);
         self.0.warn(decoder.warnings());
-        part.check(done?)
+        part.check(done?, decoder.passed())
     }
 
     /// Reads part of a file without what precedes it, if that is faster.
@@ -86,7 +86,7 @@ impl BloscpackFile {
             return Ok(None);
         }
         let copied = reader.copy_range(range.start..end, to)?;
-        part.check(copied).map(Some)
+        part.check(copied, reader.content_len()).map(Some)
     }
 }
 

@@ -131,7 +131,7 @@ impl FrameContainer {
             copied += write(to, cut(&data, within(&wanted, number * size, len))?)?;
             self.options.watch.advance(len, Some(total))?;
         }
-        part.check(copied)
+        part.check(copied, frame.content_len())
     }
 
     /// The chunks to read, and the range of the frame's bytes to copy.

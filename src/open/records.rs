@@ -31,7 +31,10 @@ pub(super) fn copy(file: &mut Bytes, part: &Part, to: &mut dyn Write) -> Result<
     drop(to.into_parts());
     match error {
         Some(error) => Err(Error::from(error).on(Side::Target)),
-        None => part.check(done?),
+        None => {
+            let (copied, passed) = done?;
+            part.check(copied, passed)
+        }
     }
 }
 
@@ -76,7 +79,7 @@ impl<R: Read> Read for FlushingReader<'_, '_, R> {
 }
 
 /// Writes the records of a chunk.
-fn by_chunk(file: &mut Bytes, chunk: u64, out: &Out<'_>) -> Result<u64> {
+fn by_chunk(file: &mut Bytes, chunk: u64, out: &Out<'_>) -> Result<(u64, u64)> {
     let source = file.source().ok_or(SelectionError::NeedsPositions)?;
     let builder = IndexedRecordReader::builder()
         .limits(file.options.limits)
@@ -90,11 +93,11 @@ fn by_chunk(file: &mut Bytes, chunk: u64, out: &Out<'_>) -> Result<u64> {
     for record in reader.range(range) {
         copied += out.put(&record?)?;
     }
-    Ok(copied)
+    Ok((copied, copied))
 }
 
 /// Reads all records from the beginning, with all threads.
-fn in_order(file: &mut Bytes, part: &Part, out: &Out<'_>) -> Result<u64> {
+fn in_order(file: &mut Bytes, part: &Part, out: &Out<'_>) -> Result<(u64, u64)> {
     let wanted = match part {
         Part::Bytes(bounds) => bounds.range(),
         _ => 0..u64::MAX,
@@ -110,12 +113,12 @@ fn in_order(file: &mut Bytes, part: &Part, out: &Out<'_>) -> Result<u64> {
     done
 }
 
-/// Copies a range of the records' bytes.
+/// Copies a range of the records' bytes. Returns how many were copied, and how many were passed or copied.
 fn copy_range(
     wanted: Range<u64>,
     reader: &mut RecordReader<impl Read>,
     out: &Out<'_>,
-) -> Result<u64> {
+) -> Result<(u64, u64)> {
     let (mut at, mut copied) = (0, 0);
     while at < wanted.end
         && let Some(record) = reader.next_record()?
@@ -124,5 +127,5 @@ fn copy_range(
         copied += out.put(cut(record, within(&wanted, at, len))?)?;
         at += len;
     }
-    Ok(copied)
+    Ok((copied, at))
 }

@@ -81,17 +81,19 @@ impl Selection {
 }
 
 impl Part {
-    /// Refuses a range of bytes if fewer of it exist.
-    pub(super) fn check(&self, found: u64) -> bloscpack_error::Result<u64> {
-        match self {
-            Self::Bytes(bounds) if found < len_of(&bounds.range()) => match *bounds {
-                Bounds { end: None, .. } => Ok(found),
-                Bounds {
-                    start,
-                    end: Some(end),
-                } => Err(SelectionError::Bytes { start, end, found }.into()),
-            },
-            _ => Ok(found),
+    /// Refuses a range of bytes if fewer of it exist, or if it begins past the end: `len` bytes were passed or copied.
+    pub(super) fn check(&self, found: u64, len: u64) -> bloscpack_error::Result<u64> {
+        let Self::Bytes(bounds) = self else {
+            return Ok(found);
+        };
+        let is_there = match bounds.end {
+            Some(_) => len_of(&bounds.range()) <= found,
+            None => bounds.start <= len,
+        };
+        let Range { start, end } = bounds.range();
+        match is_there {
+            true => Ok(found),
+            false => Err(SelectionError::Bytes { start, end, found }.into()),
         }
     }
 
@@ -170,10 +172,10 @@ impl Bounds {
     /// # Errors
     /// Returns [`SelectionError::Rows`] if there are not so many.
     pub fn resolve(self, rows: u64) -> Result<Range<u64>, SelectionError> {
-        let start = self.start;
-        let end = self.end.unwrap_or(rows.max(start));
-        match start <= end && end <= rows {
-            true => Ok(start..end),
+        let Range { start, end } = self.range();
+        let last = self.end.unwrap_or(rows);
+        match start <= last && last <= rows {
+            true => Ok(start..last),
             false => Err(SelectionError::Rows { start, end, rows }),
         }
     }

@@ -1,5 +1,6 @@
 //! The command line: all subcommands and the global options.
 
+use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -58,7 +59,7 @@ const CHANGING: [&str; 10] = [
 ];
 
 /// What other programs call the subcommands.
-const OTHER_NAMES: [(&str, &str); 11] = [
+const OTHER_NAMES: [(&str, &str); 13] = [
     ("check", "verify"),
     ("extract", "decompress"),
     ("list", "ls"),
@@ -69,7 +70,23 @@ const OTHER_NAMES: [(&str, &str); 11] = [
     ("test", "verify"),
     ("uncompress", "decompress"),
     ("unpack", "decompress"),
+    ("unzip", "decompress"),
+    ("view", "info"),
     ("zip", "compress"),
+];
+
+/// Options of gzip, zstd and tar that are subcommands here.
+const OTHER_OPTIONS: [(&str, &str); 10] = [
+    ("-l", "info"),
+    ("--list", "info"),
+    ("-t", "verify"),
+    ("--test", "verify"),
+    ("-x", "decompress"),
+    ("--extract", "decompress"),
+    ("--decompress", "decompress"),
+    ("--uncompress", "decompress"),
+    ("-z", "compress"),
+    ("--compress", "compress"),
 ];
 
 /// Prints an error of the parser as all others, or the help that was asked for, and ends.
@@ -79,7 +96,7 @@ pub fn exit(error: clap::Error) -> ! {
     {
         error.exit();
     }
-    let error = advise(error);
+    let error = advise_option(advise(error));
     message::print(&format!("blpk: {}", error.render().ansi()));
     process::exit(Status::Usage.code().into())
 }
@@ -108,11 +125,27 @@ fn advise(mut error: clap::Error) -> clap::Error {
     let similar = || {
         found
             .into_iter()
-            .rfind(|one| !CHANGING.contains(&one.as_str()))
+            .rfind(|one| one.len() > 1 && !CHANGING.contains(&one.as_str()))
     };
     let suggested = known.map(|(_, name)| (*name).to_owned()).or_else(similar);
     if let Some(name) = suggested {
         error.insert(ContextKind::SuggestedSubcommand, ContextValue::String(name));
+    }
+    error
+}
+
+/// Names the subcommand in place of an option by which other programs begin, as in `gzip -l FILE`.
+fn advise_option(mut error: clap::Error) -> clap::Error {
+    let first = env::args_os().nth(1);
+    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
+        return error;
+    };
+    let is_first = first.is_some_and(|first| first == option.as_str());
+    let known = OTHER_OPTIONS.iter().find(|(other, _)| other == option);
+    if let (true, Some((_, name))) = (is_first, known) {
+        let tip = format!("use 'blpk {name}' for it").into();
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
     }
     error
 }

@@ -44,6 +44,14 @@ impl<'a> InPlace<'a> {
         unchanged(&self.name())
     }
 
+    /// The detail of a failure after which only the next reader knows.
+    fn whole(&self) -> String {
+        format!(
+            "{} has all of its old content, or all of the new",
+            self.name()
+        )
+    }
+
     /// Called while the change waits for a lock: reports that after a while, and returns whether to go on waiting.
     fn while_waiting(
         &self,

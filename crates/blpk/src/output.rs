@@ -99,7 +99,8 @@ impl Output {
                 Sink::Atomic(AtomicFile::replace(path, old).map_err(failed)?.into())
             }
             Destination::Special(old) if old.is_dir() => {
-                return Err(Failure::usage(format!("output {name} is a directory")));
+                let title = format!("output {name} is a directory");
+                return Err(Failure::usage(title).hint("name the file to write in it"));
             }
             Destination::Special(old) => {
                 if is_block_device(&old) {

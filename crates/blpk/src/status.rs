@@ -29,10 +29,10 @@ Exit status:
   0  success; all data is sound
   1  the work failed (I/O error, no permission, no space)
   2  wrong usage
-  3  damaged data (wrong checksum, contradiction, undecodable); recover: data is lost, or may be
+  3  damaged data; from recover: something is lost, or may be
   4  truncated, unterminated or unfinished data, or an empty input
   5  unknown or unsupported format, or over a limit
-  130  interrupted by Ctrl-C; 143 and 129 by SIGTERM and SIGHUP (the process ends by the signal itself)";
+  130, 143, 129  ended by Ctrl-C, SIGTERM or SIGHUP, by the signal itself";
 
 impl Status {
     /// The number that the shell sees.

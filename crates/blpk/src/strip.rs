@@ -147,7 +147,7 @@ impl Strip {
             .collect();
         let chunks = self.per_bin.saturating_mul(to_u64(each));
         let mut key = format!(
-            "{} a mark, ▁ little to █ all of the data left",
+            "{} per mark, ▁ little to █ all of the data left",
             count(chunks, "chunk")
         );
         for (mark, meaning) in [
@@ -194,7 +194,7 @@ mod tests {
         let (marks, key) = strip.drawn(80);
         let marks = anstream::adapter::strip_str(&marks).to_string();
         assert_eq!(marks, "▁X██??X");
-        assert!(key.starts_with("1 chunk a mark"), "{key}");
+        assert!(key.starts_with("1 chunk per mark"), "{key}");
     }
 
     #[test]
@@ -207,7 +207,7 @@ mod tests {
         let marks = anstream::adapter::strip_str(&marks).to_string();
         assert!(marks.chars().count() <= 60, "{marks}");
         assert!(marks.starts_with('▅') && marks.ends_with('X'), "{marks}");
-        assert!(key.contains(" chunks a mark"), "{key}");
+        assert!(key.contains(" chunks per mark"), "{key}");
         // Damage as far away as a hostile file may claim.
         strip.damage(u64::MAX);
         assert!(strip.bins.len() <= super::BINS);

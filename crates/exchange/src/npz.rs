@@ -153,7 +153,7 @@ impl NpzSource {
                 .iter()
                 .map(|(name, array)| format!("{name} {:?}", array.shape()));
             return Err(Error::usage(format!(
-                "the arrays of the archive are no columns of one table: {}; choose one of them",
+                "the arrays of the archive do not have the same number of rows: {}",
                 shapes.collect::<Vec<_>>().join(", ")
             )));
         };

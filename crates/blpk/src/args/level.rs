@@ -1,8 +1,8 @@
-//! `-1` to `-9`: the level, as gzip and zstd have it.
+//! `-1` to `-9`, `--fast` and `--best`: the level, as gzip and zstd have it.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-/// The level of `-1` to `-9`; the last one counts.
+/// The level of `-1`, also `--fast`, to `-9`, also `--best`; the last one counts.
 #[derive(Clone, Copy, Debug)]
 pub struct LevelFlags(pub Option<u8>);
 
@@ -18,6 +18,11 @@ impl Args for LevelFlags {
             .zip('1'..)
             .fold(command, |command, (id, digit)| {
                 let flag = Arg::new(id).short(digit).action(ArgAction::SetTrue);
+                let flag = match digit {
+                    '1' => flag.long("fast"),
+                    '9' => flag.long("best"),
+                    _ => flag,
+                };
                 command.arg(
                     flag.hide(true)
                         .conflicts_with("level")

@@ -69,7 +69,7 @@ impl Operands {
     /// Advice if two names were taken for IN and OUT, and perhaps should not have been.
     pub fn advise(&self, command: &str, failure: Failure) -> Failure {
         match (self.second(), failure.status()) {
-            (Some(output), Status::Usage) => failure.detail(format!(
+            (Some(output), Status::Usage) if !output.is_dir() => failure.detail(format!(
                 "blpk {command} takes one IN and one OUT; for several files: blpk {command} --multiple {} {}",
                 shown(self.input()),
                 shown(output),

@@ -1,5 +1,6 @@
 //! Parsers of option values.
 
+use std::ffi::OsStr;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -12,7 +13,8 @@ use bloscpack::{
     exchange::Format,
     open::{Bounds, Slice},
 };
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::{Arg, Command};
 
 use crate::layout::ArrayLayout;
 use crate::size;
@@ -95,12 +97,43 @@ where
     })
 }
 
-/// Parses `--from` and `--to`: the extension of a file name, without its dot.
-pub fn format(text: &str) -> Result<Format, String> {
-    let path = format!("x.{}", text.trim_start_matches('.'));
-    Format::of_path(path).ok_or_else(|| {
-        "expected npy, npz, csv, tsv, jsonl, arrow, arrows, parquet or bin".to_owned()
-    })
+/// Parses `--from`.
+pub fn format_read() -> impl TypedValueParser<Value = Format> {
+    Formats(&["npy", "npz", "csv", "tsv", "arrow", "parquet"])
+}
+
+/// Parses `--to`.
+pub fn format_written() -> impl TypedValueParser<Value = Format> {
+    Formats(&[
+        "npy", "csv", "tsv", "jsonl", "arrow", "arrows", "parquet", "bin",
+    ])
+}
+
+/// Parses a format: any extension of a file name, with or without its dot. These are listed.
+#[derive(Clone)]
+struct Formats(&'static [&'static str]);
+
+impl TypedValueParser for Formats {
+    type Value = Format;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        text: &OsStr,
+    ) -> Result<Format, clap::Error> {
+        let names = self.0;
+        let format = move |text: String| {
+            let path = format!("x.{}", text.trim_start_matches('.'));
+            Format::of_path(path).ok_or_else(|| format!("expected one of {}", names.join(", ")))
+        };
+        let parser = StringValueParser::new().try_map(format);
+        parser.parse_ref(command, arg, text)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().map(PossibleValue::new)))
+    }
 }
 
 /// Parses `--dtype`.

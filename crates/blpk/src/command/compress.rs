@@ -174,10 +174,13 @@ impl Compress {
             return;
         }
         let (plain, packed) = (size::pretty(plain), size::pretty(packed));
-        session.advice(match self.aim() {
-            Some(_) => format!("{name} is not smaller than its input ({packed} from {plain}), which may be compressed already"),
-            None => format!("{name} is not smaller than its input ({packed} from {plain}); --auto may find better settings"),
-        });
+        let advice = match self.aim() {
+            Some(_) => "the input may be compressed already",
+            None => "--auto may find better settings",
+        };
+        session.advice(format_args!(
+            "{name} is not smaller than its input: {packed} from {plain}; {advice}"
+        ));
     }
 
     /// The aim by which settings are chosen.

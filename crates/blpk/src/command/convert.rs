@@ -16,6 +16,7 @@ use bloscpack::{
 };
 use clap::Args;
 
+use super::target::{self, Target};
 use crate::args;
 use crate::container::Opened;
 use crate::dataset::storage_args::StorageArgs;
@@ -30,9 +31,10 @@ use crate::text::{count, quoted};
 /// Change layout, format or settings
 ///
 /// With --layout, OUT is a dataset or a Blosc2 frame (caterva, b2nd), and PATH a dataset, a frame, or a Bloscpack file with
-/// a NumPy array. With --format, OUT is a Bloscpack file, and PATH another one or an array. Without either, OUT is of the
-/// same kind as PATH. Attributes and metadata are copied if OUT can store them. Settings that are not given are those of
-/// PATH; if its level is unknown, it is the default of the codec.
+/// a NumPy array. With --format, OUT is a Bloscpack file, and PATH another one or an array. Without either, OUT is a frame if it
+/// ends in .b2nd or .b2frame, a Bloscpack file if it ends in .blp, and otherwise of the same kind as PATH. Attributes and
+/// metadata are copied if OUT can store them. Settings that are not given are those of PATH; if its level is unknown, it is
+/// the default of the codec.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Convert {
@@ -72,7 +74,7 @@ const EXAMPLES: &str = "\
 Examples:
   blpk convert prices.bcolz prices --layout blz-doc -c zstd -k sha256
   blpk convert --format 2 old.blp new.blp
-  blpk convert cube.cat cube.b2nd --layout b2nd --dtype '<f8' --chunkshape 100,100,50";
+  blpk convert cube.cat cube.b2nd --layout b2nd --dtype '<f8'";
 
 /// The key of an array's attributes in the metadata of a Bloscpack file, beside the keys of NumPy.
 const ATTRIBUTES: &str = "attributes";
@@ -94,7 +96,7 @@ impl Convert {
             Some(dtype) => options.dtype(dtype.clone()),
             None => options,
         })?;
-        let goal = self.goal(opened.container.kind());
+        let goal = self.goal(opened.container.kind())?;
         self.check(goal, &mut opened)?;
         let made = match goal {
             Goal::Dataset(layout) => self.dataset(&mut opened, layout, session),
@@ -106,14 +108,28 @@ impl Convert {
         Ok(Status::Done)
     }
 
-    /// The kind of output: by the options, or else that of PATH.
-    fn goal(&self, kind: Kind) -> Goal {
-        match (self.layout, self.format, kind) {
+    /// The kind of output: by the options, by the ending of OUT, or else that of PATH.
+    fn goal(&self, kind: Kind) -> Result<Goal, Failure> {
+        let goal = match (self.layout, self.format, kind) {
             (Some(ArrayLayout::Dataset(layout)), ..) => Goal::Dataset(Some(layout)),
             (Some(ArrayLayout::Frame(kind)), ..) => Goal::Frame(Some(kind)),
             (None, Some(_), _) | (None, None, Kind::Bloscpack | Kind::Records) => Goal::File,
             (None, None, Kind::Frame) => Goal::Frame(None),
             (None, None, _) => Goal::Dataset(None),
+        };
+        let hint = "choose another name, or omit --layout and --format";
+        let is_given = self.layout.is_some() || self.format.is_some();
+        match (target::promised(&self.output), goal) {
+            (None, _) | (Some(Target::File), Goal::File) => Ok(goal),
+            (Some(Target::Layout(_)), Goal::Frame(_)) => Ok(goal),
+            (Some(Target::File), _) if is_given => {
+                Err(target::mismatch(&self.output, "a Bloscpack file", hint))
+            }
+            (Some(Target::Layout(_)), _) if is_given => {
+                Err(target::mismatch(&self.output, "a Blosc2 frame", hint))
+            }
+            (Some(Target::File), _) => Ok(Goal::File),
+            (Some(Target::Layout(_)), _) => Ok(Goal::Frame(Some(ArrayKind::B2nd))),
         }
     }
 

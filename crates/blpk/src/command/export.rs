@@ -22,8 +22,8 @@ use crate::text::{count, quoted};
 
 /// Write a dataset or frame as .npy, CSV, ...
 ///
-/// The extension of OUT selects the format: .npy, .csv, .tsv, .jsonl, .arrow, .arrows (a stream) or .parquet; .bin contains only
-/// the elements of one column. A table becomes a .npy array whose elements have fields; an array of two axes becomes CSV with a
+/// The extension of OUT selects the format: .npy, .csv, .tsv or .jsonl; with the feature arrow, which blpk --version shows,
+/// .arrow, .arrows (a stream) or .parquet; .bin contains only the elements of one column. A table becomes a .npy array whose elements have fields; an array of two axes becomes CSV with a
 /// column for each position along the second. PATH may also be a Bloscpack file with a NumPy array or with a .npy file in it, or
 /// a Blosc2 frame with an array. --dtype is needed for the arrays of Caterva, which do not store
 /// their dtype.
@@ -47,7 +47,7 @@ pub struct Export {
     dtype: Option<DType>,
 
     /// Format of OUT, if its name does not show it
-    #[arg(long, value_name = "FORMAT", value_parser = args::format)]
+    #[arg(long, value_name = "FORMAT", value_parser = args::format_written())]
     to: Option<Format>,
 
     /// Dataset, frame or file to read

@@ -5,7 +5,6 @@
 )]
 
 mod file;
-mod target;
 
 use std::path::PathBuf;
 
@@ -17,6 +16,7 @@ use bloscpack::{
 use clap::Args;
 use same_file::is_same_file;
 
+use super::target::{self, Target};
 use crate::args;
 use crate::dataset;
 use crate::dataset::import_args::ImportArgs;
@@ -32,15 +32,15 @@ use crate::session::Session;
 use crate::size;
 use crate::status::Status;
 use crate::text::count;
-use target::Target;
 
 /// Make a dataset or frame of .npy, CSV, ...
 ///
-/// IN is .npy, .npz, .csv, .tsv, .arrow or .parquet. A NumPy array becomes an array; with --table, an array whose elements have fields
-/// becomes a table. The arrays of a .npz become the columns of a table; a single one, an array. The other formats become tables. The layouts caterva and b2nd make a frame with an n-dimensional
-/// array, only from .npy: a file, or a directory with --sparse. If OUT ends in .b2nd, that is the default; if it ends in .blp,
-/// a .npy becomes a Bloscpack file as Bloscpack's own NumPy functions make it. OUT appears under its name when it is complete. With -f
-/// it atomically replaces an existing dataset or frame.
+/// IN is .npy, .npz, .csv or .tsv; with the feature arrow, which blpk --version shows, also .arrow or .parquet. A NumPy array
+/// becomes an array; with --table, an array whose elements have fields becomes a table. The arrays of a .npz become the columns
+/// of a table; a single one, an array. The other formats become tables. The layouts caterva and b2nd make a frame with an
+/// n-dimensional array, only from .npy: a file, or a directory with --sparse. If OUT ends in .b2nd or .b2frame, b2nd is the
+/// default; if it ends in .blp, a .npy becomes a Bloscpack file as Bloscpack's own NumPy functions make it. OUT appears under
+/// its name when it is complete. With -f it atomically replaces an existing dataset or frame.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Import {
@@ -76,7 +76,7 @@ const EXAMPLES: &str = "\
 Examples:
   blpk import prices.csv prices --types day=datetime64[D]
   blpk import grid.npy grid --layout carray-doc --chunkshape 64,64 -c zstd
-  blpk import cube.npy cube.b2nd --layout b2nd --chunkshape 100,100,50 --blockshape 10,20,50";
+  blpk import cube.npy cube.b2nd --chunkshape 100,100,50";
 
 impl Import {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {

@@ -82,7 +82,7 @@ impl Info {
             Ok(summary) => summary,
             Err(error) => {
                 let failure = opened.origin.failure(&error);
-                self.print_intact(&mut opened, failure.title(), session)?;
+                self.print_intact(&mut opened, failure.title())?;
                 return Err(failure);
             }
         };
@@ -110,13 +110,8 @@ impl Info {
     }
 
     /// Prints what is intact of a file that is cut or damaged.
-    fn print_intact(
-        &self,
-        opened: &mut Opened,
-        error: Option<&str>,
-        session: &Session,
-    ) -> Result<(), Failure> {
-        let Some(intact) = Intact::of(opened, session) else {
+    fn print_intact(&self, opened: &mut Opened, error: Option<&str>) -> Result<(), Failure> {
+        let Some(intact) = Intact::of(opened) else {
             return Ok(());
         };
         if !self.json {

@@ -117,7 +117,7 @@ fn append(
 fn examples() -> String {
     let mut section = ".SH EXAMPLES\n".to_owned();
     for line in EXAMPLES.lines().skip(1) {
-        if let Some((example, meaning)) = line.trim().split_once("   ") {
+        if let Some((example, meaning)) = line.trim().split_once("  ") {
             let example = example.replace('-', "\\-");
             let _ = writeln!(section, ".TP\n\\fB{example}\\fR\n{}", meaning.trim());
         }

@@ -20,6 +20,7 @@ mod patch;
 mod records;
 mod recover;
 mod reindex;
+mod target;
 mod verify;
 
 use clap::Subcommand;
@@ -86,17 +87,17 @@ pub fn run(
 /// The examples below `--help`, which are also in the manual page.
 pub const EXAMPLES: &str = "\
 Examples:
-  blpk compress data.bin                    write data.bin.blp
-  blpk c -t 4 -c zstd -l 9 data.bin a.blp   4-byte elements, zstd, as small as possible
-  blpk c --auto=size data.bin a.blp         settings chosen by a sample of the data
-  blpk decompress data.bin.blp              write data.bin
-  producer | blpk c | blpk d | consumer     standard input to standard output
-  blpk cat --range 1M..2M data.bin.blp      part of the uncompressed content
-  producer | blpk append data.bin.blp       add to the content
-  blpk verify *.blp                         check every chunk and report damage
-  blpk records pack --small app.log a.blp   one record per line, many records per chunk
-  blpk records get a.blp 17 1000..1010      records by number
-  blpk import prices.csv prices             CSV into a table in a directory
-  blpk export prices prices.parquet         a table into Parquet
-  blpk import cube.npy cube.b2nd --layout b2nd   an n-dimensional array in one file
-  blpk cat --slice '3,:,10:20' cube.b2nd    some of its elements";
+  blpk compress data.bin                   write data.bin.blp
+  blpk c --auto=size data.bin a.blp        as small as a sample promises
+  blpk c -t 4 -c zstd -l 9 data.bin a.blp  4-byte elements, zstd, level 9
+  blpk decompress data.bin.blp             write data.bin
+  producer | blpk c | blpk d | consumer    standard input to standard output
+  blpk cat --range 1M..2M data.bin.blp     part of the uncompressed content
+  producer | blpk append data.bin.blp      add to the content
+  blpk verify backup                       check everything below a folder
+  blpk records pack --small app.log a.blp  a record for each line
+  blpk records get a.blp 17 1000..1010     records by number
+  blpk import prices.csv prices            CSV into a table in a directory
+  blpk export prices prices.jsonl          a table into JSON lines
+  blpk import cube.npy cube.b2nd           an n-dimensional array in one file
+  blpk cat --slice '3,:,10:20' cube.b2nd   some of its elements";

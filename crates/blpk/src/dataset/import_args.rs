@@ -20,8 +20,8 @@ use crate::session::Session;
 /// Details that a file of another format may not state.
 #[derive(Args, Debug)]
 pub struct ImportArgs {
-    /// Format of IN, if its name does not show it: npy, npz, csv, tsv, arrow, parquet
-    #[arg(long, value_name = "FORMAT", value_parser = args::format)]
+    /// Format of IN, if its name does not show it
+    #[arg(long, value_name = "FORMAT", value_parser = args::format_read())]
     pub from: Option<Format>,
 
     /// NumPy types of columns, such as day=datetime64[D],id=u4; those of other CSV columns are guessed

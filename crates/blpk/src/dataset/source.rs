@@ -1,5 +1,6 @@
 //! Rows from a dataset or from a file of another format.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek as _};
 use std::path::Path;
@@ -16,6 +17,7 @@ use crate::input::{self, Input, InterruptibleReader, is_standard_input};
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::session::Session;
+use crate::text::shown;
 
 /// A source that shows its progress, and fails once the work is asked to stop.
 pub struct ProgressSource<'a> {
@@ -100,8 +102,19 @@ pub fn format_of(path: &Path, given: Option<Format>) -> Result<Format, Failure> 
     if let Some(format) = given.or_else(|| Format::of_path(path)) {
         return Ok(format);
     }
-    let title = format!("the name of {} does not show its format", input::name(path));
-    Err(Failure::usage(title).hint("use --from npy, npz, csv, tsv, arrow or parquet"))
+    let name = input::name(path);
+    let failure = Failure::usage(format!("the name of {name} does not show its format"));
+    Err(match path.extension() {
+        Some(ending) if ending == "gz" => {
+            let plain = path.with_extension("");
+            let from = plain
+                .extension()
+                .map_or("csv".into(), OsStr::to_string_lossy);
+            let path = shown(path);
+            failure.hint(format!("gunzip < {path} | blpk import - OUT --from {from}"))
+        }
+        _ => failure.hint("use --from npy, npz, csv, tsv, arrow or parquet"),
+    })
 }
 
 /// Opens a file of another format.
@@ -155,6 +168,9 @@ pub fn advise(failure: Failure, format: Format, error: &Error) -> Failure {
     match error.category() {
         Category::Unsupported if !format.is_read() => {
             failure.hint("only .npy, .npz, .csv, .tsv, .arrow and .parquet can be read")
+        }
+        Category::Usage if format == Format::Npz => {
+            failure.hint("--member NAME takes one of the arrays")
         }
         Category::Usage => failure.hint(
             "--types NAME=DTYPE sets the type of a column, --fill NAME=TEXT the value of missing cells",

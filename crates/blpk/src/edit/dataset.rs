@@ -120,7 +120,7 @@ impl<'a> DatasetEdit<'a> {
     fn failed_to_flush(&self, error: &Error) -> Failure {
         let unknown = error.category() == Category::Failed && !is_busy(error);
         match unknown && !is_stopped(error) {
-            true => failure(self.0.path, error),
+            true => failure(self.0.path, error).detail(self.0.whole()),
             false => self.failed(error),
         }
     }

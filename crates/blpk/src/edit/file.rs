@@ -106,7 +106,7 @@ impl<'a> FileEdit<'a> {
 
     /// The failure to open it. Opening writes to the file only to complete a change.
     fn failed_to_open(&self, error: &Error, marked: bool) -> Failure {
-        let failure = self.failed(error);
+        let failure = self.explained("", error);
         // The library itself may not know what has become of the file.
         let unknown = io_error(error).is_some_and(|error| error.kind() == io::ErrorKind::Other);
         let told = io_error(error).is_none() || is_busy(error);
@@ -123,6 +123,17 @@ impl<'a> FileEdit<'a> {
 
     /// The failure of a change with data from `source`, by the side of the error.
     pub fn failed_from(&self, source: &str, error: &Error) -> Failure {
+        let failure = self.explained(source, error);
+        // After a failed write, only the next reader knows what the file contains.
+        let is_source = error.side() == Some(Side::Source);
+        match is_unknown(error) && !is_source && !is_stopped(error) {
+            true => failure.detail(self.0.whole()),
+            false => failure,
+        }
+    }
+
+    /// The failure with what is known of the file.
+    fn explained(&self, source: &str, error: &Error) -> Failure {
         if is_stopped(error) {
             return self.unchanged(Failure::interrupted());
         }
@@ -133,8 +144,7 @@ impl<'a> FileEdit<'a> {
         if is_denied(error) {
             return failure.hint(self.permissions());
         }
-        // After a failed write the state of the file is unknown until it is opened again.
-        match error.category() == Category::Failed && !is_busy(error) {
+        match is_unknown(error) {
             true => failure,
             false => self.unchanged(failure),
         }
@@ -161,6 +171,11 @@ impl<'a> FileEdit<'a> {
     pub fn report_late_signal(&self) {
         self.0.report_late_signal();
     }
+}
+
+/// Whether the change may have been made in spite of the error.
+fn is_unknown(error: &Error) -> bool {
+    error.category() == Category::Failed && !is_busy(error) && !is_denied(error)
 }
 
 fn is_denied(error: &Error) -> bool {

@@ -51,6 +51,6 @@ impl Refusal {
             false => Status::Failed,
         };
         Failure::new(status, self.title)
-            .hint("-f does not replace it, either: choose another name, or remove it first")
+            .hint("-f does not replace it either; choose another name, or remove it first")
     }
 }

@@ -124,10 +124,13 @@ fn the_ending_of_the_output_decides() {
     folder.write("t.csv", "a\n1\n");
     folder.run(["import", "a.npy", "a.b2nd"]).succeeded();
     assert_eq!(info(&folder, "a.b2nd")["kind"], "frame");
+    folder.run(["import", "a.npy", "a.b2frame"]).succeeded();
+    assert_eq!(info(&folder, "a.b2frame")["layout"], "b2nd");
     folder.run(["import", "a.npy", "a.bcolz"]).succeeded();
     assert_eq!(info(&folder, "a.bcolz")["layout"], "bcolz");
     for (args, words) in [
         ("a.npy b.b2nd --layout bcolz", "that of a Blosc2 frame"),
+        ("a.npy b.b2frame --layout blz", "that of a Blosc2 frame"),
         ("a.npy b.blp --layout bcolz", "that of a Bloscpack file"),
         ("a.npy b.zarr", "Zarr"),
         ("a.npy b.csv", "CSV"),
@@ -139,7 +142,43 @@ fn the_ending_of_the_output_decides() {
         let args = ["import"].into_iter().chain(args.split(' '));
         folder.run(args).failed(2, words);
     }
-    assert_eq!(folder.names(), ["a.b2nd", "a.bcolz", "a.npy", "t.csv"]);
+    let made = ["a.b2frame", "a.b2nd", "a.bcolz", "a.npy", "t.csv"];
+    assert_eq!(folder.names(), made);
+}
+
+#[test]
+fn the_ending_decides_what_is_converted_into() {
+    let folder = Folder::new();
+    let elements = ramp(1600);
+    folder.write("a.npy", npy("'<f8'", "(10, 20)", &elements));
+    for name in ["dir", "frame.b2nd", "file.blp"] {
+        folder.run(["import", "a.npy", name]).succeeded();
+    }
+    for (from, to, kind) in [
+        ("dir", "1.b2nd", "frame"),
+        ("dir", "2.blp", "bloscpack"),
+        ("dir", "3", "carray"),
+        ("file.blp", "4.b2frame", "frame"),
+        ("file.blp", "5.blp", "bloscpack"),
+        ("frame.b2nd", "6", "frame"),
+    ] {
+        folder.run(["convert", from, to]).succeeded();
+        assert_eq!(info(&folder, to)["kind"], kind, "{to}");
+        assert_eq!(folder.run(["cat", to]).succeeded(), elements, "{to}");
+    }
+    for (args, words) in [
+        ("dir x.b2nd --layout blz", "that of a Blosc2 frame"),
+        ("file.blp x.b2nd --format 2", "that of a Blosc2 frame"),
+        ("dir x.blp --layout b2nd", "that of a Bloscpack file"),
+        (
+            "frame.b2nd x.blp",
+            "cannot be converted into a Bloscpack file",
+        ),
+    ] {
+        let args = ["convert"].into_iter().chain(args.split(' '));
+        folder.run(args).failed(2, words);
+    }
+    assert!(!folder.path("x.b2nd").exists() && !folder.path("x.blp").exists());
 }
 
 #[test]
@@ -255,6 +294,10 @@ fn archives_of_numpy() {
     folder
         .run(["import", "unlike.npz", "u"])
         .failed(2, "a [300], b [3]");
+    folder.write("t.tsv.gz", "");
+    folder
+        .run(["import", "t.tsv.gz", "u"])
+        .failed(2, "does not show its format");
     folder
         .run(["import", "unlike.npz", "u", "--member", "c"])
         .failed(2, "it has a, b");

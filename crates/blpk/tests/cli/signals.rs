@@ -77,7 +77,9 @@ fn a_loop_of_the_shell_stops() {
         let mut command = Command::new(shell);
         command.args(["-c", &script]).current_dir(folder.path(""));
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let child = command.process_group(0).spawn().unwrap();
+        let mut child = command.process_group(0).spawn().unwrap();
+        // Its end would complete the output.
+        let _input = child.stdin.take();
         wait_for(|| {
             folder
                 .names()

@@ -242,7 +242,7 @@ fn chunks_are_drawn_on_request_and_by_verify_on_a_terminal() {
     let text = folder.run(["info", "--plot", "a.blp"]).succeeded();
     let text = String::from_utf8(text).unwrap();
     assert!(
-        text.contains("▁▁▁==\n") && text.contains("1 chunk a mark"),
+        text.contains("▁▁▁==\n") && text.contains("1 chunk per mark"),
         "{text}"
     );
     let plain = folder.run(["info", "a.blp"]).succeeded();
@@ -267,6 +267,6 @@ fn chunks_are_drawn_on_request_and_by_verify_on_a_terminal() {
     );
     let lines = shown(&folder, 40, "verify c.blp");
     assert_eq!(lines[1], "=".repeat(34));
-    assert!(lines[2].starts_with("3 chunks a mark"), "{lines:?}");
+    assert!(lines[2].starts_with("3 chunks per mark"), "{lines:?}");
     folder.run(["info", "--plot", "."]).failed(5, "");
 }

@@ -19,7 +19,7 @@ use crate::text::count;
 
 /// Append the rows of a file to a dataset
 ///
-/// IN is .npy, .csv, .arrow or .parquet. Columns are matched by name, and all columns of a table are needed. The types are
+/// IN is of any format that blpk import reads. Columns are matched by name, and all columns of a table are needed. The types are
 /// those of the dataset. For example: blpk dataset append prices today.csv
 #[derive(Args, Debug)]
 pub struct Append {

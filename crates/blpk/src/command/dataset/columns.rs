@@ -21,7 +21,7 @@ use bloscpack::wire::internal::to_u64;
 
 /// Add a column to a table
 ///
-/// IN is .npy, .csv, .arrow or .parquet, with as many rows as the table, and one column. It is read into memory.
+/// IN is of any format that blpk import reads, with as many rows as the table, and one column. It is read into memory.
 #[derive(Args, Debug)]
 pub struct AddColumn {
     #[command(flatten)]

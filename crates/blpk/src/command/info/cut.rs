@@ -1,33 +1,36 @@
 //! What is intact of a file that ends too early, or whose headers contradict each other.
 
-use bloscpack::{Decoder, wire::Header};
+use std::io::Read;
+
+use bloscpack::wire::Header;
 use serde_json::{Value, json};
 
 use super::line;
 use crate::container::Opened;
-use crate::session::Session;
 use crate::size::pretty;
+
+/// Bytes by which every header is known.
+const MOST: u64 = 40;
 
 /// The header of such a file, and how much of the content is sound.
 pub struct Intact {
     header: Header,
+    /// Nothing if the chunks are not reached.
     bytes: u64,
 }
 
 impl Intact {
     /// Reads header and chunks. Nothing for anything but a Bloscpack file with a header.
-    pub fn of(opened: &mut Opened, session: &Session) -> Option<Self> {
+    pub fn of(opened: &mut Opened) -> Option<Self> {
         let is_bloscpack = opened.is_bloscpack();
         let input = opened.input.as_ref().filter(|_| is_bloscpack)?;
         input.by_position()?;
         input.rewind().ok()?;
-        let reader = input.reader(&opened.progress);
-        let mut decoder = Decoder::builder().limits(session.limits).read_from(reader);
-        let header = decoder.read_header().ok()?.clone();
-        let report = opened.container.verify_with(&mut |_| Ok(())).ok()?;
+        let header = header(input.reader(&opened.progress))?;
+        let report = opened.container.verify_with(&mut |_| Ok(())).ok();
         Some(Self {
             header,
-            bytes: report.bytes,
+            bytes: report.map_or(0, |report| report.bytes),
         })
     }
 
@@ -63,4 +66,12 @@ impl Intact {
             "intact_bytes": self.bytes,
         })
     }
+}
+
+/// The header of a Bloscpack file, which may end right after it.
+fn header(reader: impl Read) -> Option<Header> {
+    let mut start = Vec::new();
+    reader.take(MOST).read_to_end(&mut start).ok()?;
+    let needed = Header::needed(&start).ok()?;
+    Header::decode(start.get(..needed)?).ok()
 }

@@ -102,7 +102,7 @@ pub struct Pack {
 
 const EXAMPLES: &str = "\
 Examples:
-  blpk records pack --small app.log app.blp         one record per line, as small as possible
+  blpk records pack --small app.log app.blp
   find . -print0 | blpk records pack -0 --quick names.blp
   blpk records pack -m about.json --format 3 docs.jsonl docs.blp";
 

@@ -1,4 +1,4 @@
-//! What `import` makes, by `--layout` and by the ending of OUT.
+//! What `import` and `convert` make, by their options and by the ending of OUT.
 
 use std::path::Path;
 
@@ -17,22 +17,36 @@ pub enum Target {
     File,
 }
 
+/// What the ending of a name promises, if that is a frame or a Bloscpack file.
+pub fn promised(path: &Path) -> Option<Target> {
+    match &*ending(path)? {
+        "b2nd" | "b2frame" => Some(Target::Layout(ArrayLayout::Frame(ArrayKind::B2nd))),
+        "blp" => Some(Target::File),
+        _ => None,
+    }
+}
+
+fn ending(path: &Path) -> Option<String> {
+    Some(path.extension()?.to_str()?.to_ascii_lowercase())
+}
+
+/// The failure to make something else than the ending of the name says.
+pub fn mismatch(path: &Path, is: &str, hint: impl Into<String>) -> Failure {
+    let title = format!("the name of {} is that of {is}", quoted(path));
+    Failure::usage(title).hint(hint)
+}
+
 /// What to make at `path`, with the layout that was given. Refuses a layout that the ending of the name contradicts.
 pub fn of(path: &Path, given: Option<ArrayLayout>) -> Result<Target, Failure> {
-    let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
-    let ending = ending.as_ref().and_then(|ending| ending.to_str());
-    let wrong = |is: &str, hint: &str| {
-        let title = format!("the name of {} is that of {is}", quoted(path));
-        Err(Failure::usage(title).hint(hint.to_owned()))
-    };
-    let b2nd = ArrayLayout::Frame(ArrayKind::B2nd);
-    match (ending, given) {
-        (Some("b2nd"), None) => Ok(Target::Layout(b2nd)),
-        (Some("b2nd"), Some(ArrayLayout::Dataset(layout))) => wrong(
+    let wrong = |is: &str, hint: &str| Err(mismatch(path, is, hint));
+    if let (Some(target), None) = (promised(path), given) {
+        return Ok(target);
+    }
+    match (ending(path).as_deref(), given) {
+        (Some("b2nd" | "b2frame"), Some(ArrayLayout::Dataset(layout))) => wrong(
             "a Blosc2 frame",
             &format!("choose another name for a dataset, or omit --layout {layout}"),
         ),
-        (Some("blp"), None) => Ok(Target::File),
         (Some("blp"), Some(layout)) => wrong(
             "a Bloscpack file",
             &format!("choose another name for the layout {layout}, or omit --layout"),
@@ -70,10 +84,12 @@ mod tests {
         assert_eq!(of("x.bcolz", None), Some(Target::Layout(bcolz)));
         assert_eq!(of("x", Some(b2nd)), Some(Target::Layout(b2nd)));
         assert_eq!(of("x.B2ND", None), Some(Target::Layout(b2nd)));
+        assert_eq!(of("x.b2frame", None), Some(Target::Layout(b2nd)));
         assert_eq!(of("x.b2nd", Some(caterva)), Some(Target::Layout(caterva)));
         assert_eq!(of("x.blp", None), Some(Target::File));
         for (path, given) in [
             ("x.b2nd", Some(bcolz)),
+            ("x.b2frame", Some(bcolz)),
             ("x.blp", Some(bcolz)),
             ("x.blp", Some(b2nd)),
             ("x.zarr", None),
