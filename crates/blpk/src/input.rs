@@ -39,8 +39,7 @@ pub use rest::Rest;
 pub const STANDARD: &str = "-";
 
 /// Advice for a directory where a file is needed.
-pub const DIRECTORIES: &str =
-    "blpk info, cat, verify, export and convert read datasets, and blpk dataset changes them";
+const DIRECTORIES: &str = "a dataset is read by blpk info, cat, verify, export and convert, any other folder by tar -c FOLDER | blpk c";
 
 /// An open input.
 #[derive(Debug)]

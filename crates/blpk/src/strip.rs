@@ -147,7 +147,7 @@ impl Strip {
             .collect();
         let chunks = self.per_bin.saturating_mul(to_u64(each));
         let mut key = format!(
-            "{} per mark, ▁ little to █ all of the data left",
+            "{} per mark, ▁ little to █ all data left",
             count(chunks, "chunk")
         );
         for (mark, meaning) in [

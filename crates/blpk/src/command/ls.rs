@@ -17,7 +17,7 @@ use crate::size::pretty;
 use crate::status::Status;
 use crate::text::{count, plain, quoted, shape, shown};
 
-/// List datasets, Bloscpack files and frames below a directory
+/// List the datasets and files below a directory
 ///
 /// Prints one line for each array, table or file: path, kind, layout, dtype or columns, shape, and size of its content, as
 /// far as it has them, sorted by path. Columns are part of their tables. Files are recognized by their first bytes or by

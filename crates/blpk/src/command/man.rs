@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::status::{HELP, Status};
 
-/// Print the manual page of everything, or that of a subcommand
+/// Print the manual page, or that of a command
 ///
 /// For example: blpk man > ~/.local/share/man/man1/blpk.1, blpk man records pack > blpk-records-pack.1
 #[derive(Args, Debug)]

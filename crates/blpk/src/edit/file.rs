@@ -34,7 +34,7 @@ impl<'a> FileEdit<'a> {
         let metadata = fs::metadata(path).map_err(|error| missing(path, &error))?;
         if metadata.is_dir() {
             let failure = Failure::usage(format!("{name} is a directory"));
-            return Err(failure.hint(input::DIRECTORIES));
+            return Err(failure.hint("blpk dataset changes arrays and tables in directories"));
         }
         if !metadata.is_file() {
             let title = format!("{name} is not a regular file, and cannot be changed in place");
