@@ -48,6 +48,7 @@ impl<'a> ChunkView<'a> {
 
     /// Parses a chunk of which only the header, the table of blocks and the length of the
     /// dictionary need be present.
+    #[inline]
     pub fn open_head(chunk: &'a [u8]) -> Result<Self, ChunkError> {
         let header = parse_header(chunk)?;
         if header.is_blosc2() && !cfg!(feature = "blosc2") {

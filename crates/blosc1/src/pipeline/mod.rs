@@ -189,10 +189,7 @@ impl FilterPipeline {
                     inverse.shuffle_meta = inverse.shuffle_meta.max(width);
                     inverse.push(Transpose::Shuffle { width });
                 }
-                (BITSHUFFLE, _) if version <= LAST_OF_BLOSC1 => {
-                    inverse.push(Transpose::BitshuffleEights)
-                }
-                (BITSHUFFLE, _) => inverse.push(Transpose::Bitshuffle),
+                (BITSHUFFLE, _) => inverse.push(Transpose::bitshuffle(version)),
                 (DELTA, _) => inverse.delta = true,
                 // Truncated precision cannot be undone.
                 _ => {}
@@ -240,6 +237,14 @@ pub(crate) enum Transpose {
 }
 
 impl Transpose {
+    /// The bitshuffle of a format version.
+    fn bitshuffle(version: u8) -> Self {
+        match version {
+            ..=LAST_OF_BLOSC1 => Self::BitshuffleEights,
+            _ => Self::Bitshuffle,
+        }
+    }
+
     /// Applies the filter.
     pub fn apply(self, typesize: usize, src: &[u8], dst: &mut [u8]) {
         match self {
@@ -273,8 +278,15 @@ pub(crate) struct InverseFilters {
 impl InverseFilters {
     /// The filters of a header without extension.
     pub fn of_flags(filter: Filter, delta: bool, typesize: u8, version: u8) -> Self {
-        let mut inverse = FilterPipeline::from(filter).inverse(typesize, version);
-        inverse.delta = delta;
+        let mut inverse = Self {
+            delta,
+            ..Self::default()
+        };
+        match filter {
+            Filter::None => {}
+            Filter::Byte => inverse.push(Transpose::Shuffle { width: typesize }),
+            Filter::Bit => inverse.push(Transpose::bitshuffle(version)),
+        }
         inverse
     }
 
