@@ -33,6 +33,12 @@ bench-scaling *options:
 bench2:
     cargo bench --features blosc2-rs --bench chunk2
 
+# Chunks of C-Blosc, read by our engine and by other crates: which are right, and how fast.
+bench-engines:
+    cargo build --locked --release --manifest-path benches/engines/Cargo.toml
+    benches/engines/target/release/bloscpack-engines make target/engines.bin
+    benches/engines/target/release/bloscpack-engines read target/engines.bin
+
 # Compare the instruction counts of the hot paths with benches/guard.json; needs valgrind. `--update` rewrites the file.
 bench-guard *args:
     cargo build --locked --release --bench guard

@@ -1,7 +1,8 @@
 //! Times short calls: small chunks, some elements of a chunk, and chunks by two threads, beside C-Blosc 1.21.
 //!
 //! `cargo bench -p blosc1 --bench calls` prints calls a second of both sides, and the median of the rounds' ratios
-//! theirs / ours by wall time (above 1, ours is faster). `ROUNDS=n` changes the number of rounds from 15. C-Blosc is
+//! theirs / ours (above 1, ours is faster): by the CPU time of the thread, so that other work on the machine counts
+//! little, but by wall time for two threads. `ROUNDS=n` changes the number of rounds from 15. C-Blosc is
 //! built with the SIMD that `RUSTFLAGS` allows: use `-C target-feature=+avx2`. Our contexts are kept between calls,
 //! as the crate offers; the calls of C-Blosc that do not use global state make theirs in each call.
 #![allow(unsafe_code, reason = "calls into the C library")]
@@ -16,26 +17,38 @@
 
 use std::ffi::CString;
 use std::hint::black_box;
+use std::sync::LazyLock;
 use std::time::Instant;
 
 use blosc1::{ChunkDecoder, ChunkEncoder, ChunkSettings, Compressor};
 use testkit::oracle::{self, Kind, Random};
 
-/// Seconds for one call, of many.
-fn seconds(work: &mut dyn FnMut(), times: u32) -> f64 {
-    let start = Instant::now();
-    for _ in 0..times {
-        work();
-    }
-    start.elapsed().as_secs_f64() / f64::from(times)
+#[path = "../../../benches/auto/clock.rs"]
+mod clock;
+
+/// Returns the seconds since some moment.
+type Clock = fn() -> f64;
+
+/// The time on the wall, for calls by several threads.
+fn wall() -> f64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed().as_secs_f64()
 }
 
 /// Prints calls a second of both, and the median ratio of rounds in turn.
-fn compare(name: &str, ours: &mut dyn FnMut(), theirs: &mut dyn FnMut()) -> f64 {
+fn compare(name: &str, clock: Clock, ours: &mut dyn FnMut(), theirs: &mut dyn FnMut()) -> f64 {
+    // Seconds for one call, of many.
+    let seconds = |work: &mut dyn FnMut(), times| {
+        let start = clock();
+        for _ in 0..times {
+            work();
+        }
+        (clock() - start) / f64::from(times)
+    };
     let rounds = std::env::var("ROUNDS").map_or(15, |rounds| rounds.parse().unwrap());
     ours();
     theirs();
-    let times = (0.004 / seconds(theirs, 3)).ceil().clamp(1.0, 1e6) as u32;
+    let times = (0.004 / seconds(theirs, 3_u32)).ceil().clamp(1.0, 1e6) as u32;
     let mut rows = [vec![], vec![], vec![]];
     for round in 0..rounds {
         let (our, their) = if round % 2 == 0 {
@@ -74,6 +87,7 @@ fn small(compressor: Compressor, kind: Kind, len: usize) -> [f64; 2] {
     let name = format!("{compressor} {kind:?} {} KiB", len >> 10);
     let encode = compare(
         &format!("encode {name}"),
+        clock::seconds,
         &mut || {
             black_box(encoder.encode_into(&data, &mut out).unwrap());
         },
@@ -85,6 +99,7 @@ fn small(compressor: Compressor, kind: Kind, len: usize) -> [f64; 2] {
     let (mut back, mut other) = (vec![0; len], vec![0; len]);
     let decode = compare(
         &format!("decode {name}"),
+        clock::seconds,
         &mut || {
             black_box(decoder.decode(&chunk, &mut back).unwrap());
         },
@@ -112,6 +127,7 @@ fn getitem(compressor: Compressor, count: usize) -> f64 {
     };
     compare(
         &format!("getitem {compressor} {count}"),
+        clock::seconds,
         &mut || {
             let start = 8 * next(&mut our_at) as u32;
             black_box(decoder.decode_range(&chunk, start, &mut out).unwrap());
@@ -138,6 +154,7 @@ fn threads(compressor: Compressor) -> [f64; 2] {
     let (mut out, mut room) = (vec![0; data.len() + 16], vec![0; data.len() + 16]);
     let encode = compare(
         &format!("encode {compressor} 16 MiB, 2 threads"),
+        wall,
         &mut || {
             black_box(encoder.encode_into(&data, &mut out).unwrap());
         },
@@ -154,6 +171,7 @@ fn threads(compressor: Compressor) -> [f64; 2] {
     let (mut back, mut other) = (vec![0; data.len()], vec![0; data.len()]);
     let decode = compare(
         &format!("decode {compressor} 16 MiB, 2 threads"),
+        wall,
         &mut || {
             black_box(decoder.decode(&chunk, &mut back).unwrap());
         },
