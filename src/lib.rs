@@ -93,6 +93,8 @@
 //! - `ndarray` returns slices of datasets and frames as arrays of the crate `ndarray`.
 //! - `mmap` adds `storage::Map`, a file mapped into memory. If another program truncates the file, the process that reads it
 //!   is killed.
+//! - `zip` opens datasets in ZIP archives, which are only read: `archive.zip`, or `archive.zip/folder`.
+//! - `record-batches` passes datasets on as record batches of Arrow, and back, without files.
 //! - `csv` and `arrow` add formats to [`exchange`]: CSV, and Arrow and Parquet, which take longer to build than everything
 //!   else together.
 //! - `blosc2-rs` adds C-Blosc2 as another [`Engine`](blosc::Engine) for chunks. It needs cmake to build, and it trusts its

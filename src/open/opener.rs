@@ -6,6 +6,8 @@ use super::options::INTERRUPTED;
 use super::watch::Watched;
 use super::{Container, Family, OpenOptions, probe};
 use crate::shared_source::SharedSource;
+#[cfg(feature = "datasets")]
+use bloscpack_datasets::Dataset;
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{ReadAt, Snapshot};
 use std::fs::File;
@@ -32,7 +34,7 @@ use std::sync::Arc;
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
     let failed = |error: Error| error.in_file(path);
     let family = probe(path).reading().map_err(failed)?.family;
-    if family == Some(Family::Directory) {
+    if matches!(family, Some(Family::Directory | Family::Archive)) {
         return dataset(path, options);
     }
     let metadata = path.metadata().reading().map_err(failed)?;
@@ -50,7 +52,8 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
     open_shared(Arc::new(snapshot), options, Vec::from_iter(warning))
 }
 
-/// Opens a source that can be read at any position: a Bloscpack file or a contiguous frame.
+/// Opens a source that can be read at any position: a Bloscpack file, a contiguous frame, or with the feature `zip` a ZIP
+/// archive with a dataset.
 ///
 /// # Errors
 /// Returns errors of reading the first bytes, and those of opening a frame. Damage of a Bloscpack file is reported where the
@@ -67,6 +70,10 @@ fn open_shared(
     options: &OpenOptions,
     warnings: Vec<String>,
 ) -> Result<Box<dyn Container>> {
+    #[cfg(all(feature = "datasets", feature = "zip"))]
+    if super::probe_source(&source).reading()?.family == Some(Family::Archive) {
+        return contained(dataset_options(options).open_zip(source)?, options);
+    }
     #[cfg(feature = "frames")]
     if super::probe_source(&source).reading()?.family == Some(Family::Frame) {
         return super::frame::open_source(source, options, warnings);
@@ -115,11 +122,19 @@ pub fn open_stream(
 
 #[cfg(feature = "datasets")]
 fn dataset(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
-    let dataset = bloscpack_datasets::DatasetOptions::new()
+    contained(dataset_options(options).open(path)?, options)
+}
+
+#[cfg(feature = "datasets")]
+fn dataset_options(options: &OpenOptions) -> bloscpack_datasets::DatasetOptions {
+    bloscpack_datasets::DatasetOptions::new()
         .threads(options.workers())
         .limits(options.limits)
         .cache(options.cache)
-        .open(path)?;
+}
+
+#[cfg(feature = "datasets")]
+fn contained(dataset: Dataset, options: &OpenOptions) -> Result<Box<dyn Container>> {
     if options.dtype.is_some() {
         return Err(super::SelectionError::HasDType.into());
     }
@@ -129,7 +144,6 @@ fn dataset(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
         warnings: Vec::from_iter(is_interrupted.then(|| INTERRUPTED.to_owned())),
         watch: options.watch.clone(),
     };
-    use bloscpack_datasets::Dataset;
     Ok(match dataset {
         Dataset::Array(array) => Box::new(super::array::Array::new(*array, common)),
         Dataset::Table(table) => Box::new(super::table::Table::new(*table, common)),

@@ -9,6 +9,9 @@ use std::path::Path;
 
 /// Bytes that are looked at.
 const LOOK: usize = 10;
+/// The first bytes of ZIP archives, with and without files.
+#[cfg(all(feature = "datasets", feature = "zip"))]
+const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
 /// The nature of an input, as far as it is known without opening it.
 ///
@@ -43,6 +46,8 @@ pub enum Family {
     Frame,
     /// Any other directory: a dataset, or a folder that contains datasets. It must be opened by its path.
     Directory,
+    /// A ZIP archive, which is read like a directory. Only known with the feature `zip`.
+    Archive,
 }
 
 /// Looks at what a path leads to. Only regular files are opened: the writer of a pipe would notice.
@@ -60,6 +65,8 @@ pub enum Family {
 pub fn probe(path: &Path) -> io::Result<Probe> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
+        #[cfg(all(feature = "datasets", feature = "zip"))]
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(in_archive(path)),
         Err(error) if is_about_name(&error) => return Ok(Probe::default()),
         Err(error) => return Err(error),
     };
@@ -71,6 +78,16 @@ pub fn probe(path: &Path) -> io::Result<Probe> {
     }
     let probed = File::open(path).and_then(|file| probe_source(&file));
     Ok(probed.unwrap_or_default())
+}
+
+/// A path that leads into a file may name a folder in an archive.
+#[cfg(all(feature = "datasets", feature = "zip"))]
+fn in_archive(path: &Path) -> Probe {
+    let file = path.ancestors().find(|path| path.is_file());
+    let probed = file.and_then(|file| probe(file).ok());
+    probed
+        .filter(|probed| probed.family == Some(Family::Archive))
+        .unwrap_or_default()
 }
 
 /// Looks at the first bytes of a source.
@@ -97,6 +114,13 @@ pub fn probe_bytes(first: &[u8]) -> Probe {
                 is_marked,
             };
         }
+    }
+    #[cfg(all(feature = "datasets", feature = "zip"))]
+    if ZIP.iter().any(|magic| first.starts_with(magic)) {
+        return Probe {
+            family: Some(Family::Archive),
+            is_marked: false,
+        };
     }
     let is_bloscpack = begins(first, &MAGIC) || first == [MARK];
     let is_marked = is_marked(first, &MAGIC);

@@ -12,6 +12,8 @@ use crate::options::DatasetOptions;
 use crate::wire::RootDirs;
 use bloscpack_error::{IoSide as _, Result};
 use bloscpack_storage::{Access, DiskStore, Key, Store};
+#[cfg(feature = "zip")]
+use bloscpack_storage::{ReadAt, ZipStore};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -20,6 +22,8 @@ const MAX_ROOTDIRS: u64 = 16 << 20;
 
 impl DatasetOptions {
     /// Opens the dataset in this directory for reading. Nothing is ever written.
+    ///
+    /// With the feature `zip`, the path may lead to a ZIP archive, or to a folder in one: `archive.zip/eeg`.
     ///
     /// # Errors
     /// Returns any error of the file system; [`DatasetError::NotADataset`] if the directory is not a dataset, and other errors
@@ -56,12 +60,27 @@ impl DatasetOptions {
     }
 
     fn open_path(&self, path: &Path, access: Access) -> Result<Dataset> {
+        #[cfg(feature = "zip")]
+        if let Some((archive, inside)) = archive_of(path) {
+            let opened = std::fs::File::open(archive).and_then(|file| in_archive(file, &inside));
+            let store = opened.reading().map_err(|error| error.in_file(path))?;
+            return self.open_at(Arc::new(store), &Key::root(), access);
+        }
         let (store, at) = match access {
             Access::Read => store_of(path).reading(),
             Access::Write => store_of(path).writing(),
         }
         .map_err(|error| error.in_file(path))?;
         self.open_at(Arc::new(store), &at, access)
+    }
+
+    /// Opens the dataset in a ZIP archive for reading: at its root, or in the folder that contains everything in it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](Self::open), and those of [`ZipStore`](bloscpack_storage::ZipStore).
+    #[cfg(feature = "zip")]
+    pub fn open_zip(&self, archive: impl ReadAt + Send + Sync + 'static) -> Result<Dataset> {
+        self.open_in(in_archive(archive, "").reading()?)
     }
 
     pub(crate) fn open_at(
@@ -198,6 +217,29 @@ pub(crate) fn store_of(path: &Path) -> std::io::Result<(DiskStore, Key)> {
         return Ok((DiskStore::open(table)?, Key::root().join(&column)?));
     }
     Ok((DiskStore::open(path)?, Key::root()))
+}
+
+/// The archive that a path leads to or into, and the names after it.
+#[cfg(feature = "zip")]
+fn archive_of(path: &Path) -> Option<(&Path, String)> {
+    let archive = path.ancestors().find(|path| path.exists())?;
+    let inside = path.strip_prefix(archive).ok()?.iter();
+    let names: Option<Vec<_>> = inside.map(|name| name.to_str()).collect();
+    archive.is_file().then_some((archive, names?.join("/")))
+}
+
+/// The files of an archive, or of a folder in it.
+#[cfg(feature = "zip")]
+fn in_archive(
+    archive: impl ReadAt + Send + Sync + 'static,
+    inside: &str,
+) -> std::io::Result<ZipStore> {
+    let store = ZipStore::open(archive)?;
+    let folder = match inside {
+        "" => store.only_folder(),
+        inside => Key::parse(inside)?,
+    };
+    store.below(&folder)
 }
 
 /// The table that has the directory at this path as a column, and the name of its folder there. Anything that cannot be read is

@@ -275,7 +275,7 @@ fn one_line(text: impl Display) -> String {
 }
 
 impl ExchangeError {
-    #[cfg(feature = "arrow")]
+    #[cfg(feature = "record-batches")]
     pub(crate) fn damaged(format: Format, part: &'static str, found: impl Display) -> Self {
         let found = one_line(found);
         Self::Damaged {

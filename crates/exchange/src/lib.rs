@@ -34,12 +34,13 @@
 //! | `.jsonl` | as [`DType::value`](bloscpack_dtype::DType::value), written only | null |
 //! | `.arrow`, `.arrows`, `.parquet` | all; the NumPy type is noted at each field, so that it comes back | null |
 //!
-//! Arrow and Parquet need the feature `arrow`, CSV the feature `csv`, `.npz` the feature `npz`.
+//! Arrow and Parquet need the feature `arrow`, CSV the feature `csv`, `.npz` the feature `npz`. Of `arrow`, the feature
+//! `record-batches` is the part that reads and writes no files: [`record_batches`] and [`of_record_batches`].
 
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
-#[cfg(feature = "arrow")]
+#[cfg(feature = "record-batches")]
 mod arrow;
 mod bytes;
 mod cells;
@@ -58,11 +59,10 @@ mod options;
 mod schema;
 mod source;
 
+#[cfg(feature = "record-batches")]
+pub use arrow::{RecordBatches, catches_panics, of_record_batches, record_batches};
 #[cfg(feature = "arrow")]
-pub use arrow::{
-    RecordBatches, catches_panics, record_batches, write_arrow, write_arrow_stream, write_parquet,
-    write_parquet_with,
-};
+pub use arrow::{write_arrow, write_arrow_stream, write_parquet, write_parquet_with};
 // Their types are in the signatures of this crate: whoever uses them needs the same version.
 pub use bytes::write_bytes;
 #[cfg(feature = "csv")]
@@ -74,12 +74,14 @@ pub use import::{import_array, import_table};
 pub use jsonl::write_jsonl;
 pub use npy::{NpyFile, write_npy};
 pub use options::ImportOptions;
+#[cfg(feature = "arrow")]
+pub use parquet;
 pub use schema::{Batch, Column, Schema};
 pub use source::{ArraySource, BoxedSource, FieldsSource, NdSource, Progress, Source, TableSource};
 #[doc(hidden)]
 pub use source::{Content, Flat};
-#[cfg(feature = "arrow")]
-pub use {arrow_array, arrow_schema, parquet};
+#[cfg(feature = "record-batches")]
+pub use {arrow_array, arrow_schema};
 
 /// The examples of the README are tests.
 #[cfg(doctest)]

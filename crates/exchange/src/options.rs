@@ -1,6 +1,6 @@
 //! [`ImportOptions`]: what a file of another format does not say itself.
 
-#[cfg(any(feature = "csv", feature = "arrow"))]
+#[cfg(any(feature = "csv", feature = "record-batches"))]
 use super::cells::is_value_of_nothing;
 use super::schema::{Column, row_shape};
 use bloscpack_datasets::{CArray, CTable};
@@ -155,7 +155,7 @@ impl ImportOptions {
         known.unwrap_or_else(|| format!("f{number}"))
     }
 
-    #[cfg(any(feature = "csv", feature = "arrow"))]
+    #[cfg(any(feature = "csv", feature = "record-batches"))]
     /// The value of missing cells in a column, if it does not follow from the type.
     pub(super) fn filling(&self, column: &Column) -> Option<String> {
         let of_itself = column.row_shape.is_empty() && is_value_of_nothing(&column.dtype);

@@ -15,6 +15,7 @@
 //! | a file that others are changing | wait for the next change | [`FileWatch`] |
 //! | a file | change it atomically | [`JournaledFile`] |
 //! | a directory of many files | change several of them atomically | [`DiskStore`] and [`JournaledStore`] |
+//! | a ZIP archive | read the files in it | `ZipStore` (feature `zip`) |
 //! | a test | avoid the disk, or make it fail | [`Memory`], or your own [`Folder`] or [`Store`] |
 //!
 //! # Example
@@ -57,7 +58,7 @@
 //! # Features
 //!
 //! `mmap` adds `Map`, a file mapped into memory. It is off by default, because a map is only
-//! correct for files that no program changes.
+//! correct for files that no program changes. `zip` adds `ZipStore`, a ZIP archive as a store that is only read.
 
 #![cfg_attr(not(feature = "mmap"), forbid(unsafe_code))]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
@@ -89,6 +90,8 @@ mod seekable;
 mod tree;
 mod watch;
 mod write_at;
+#[cfg(feature = "zip")]
+mod zip;
 
 pub use cursor::Cursor;
 pub use disk::Disk;
@@ -108,6 +111,8 @@ pub use seekable::Seekable;
 pub use tree::{DiskStore, Entry, EntryKind, Guard, Handle, JournaledStore, Key, Object, Store};
 pub use watch::{FileWatch, Stop};
 pub use write_at::WriteAt;
+#[cfg(feature = "zip")]
+pub use zip::ZipStore;
 
 /// The example of the README is a test, too.
 #[cfg(doctest)]

@@ -1,11 +1,17 @@
 //! Record batches of Arrow's, in memory.
 
-use super::types::{TypeMapping, schema_of};
-use super::write::record_batch;
-use crate::source::{BATCH, Source, check_empty_rows};
+use super::guard::guarded;
+use super::measure::Plans;
+use super::pieces::ArrowSource;
+use super::to::record_batch;
+use super::types::{TypeMapping, noted, schema_of};
+use crate::format::Format;
+use crate::int::to_u64;
+use crate::options::ImportOptions;
+use crate::source::{BATCH, BoxedSource, Source, check_empty_rows};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
-use bloscpack_error::Result;
+use bloscpack_error::{Error, Result};
 use std::sync::Arc;
 
 /// The rows of a source as record batches of Arrow's, in order; created by [`record_batches`].
@@ -13,10 +19,11 @@ pub struct RecordBatches<'a> {
     source: &'a mut dyn Source,
     schema: SchemaRef,
     mapping: TypeMapping,
+    bytes: usize,
     has_failed: bool,
 }
 
-/// The rows of a source as record batches of Arrow's, of about a MiB each, without a file.
+/// The rows of a source as record batches of Arrow's, of about 16 MiB each, without a file.
 ///
 /// ```
 /// use bloscpack_datasets::CTable;
@@ -43,11 +50,19 @@ pub fn record_batches(source: &mut dyn Source) -> Result<RecordBatches<'_>> {
         source,
         schema,
         mapping,
+        bytes: BATCH,
         has_failed: false,
     })
 }
 
 impl RecordBatches<'_> {
+    /// Bytes of a batch, about; 16 MiB by default.
+    #[must_use]
+    pub fn batch_bytes(mut self, bytes: usize) -> Self {
+        self.bytes = bytes;
+        self
+    }
+
     /// The schema of all batches.
     #[must_use]
     pub fn schema(&self) -> SchemaRef {
@@ -55,12 +70,12 @@ impl RecordBatches<'_> {
     }
 
     fn read(&mut self) -> Result<Option<RecordBatch>> {
-        let Some(batch) = self.source.next_batch(BATCH)? else {
+        let Some(batch) = self.source.next_batch(self.bytes)? else {
             return Ok(None);
         };
         let columns = self.source.schema();
         batch.check(columns)?;
-        record_batch(&self.schema, columns, &batch, self.mapping).map(Some)
+        record_batch(&self.schema, columns, batch, self.mapping).map(Some)
     }
 }
 
@@ -76,4 +91,50 @@ impl Iterator for RecordBatches<'_> {
         self.has_failed = matches!(read, Some(Err(_)));
         read
     }
+}
+
+/// Record batches of Arrow's, which are kept in memory, as columns. Where strings are only as long as the longest, all of them
+/// are looked at.
+///
+/// ```
+/// use bloscpack_datasets::CTable;
+/// use bloscpack_exchange::{ImportOptions, Source, TableSource, of_record_batches, record_batches};
+///
+/// let table = CTable::open("../../testdata/datasets/bcolz/table_mixed")?;
+/// let mut source = TableSource::new(&table)?;
+/// let columns = source.schema().clone();
+/// let batches = record_batches(&mut source)?;
+/// let schema = batches.schema();
+/// let batches = batches.collect::<Result<Vec<_>, _>>()?;
+/// let back = of_record_batches(&schema, batches, &ImportOptions::new())?;
+/// assert_eq!(back.schema(), &columns);
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns wrong usage for options that do not fit; `Unsupported` for types that NumPy lacks; and an error of the category
+/// [`OverLimit`](bloscpack_error::Category::OverLimit) for strings that are too long for a fixed length.
+pub fn of_record_batches(
+    schema: &SchemaRef,
+    batches: Vec<RecordBatch>,
+    options: &ImportOptions,
+) -> Result<BoxedSource<'static>> {
+    guarded(Format::Arrow, || {
+        let mut plans = Plans::of(Format::Arrow, schema, options)?;
+        let unknown = plans.unknown();
+        let mut count = 0u64;
+        for batch in &batches {
+            if batch.schema_ref().fields() != schema.fields() {
+                return Err(Error::usage("Arrow: a batch with another schema"));
+            }
+            let part = batch.project(&unknown);
+            plans.see(&part.map_err(|error| Error::usage(format!("Arrow: {error}")))?)?;
+            count = count.saturating_add(to_u64(batch.num_rows())); // memory has fewer
+        }
+        let schema = noted(schema, plans.columns()?)?;
+        let mut batches = batches.into_iter();
+        let next = Box::new(move || Ok(batches.next()));
+        let source = ArrowSource::new(Format::Arrow, schema, options, count, next);
+        Ok(Box::new(source) as BoxedSource<'static>)
+    })
 }

@@ -18,20 +18,32 @@
 //! metadata of the schema as `bloscpack.attributes`. Parquet has no seconds: they become milliseconds there.
 
 mod batches;
+#[cfg(feature = "arrow")]
 mod footer;
 mod from;
 mod guard;
 mod measure;
+#[cfg(feature = "arrow")]
 mod parquet;
+mod pieces;
+#[cfg(feature = "arrow")]
 mod read;
+#[cfg(feature = "arrow")]
+mod tap;
+#[cfg(feature = "arrow")]
 mod thrift;
 mod to;
 mod types;
+#[cfg(feature = "arrow")]
 mod write;
 
-pub use batches::{RecordBatches, record_batches};
+pub use batches::{RecordBatches, of_record_batches, record_batches};
 pub use guard::catches_panics;
+#[cfg(feature = "arrow")]
 pub(super) use parquet::open_parquet;
+#[cfg(feature = "arrow")]
 pub use parquet::{write_parquet, write_parquet_with};
+#[cfg(feature = "arrow")]
 pub(super) use read::open_arrow;
+#[cfg(feature = "arrow")]
 pub use write::{write_arrow, write_arrow_stream};

@@ -1,12 +1,13 @@
 //! Files of Parquet's.
 
 use super::footer::footer;
-use super::guard::{Chunks, Tap, TappedWriter, guarded};
+use super::guard::guarded;
 use super::measure::Plans;
-use super::read::ArrowSource;
+use super::pieces::ArrowSource;
+use super::tap::{Chunks, Tap, TappedWriter};
 use super::thrift;
+use super::to::record_batch;
 use super::types::{TypeMapping, noted, schema_of};
-use super::write::record_batch;
 use crate::error::ExchangeError;
 use crate::format::Format;
 use crate::int::{in_memory, to_u64};
@@ -100,7 +101,7 @@ pub fn write_parquet_with(
         let writer = ArrowWriter::try_new(to, Arc::clone(&schema), Some(properties));
         let mut writer = writer.map_err(wrong)?;
         for_each(source, progress, |columns, batch| {
-            let rows = record_batch(&schema, columns, &batch, mapping)?;
+            let rows = record_batch(&schema, columns, batch, mapping)?;
             writer.write(&rows).map_err(wrong)?;
             match writer.in_progress_size() > GROUP_BYTES {
                 true => writer.flush().map_err(wrong),

@@ -2,13 +2,15 @@
 
 use super::types::{TypeMapping, parts, unit_of};
 use crate::int::in_memory;
+use crate::schema::{Batch, Schema};
+use arrow_array::builder::StringBuilder;
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, StringArray, StructArray,
-    make_array,
+    Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, RecordBatch,
+    RecordBatchOptions, StringArray, StructArray, make_array,
 };
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_data::ArrayData;
-use arrow_schema::{ArrowError, DataType, Field, Fields, TimeUnit as Unit};
+use arrow_schema::{ArrowError, DataType, Field, Fields, SchemaRef, TimeUnit as Unit};
 use bloscpack_dtype::{DType, Field as DTypeField, Kind, TimeUnit};
 use bloscpack_error::{Error, Result};
 use std::sync::Arc;
@@ -18,12 +20,31 @@ fn no_place(error: &ArrowError) -> Error {
     Error::usage(format!("Arrow: {error}"))
 }
 
+/// Rows as Arrow has them.
+pub(super) fn record_batch(
+    schema: &SchemaRef,
+    columns: &Schema,
+    batch: Batch,
+    mapping: TypeMapping,
+) -> Result<RecordBatch> {
+    let fields = schema.fields().iter();
+    let parts = fields.zip(columns.columns.iter().zip(batch.columns));
+    let arrays = parts.map(|(field, (column, bytes))| {
+        array_of(field, &column.dtype, &column.row_shape, bytes, mapping)
+            .map_err(|error| error.in_file(format!("column {}", column.name)))
+    });
+    let arrays = arrays.collect::<Result<Vec<_>>>()?;
+    let rows = RecordBatchOptions::new().with_row_count(Some(in_memory(batch.rows)?));
+    RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &rows)
+        .map_err(|error| Error::usage(format!("Arrow: {error}")))
+}
+
 /// The elements of a column, or lists of them, as an array of the type of its field.
-pub(super) fn array_of(
+fn array_of(
     of: &Field,
     dtype: &DType,
     shape: &[u64],
-    bytes: &[u8],
+    bytes: Vec<u8>,
     mapping: TypeMapping,
 ) -> Result<ArrayRef> {
     let (Some((_, within)), DataType::FixedSizeList(item, len)) =
@@ -39,10 +60,14 @@ pub(super) fn array_of(
 fn elements(
     data_type: &DataType,
     dtype: &DType,
-    bytes: &[u8],
+    mut bytes: Vec<u8>,
     mapping: TypeMapping,
 ) -> Result<ArrayRef> {
     let itemsize = in_memory(dtype.itemsize())?.max(1);
+    // Fields have orders of their own.
+    if !matches!(dtype.kind(), Kind::Struct(_)) {
+        dtype.to_little(&mut bytes);
+    }
     Ok(match (dtype.kind(), data_type) {
         (Kind::Bool, _) => {
             let bits: BooleanBuffer = bytes.iter().map(|byte| *byte != 0).collect();
@@ -50,23 +75,25 @@ fn elements(
         }
         (Kind::Bytes, _) => {
             let rows = bytes.chunks_exact(itemsize).map(without_zeros);
-            check_offsets(bytes)?;
+            check_offsets(&bytes)?;
             Arc::new(BinaryArray::from_iter_values(rows))
         }
         (Kind::Text, _) => {
-            check_offsets(bytes)?;
-            Arc::new(texts(dtype, bytes, itemsize)?)
+            check_offsets(&bytes)?;
+            Arc::new(texts(&bytes, itemsize)?)
         }
-        (Kind::Complex, DataType::Struct(_)) => complex(dtype, bytes, itemsize)?,
+        (Kind::Complex, DataType::Struct(_)) => complex(&bytes, itemsize)?,
         (Kind::Struct(of), DataType::Struct(fields)) => {
-            structs(fields, &of.fields, bytes, itemsize, mapping)?
+            structs(fields, &of.fields, &bytes, itemsize, mapping)?
         }
-        (Kind::Datetime(unit) | Kind::Timedelta(unit), _) => times(data_type, dtype, *unit, bytes)?,
+        (Kind::Datetime(unit) | Kind::Timedelta(unit), _) => {
+            times(data_type, dtype, *unit, &bytes)?
+        }
         _ => {
-            let bytes = little(dtype, bytes);
             let nulls = mapping.has_null(dtype).then(|| numbers(&bytes, itemsize));
             let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
-            raw(data_type.clone(), &bytes, itemsize, nulls)?
+            let len = bytes.len() / itemsize;
+            raw(data_type.clone(), len, Buffer::from_vec(bytes), nulls)?
         }
     })
 }
@@ -94,25 +121,19 @@ fn check_offsets(bytes: &[u8]) -> Result<()> {
     }
 }
 
-fn little(dtype: &DType, bytes: &[u8]) -> Vec<u8> {
-    let mut bytes = bytes.to_vec();
-    dtype.to_little(&mut bytes);
-    bytes
-}
-
-/// An array of elements of a fixed length, which are as they are.
+/// An array of elements of a fixed length, which are as they are, without a copy.
 fn raw(
     data_type: DataType,
-    bytes: &[u8],
-    itemsize: usize,
+    len: usize,
+    values: Buffer,
     nulls: Option<NullBuffer>,
 ) -> Result<ArrayRef> {
-    let len = bytes.len().checked_div(itemsize);
-    let len = len.ok_or_else(|| Error::bug(format!("elements of {data_type} without bytes")))?;
     let data = ArrayData::builder(data_type)
         .len(len)
-        .add_buffer(Buffer::from(bytes))
+        .add_buffer(values)
         .nulls(nulls)
+        // Memory for bytes is aligned for numbers, too, but nothing guarantees it.
+        .align_buffers(true)
         .build();
     Ok(make_array(data.map_err(|error| no_place(&error))?))
 }
@@ -123,21 +144,21 @@ pub(super) fn without_zeros(bytes: &[u8]) -> &[u8] {
     bytes.split_at(bytes.len() - zeros).0
 }
 
-fn texts(dtype: &DType, bytes: &[u8], itemsize: usize) -> Result<StringArray> {
-    let bytes = little(dtype, bytes);
-    let texts = bytes.chunks_exact(itemsize).map(|element| {
+fn texts(bytes: &[u8], itemsize: usize) -> Result<StringArray> {
+    let mut texts = StringBuilder::with_capacity(bytes.len() / itemsize, bytes.len() / 4);
+    let mut text = String::new();
+    for element in bytes.chunks_exact(itemsize) {
         let (chars, _) = element.as_chunks::<4>();
-        let codes = chars.iter().map(|code| u32::from_le_bytes(*code));
-        let text: Option<String> = codes.map(char::from_u32).collect();
-        let mut text = text.ok_or_else(|| {
-            Error::usage("Arrow: text contains code points that are not characters")
-        })?;
-        text.truncate(text.trim_end_matches('\0').len());
-        Ok(text)
-    });
-    Ok(StringArray::from_iter_values(
-        texts.collect::<Result<Vec<_>>>()?,
-    ))
+        text.clear();
+        for code in chars {
+            let char = char::from_u32(u32::from_le_bytes(*code));
+            text.push(char.ok_or_else(|| {
+                Error::usage("Arrow: text contains code points that are not characters")
+            })?);
+        }
+        texts.append_value(text.trim_end_matches('\0'));
+    }
+    Ok(texts.finish())
 }
 
 /// These bytes of each element; `None` if they are outside of it.
@@ -147,17 +168,17 @@ fn part_of_each(bytes: &[u8], itemsize: usize, start: usize, len: usize) -> Opti
     Some(parts.collect::<Option<Vec<_>>>()?.concat())
 }
 
-fn complex(dtype: &DType, bytes: &[u8], itemsize: usize) -> Result<ArrayRef> {
-    let bytes = little(dtype, bytes);
+fn complex(bytes: &[u8], itemsize: usize) -> Result<ArrayRef> {
     let half = itemsize / 2;
+    let len = bytes.len() / itemsize;
     let part_type = match half {
         4 => DataType::Float32,
         _ => DataType::Float64,
     };
     let part = |start: usize| {
-        let dense = part_of_each(&bytes, itemsize, start, half);
+        let dense = part_of_each(bytes, itemsize, start, half);
         let dense = dense.ok_or_else(|| Error::bug("a complex number without a half"))?;
-        raw(part_type.clone(), &dense, half, None)
+        raw(part_type.clone(), len, Buffer::from_vec(dense), None)
     };
     let arrays = vec![part(0)?, part(half)?];
     let both = StructArray::try_new(parts(part_type.clone()), arrays, None);
@@ -182,7 +203,7 @@ fn structs(
             in_memory(each.ok_or_else(no_field)?)?,
         );
         let dense = part_of_each(bytes, itemsize, start, each).ok_or_else(no_field)?;
-        array_of(of, &part.dtype, &part.shape, &dense, mapping)
+        array_of(of, &part.dtype, &part.shape, dense, mapping)
     });
     let arrays = arrays.collect::<Result<Vec<_>>>()?;
     if arrays.iter().any(|array| array.len() != len) {
@@ -194,40 +215,32 @@ fn structs(
 
 /// Counts of a unit of time, in which "not a time" is null.
 fn times(data_type: &DataType, dtype: &DType, unit: TimeUnit, bytes: &[u8]) -> Result<ArrayRef> {
-    let bytes = little(dtype, bytes);
     let (counts, _) = bytes.as_chunks::<8>();
-    let counts: Vec<i64> = counts
-        .iter()
-        .map(|count| i64::from_le_bytes(*count))
-        .collect();
-    let nulls = NullBuffer::from_iter(counts.iter().map(|count| *count != i64::MIN));
+    let counts = counts.iter().map(|count| i64::from_le_bytes(*count));
+    let nulls = NullBuffer::from_iter(counts.clone().map(|count| count != i64::MIN));
     let nulls = Some(nulls).filter(|nulls| nulls.null_count() > 0);
+    let len = counts.len();
     if *data_type == DataType::Date32 {
-        let days: Vec<u8> = counts
-            .iter()
-            .map(|count| match *count {
-                i64::MIN => Ok(0),
-                count => i32::try_from(count).map_err(|_| too_far(count, dtype, data_type)),
-            })
-            .map(|days| days.map(i32::to_le_bytes))
-            .collect::<Result<Vec<_>>>()?
-            .concat();
-        return raw(DataType::Date32, &days, 4, nulls);
+        let days = counts.map(|count| match count {
+            i64::MIN => Ok(0),
+            count => i32::try_from(count).map_err(|_| too_far(count, dtype, data_type)),
+        });
+        let days = Buffer::from_vec(days.collect::<Result<Vec<_>>>()?);
+        return raw(DataType::Date32, len, days, nulls);
     }
     let finer = match (data_type, unit_of(unit)) {
         (DataType::Timestamp(Unit::Millisecond, None), Some(Unit::Second)) => 1000,
         _ => 1,
     };
-    let scaled = counts.iter().map(|count| match *count {
+    let scaled = counts.map(|count| match count {
         i64::MIN => Ok(0),
         count => count
             .checked_mul(finer)
             .filter(|scaled| *scaled != i64::MIN)
             .ok_or_else(|| too_far(count, dtype, data_type)),
     });
-    let scaled = scaled.map(|count| count.map(i64::to_le_bytes));
-    let scaled = scaled.collect::<Result<Vec<_>>>()?.concat();
-    raw(data_type.clone(), &scaled, 8, nulls)
+    let scaled = Buffer::from_vec(scaled.collect::<Result<Vec<_>>>()?);
+    raw(data_type.clone(), len, scaled, nulls)
 }
 
 fn too_far(count: i64, dtype: &DType, data_type: &DataType) -> Error {

@@ -1,16 +1,13 @@
 //! Files and streams of Arrow's.
 
-use super::guard::{Tap, TappedWriter, guarded};
-use super::to::array_of;
+use super::guard::guarded;
+use super::tap::{Tap, TappedWriter};
+use super::to::record_batch;
 use super::types::{TypeMapping, schema_of};
 use crate::format::Format;
-use crate::int::in_memory;
-use crate::schema::{Batch, Schema};
 use crate::source::{Progress, Source, check_empty_rows, for_each};
-use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
-use arrow_schema::SchemaRef;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
 
@@ -50,7 +47,7 @@ pub fn write_arrow(
         let wrong = |error| tap.arrow(error);
         let mut writer = FileWriter::try_new(to, &schema).map_err(wrong)?;
         for_each(source, progress, |columns, batch| {
-            let rows = record_batch(&schema, columns, &batch, mapping)?;
+            let rows = record_batch(&schema, columns, batch, mapping)?;
             writer.write(&rows).map_err(wrong)
         })?;
         writer.finish().map_err(wrong)?;
@@ -82,29 +79,10 @@ pub fn write_arrow_stream(
         let wrong = |error| tap.arrow(error);
         let mut writer = StreamWriter::try_new(to, &schema).map_err(wrong)?;
         for_each(source, progress, |columns, batch| {
-            let rows = record_batch(&schema, columns, &batch, mapping)?;
+            let rows = record_batch(&schema, columns, batch, mapping)?;
             writer.write(&rows).map_err(wrong)
         })?;
         writer.finish().map_err(wrong)?;
         Ok(writer.get_mut().flush()?)
     })
-}
-
-/// Rows as Arrow has them.
-pub(super) fn record_batch(
-    schema: &SchemaRef,
-    columns: &Schema,
-    batch: &Batch,
-    mapping: TypeMapping,
-) -> Result<RecordBatch> {
-    let fields = schema.fields().iter();
-    let parts = fields.zip(columns.columns.iter().zip(&batch.columns));
-    let arrays = parts.map(|(field, (column, bytes))| {
-        array_of(field, &column.dtype, &column.row_shape, bytes, mapping)
-            .map_err(|error| error.in_file(format!("column {}", column.name)))
-    });
-    let arrays = arrays.collect::<Result<Vec<_>>>()?;
-    let rows = RecordBatchOptions::new().with_row_count(Some(in_memory(batch.rows)?));
-    RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &rows)
-        .map_err(|error| Error::usage(format!("Arrow: {error}")))
 }

@@ -13,3 +13,5 @@ mod stores;
 mod stores_disk;
 mod tree;
 mod watch;
+#[cfg(feature = "zip")]
+mod zips;

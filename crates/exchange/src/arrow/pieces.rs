@@ -1,0 +1,105 @@
+//! Record batches of Arrow's as a source.
+
+use super::from::bytes_of;
+use super::guard::guarded;
+use crate::error::ExchangeError;
+use crate::format::Format;
+use crate::int::{in_memory, to_u64};
+use crate::options::ImportOptions;
+use crate::schema::{Batch, Schema};
+use crate::source::Source;
+use arrow_array::RecordBatch;
+use bloscpack_error::Result;
+
+/// Gives one batch of rows after the other.
+pub(super) type Batches = Box<dyn FnMut() -> Result<Option<RecordBatch>>>;
+
+/// Columns of batches, cut into pieces of the wanted size.
+pub(super) struct ArrowSource {
+    pub format: Format,
+    pub schema: Schema,
+    pub fills: Vec<Option<String>>,
+    pub rows: u64,
+    pub batches: Batches,
+    /// The batch under way, and how many of its rows were given.
+    current: Option<(RecordBatch, usize)>,
+    done: u64,
+}
+
+impl ArrowSource {
+    pub fn new(
+        format: Format,
+        schema: Schema,
+        options: &ImportOptions,
+        rows: u64,
+        batches: Batches,
+    ) -> Self {
+        let fills = schema.columns.iter();
+        let fills = fills.map(|column| options.filling(column)).collect();
+        Self {
+            format,
+            schema,
+            fills,
+            rows,
+            batches,
+            current: None,
+            done: 0,
+        }
+    }
+
+    fn next(&mut self, bytes: usize) -> Result<Option<Batch>> {
+        let (rows, from) = loop {
+            match self.current.take() {
+                Some((rows, from)) if from < rows.num_rows() => break (rows, from),
+                _ => match (self.batches)()? {
+                    Some(rows) => self.current = Some((rows, 0)),
+                    None => return Ok(None),
+                },
+            }
+        };
+        let most = (to_u64(bytes) / self.schema.row_bytes().max(1)).max(1);
+        let len = in_memory(most.min(to_u64(rows.num_rows() - from)))?;
+        let piece = rows.slice(from, len);
+        self.current = Some((rows, from + len));
+        let columns = self.schema.columns.iter().zip(&self.fills);
+        let columns = columns
+            .zip(piece.columns())
+            .map(|((column, fill), array)| {
+                let bytes = bytes_of(array, &column.dtype, &column.row_shape, fill.as_deref());
+                bytes.map_err(|error| {
+                    ExchangeError::Value {
+                        format: self.format,
+                        column: column.name.clone(),
+                        row: self.done + to_u64(error.row),
+                        error: error.error,
+                    }
+                    .into()
+                })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let rows = to_u64(len);
+        self.done = self
+            .done
+            .checked_add(rows)
+            .ok_or_else(|| ExchangeError::damaged(self.format, "batch", "more than 2^64 rows"))?;
+        Ok(Some(Batch { rows, columns }))
+    }
+}
+
+impl Source for ArrowSource {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
+        guarded(self.format, || self.next(bytes)).inspect_err(|_| {
+            // Nothing follows an error.
+            self.current = None;
+            self.batches = Box::new(|| Ok(None));
+        })
+    }
+}

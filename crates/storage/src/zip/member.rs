@@ -1,0 +1,190 @@
+//! The files in a ZIP archive.
+
+use super::Source;
+use super::record::{Fields, damaged, unsupported};
+use crate::convert::{prefix, to_usize};
+use crate::mutex::locked;
+use crate::{Key, Object, ReadAt};
+use std::io;
+use std::sync::{Arc, Mutex};
+
+/// Bytes of the header before a file, without its name.
+pub(super) const HEADER_LEN: u64 = 30;
+const HEADER: &[u8; 4] = b"PK\x03\x04";
+const STORED: u16 = 0;
+const DEFLATED: u16 = 8;
+/// The flag of encrypted files.
+const ENCRYPTED: u16 = 1;
+/// Deflate makes at most so many bytes of one.
+const MAX_RATIO: u64 = 1032;
+
+/// A file, as the directory of the archive describes it.
+#[derive(Debug, Clone)]
+pub(super) struct Member {
+    /// The name in the archive.
+    pub name: Box<[u8]>,
+    /// The position of its header.
+    pub at: u64,
+    /// Bytes in the archive.
+    pub packed: u64,
+    /// Bytes of the file.
+    pub len: u64,
+    pub crc: u32,
+    pub method: u16,
+    pub flags: u16,
+    /// The position of the next file, or of the directory.
+    pub end: u64,
+}
+
+impl Member {
+    /// Opens the file, which may not have more bytes than `max_len` if they have to be unpacked.
+    pub fn open(&self, source: Source, key: &Key, max_len: u64) -> io::Result<Box<dyn Object>> {
+        let wrong = |what: &str| damaged(self.at, format_args!("{:?} {what}", key.as_str()));
+        let cannot = |what: String| unsupported(self.at, format_args!("{:?} {what}", key.as_str()));
+        if self.flags & ENCRYPTED != 0 {
+            return Err(cannot("is encrypted".to_owned()));
+        }
+        let at = self.content(&*source, key)?;
+        match self.method {
+            STORED if self.packed == self.len => Ok(Box::new(Stored {
+                source,
+                at,
+                len: self.len,
+            })),
+            STORED => Err(wrong("is stored, with two lengths")),
+            DEFLATED if self.len > self.packed.saturating_mul(MAX_RATIO) => {
+                Err(wrong("is longer than its compressed bytes can become"))
+            }
+            DEFLATED if self.len > max_len => {
+                let len = self.len;
+                Err(cannot(format!(
+                    "unpacks to {len} bytes, over the limit of {max_len}"
+                )))
+            }
+            DEFLATED => Ok(Box::new(Deflated {
+                source,
+                at,
+                member: self.clone(),
+                key: key.clone(),
+                content: Mutex::new(None),
+            })),
+            method => Err(cannot(format!(
+                "is compressed by method {method}, not by deflate"
+            ))),
+        }
+    }
+
+    /// The position of the content, after a header that says the same as the directory.
+    fn content(&self, source: &dyn ReadAt, key: &Key) -> io::Result<u64> {
+        let name_len = self.name.len();
+        let mut bytes = vec![0; to_usize(HEADER_LEN)? + name_len];
+        source.read_exact_at(self.at, &mut bytes)?;
+        let mut fields = Fields::new(&bytes, self.at);
+        fields.expect(HEADER, "header of a file")?;
+        fields.skip(2)?;
+        let (flags, method) = (fields.u16()?, fields.u16()?);
+        fields.skip(16)?;
+        let (found_len, extra_len) = (fields.u16()?, fields.u16()?);
+        let name = fields.take(name_len)?;
+        let same_name = usize::from(found_len) == name_len && *name == *self.name;
+        if flags & ENCRYPTED != self.flags & ENCRYPTED || method != self.method || !same_name {
+            let what = format_args!("the header of {:?} contradicts the directory", key.as_str());
+            return Err(damaged(self.at, what));
+        }
+        let at = fields.at() + u64::from(extra_len);
+        match at
+            .checked_add(self.packed)
+            .is_some_and(|end| end <= self.end)
+        {
+            true => Ok(at),
+            false => Err(damaged(
+                self.at,
+                format_args!("{:?} overlaps another file", key.as_str()),
+            )),
+        }
+    }
+}
+
+/// A file as it lies in the archive.
+struct Stored {
+    source: Source,
+    at: u64,
+    len: u64,
+}
+
+impl ReadAt for Stored {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let Some(rest) = self.len.checked_sub(at) else {
+            return Ok(0);
+        };
+        match prefix(buf, rest) {
+            [] => Ok(0),
+            // Both are positions in the archive.
+            part => self.source.read_at(self.at + at, part),
+        }
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.len)
+    }
+}
+
+/// A file that is unpacked when it is first read.
+struct Deflated {
+    source: Source,
+    at: u64,
+    member: Member,
+    key: Key,
+    content: Mutex<Option<Arc<[u8]>>>,
+}
+
+impl Deflated {
+    fn content(&self) -> io::Result<Arc<[u8]>> {
+        let mut content = locked(&self.content);
+        if let Some(content) = &*content {
+            return Ok(Arc::clone(content));
+        }
+        let unpacked: Arc<[u8]> = self.unpack()?.into();
+        *content = Some(Arc::clone(&unpacked));
+        Ok(unpacked)
+    }
+
+    fn unpack(&self) -> io::Result<Vec<u8>> {
+        let wrong = |what: &str| damaged(self.at, format_args!("{:?} {what}", self.key.as_str()));
+        let mut packed = zeros(self.member.packed)?;
+        self.source.read_exact_at(self.at, &mut packed)?;
+        let mut content = zeros(self.member.len)?;
+        let mut unpacker = libdeflater::Decompressor::new();
+        let len = unpacker
+            .deflate_decompress(&packed, &mut content)
+            .map_err(|error| wrong(&format!("cannot be unpacked: {error}")))?;
+        if len != content.len() {
+            return Err(wrong("unpacks to fewer bytes than its header says"));
+        }
+        match crc32fast::hash(&content) == self.member.crc {
+            true => Ok(content),
+            false => Err(wrong("has another checksum than its header says")),
+        }
+    }
+}
+
+/// Memory for bytes that are known to be there, or that those can become.
+fn zeros(len: u64) -> io::Result<Vec<u8>> {
+    let len = to_usize(len)?;
+    let mut bytes = Vec::new();
+    bytes
+        .try_reserve_exact(len)
+        .map_err(|_| io::ErrorKind::OutOfMemory)?;
+    bytes.resize(len, 0);
+    Ok(bytes)
+}
+
+impl ReadAt for Deflated {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        self.content()?.read_at(at, buf)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.member.len)
+    }
+}

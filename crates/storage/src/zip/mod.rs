@@ -1,0 +1,252 @@
+//! [`ZipStore`]: the files in a ZIP archive.
+
+mod directory;
+mod member;
+mod record;
+
+use crate::tree::errors::{A_FILE, NOT_A_FILE, invalid, not_found};
+use crate::{Entry, EntryKind, Guard, Key, LockMode, Object, ReadAt, Store};
+use directory::Directory;
+use member::Member;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+/// Bytes that a file of an archive may unpack to, unless [`ZipStore::max_file_len`] says otherwise.
+const MAX_FILE_LEN: u64 = 1 << 30;
+
+/// The files in a ZIP archive, as a store that is only read.
+///
+/// Files that are stored without compression are read where they are. A deflated one is unpacked into memory when it is first
+/// read, up to a [limit](Self::max_file_len), and its checksum is compared. Archives whose directory contradicts itself are
+/// refused when they are opened: names that lead out of the archive or occur twice, files that overlap, lengths that deflate
+/// cannot reach. An encrypted file, or one of another compression, is an error when it is opened; links are
+/// [never](EntryKind::Other).
+///
+/// ```
+/// use bloscpack_storage::{Key, ReadAt, Store, ZipStore};
+/// // An archive of one empty folder, `data`.
+/// let mut archive = b"PK\x03\x04\x14\0\0\0\0\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\x05\0\0\0data/".to_vec();
+/// archive.extend(b"PK\x01\x02\x14\0\x14\0\0\0\0\0\0\0!\0\0\0\0\0\0\0\0\0\0\0\0\0\x05\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0data/");
+/// archive.extend(b"PK\x05\x06\0\0\0\0\x01\0\x01\0\x33\0\0\0\x23\0\0\0\0\0");
+/// let store = ZipStore::open(archive)?;
+/// assert_eq!(store.list(&Key::root())?.len(), 1);
+/// assert!(store.list(&Key::parse("data")?)?.is_empty());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct ZipStore {
+    source: Source,
+    nodes: BTreeMap<Key, Node>,
+    max_file_len: u64,
+}
+
+type Source = Arc<dyn ReadAt + Send + Sync>;
+
+#[derive(Debug, Clone)]
+enum Node {
+    Folder,
+    File(Member),
+    /// A link.
+    Other,
+}
+
+impl Node {
+    fn kind(&self) -> EntryKind {
+        match self {
+            Self::Folder => EntryKind::Folder,
+            Self::File(_) => EntryKind::File,
+            Self::Other => EntryKind::Other,
+        }
+    }
+}
+
+impl fmt::Debug for ZipStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("ZipStore");
+        shown
+            .field("files", &self.nodes.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl ZipStore {
+    /// Opens an archive and reads its directory.
+    ///
+    /// # Errors
+    /// Returns [`InvalidData`](io::ErrorKind::InvalidData) for anything but an archive, and for one whose directory contradicts
+    /// itself; [`Unsupported`](io::ErrorKind::Unsupported) for an archive in several parts; and any error of the source.
+    pub fn open(source: impl ReadAt + Send + Sync + 'static) -> io::Result<Self> {
+        let source: Source = Arc::new(source);
+        let nodes = nodes(Directory::read(&*source)?)?;
+        Ok(Self {
+            source,
+            nodes,
+            max_file_len: MAX_FILE_LEN,
+        })
+    }
+
+    /// Bytes that a file may unpack to; 1 GiB by default. A larger one is an error when it is read.
+    #[must_use]
+    pub fn max_file_len(mut self, bytes: u64) -> Self {
+        self.max_file_len = bytes;
+        self
+    }
+
+    /// The files below a folder, as a store of their own.
+    ///
+    /// # Errors
+    /// Returns [`NotFound`](io::ErrorKind::NotFound), and [`InvalidInput`](io::ErrorKind::InvalidInput) for a file.
+    pub fn below(self, folder: &Key) -> io::Result<Self> {
+        self.check_folder(folder)?;
+        let above = folder.names().count();
+        let mut nodes = BTreeMap::new();
+        for (key, node) in self.nodes {
+            let is_below = key.names().take(above).eq(folder.names());
+            if is_below && key.names().count() > above {
+                let mut names = key.names().skip(above);
+                nodes.insert(
+                    names.try_fold(Key::root(), |key, name| key.join(name))?,
+                    node,
+                );
+            }
+        }
+        Ok(Self { nodes, ..self })
+    }
+
+    /// The folder that contains everything: archives are often made of a folder, not of its content.
+    #[must_use]
+    pub fn only_folder(&self) -> Key {
+        let mut folder = Key::root();
+        while let Ok([entry]) = self.list(&folder).as_deref()
+            && entry.kind == EntryKind::Folder
+            && let Some(inner) = entry.name.to_str().and_then(|name| folder.join(name).ok())
+        {
+            folder = inner;
+        }
+        folder
+    }
+
+    fn check_folder(&self, key: &Key) -> io::Result<()> {
+        match self.nodes.get(key) {
+            _ if *key == Key::root() => Ok(()),
+            Some(Node::Folder) => Ok(()),
+            Some(_) => Err(invalid(key, A_FILE)),
+            None => Err(not_found(key)),
+        }
+    }
+}
+
+/// The folders and files of a directory, none of them twice.
+fn nodes(directory: Directory) -> io::Result<BTreeMap<Key, Node>> {
+    let mut nodes = BTreeMap::new();
+    for record in directory.records {
+        let mut folder = record.key.split().map(|(folder, _)| folder);
+        while let Some(key) = folder.filter(|key| *key != Key::root()) {
+            folder = key.split().map(|(folder, _)| folder);
+            let found = nodes.entry(key).or_insert(Node::Folder);
+            if found.kind() != EntryKind::Folder {
+                return Err(record.wrong("lies in a file"));
+            }
+        }
+        let node = match record.kind {
+            EntryKind::Folder => Node::Folder,
+            EntryKind::Other => Node::Other,
+            EntryKind::File => Node::File(record.member.clone()),
+        };
+        let is_folder = node.kind() == EntryKind::Folder;
+        let before = nodes.insert(record.key.clone(), node);
+        if before.is_some_and(|before| !is_folder || before.kind() != EntryKind::Folder) {
+            return Err(record.wrong("occurs twice"));
+        }
+    }
+    Ok(nodes)
+}
+
+/// The error of everything that would change an archive.
+fn read_only<T>() -> io::Result<T> {
+    let what = "a ZIP archive is only read: unpack it to change it";
+    Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, what))
+}
+
+/// Nothing changes an archive through a store, so there is nothing to lock.
+#[derive(Debug)]
+struct NoLock;
+
+impl Guard for NoLock {}
+
+impl Store for ZipStore {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+        match self.nodes.get(key) {
+            Some(Node::File(member)) => {
+                member.open(Arc::clone(&self.source), key, self.max_file_len)
+            }
+            Some(Node::Folder) => Err(invalid(key, NOT_A_FILE)),
+            Some(Node::Other) => Err(invalid(key, "a link, not a file")),
+            None if *key == Key::root() => Err(invalid(key, NOT_A_FILE)),
+            None => Err(not_found(key)),
+        }
+    }
+
+    fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
+        self.check_folder(folder)?;
+        // Keys of a folder's content follow it, among those of its siblings that begin with its name.
+        let after = self.nodes.range(folder.clone()..);
+        let near = after.take_while(|(key, _)| key.as_str().starts_with(folder.as_str()));
+        let inside = near.filter_map(|(key, node)| {
+            let (there, name) = key.split()?;
+            let (name, kind) = (name.into(), node.kind());
+            (there == *folder).then_some(Entry { name, kind })
+        });
+        let mut entries: Vec<_> = inside.collect();
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(entries)
+    }
+
+    fn kind(&self, key: &Key) -> io::Result<Option<EntryKind>> {
+        let Some((folder, _)) = key.split() else {
+            return Ok(Some(EntryKind::Folder));
+        };
+        match self.check_folder(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            done => done?,
+        }
+        Ok(self.nodes.get(key).map(Node::kind))
+    }
+
+    fn create(&self, _: &Key, _: &[u8]) -> io::Result<()> {
+        read_only()
+    }
+
+    fn patch(&self, _: &Key, _: u64, _: &[u8]) -> io::Result<()> {
+        read_only()
+    }
+
+    fn rename(&self, _: &Key, _: &Key) -> io::Result<()> {
+        read_only()
+    }
+
+    fn remove(&self, _: &Key) -> io::Result<()> {
+        read_only()
+    }
+
+    fn make_folder(&self, _: &Key) -> io::Result<()> {
+        read_only()
+    }
+
+    fn remove_folder(&self, _: &Key) -> io::Result<()> {
+        read_only()
+    }
+
+    fn sync(&self, _: &Key) -> io::Result<()> {
+        read_only()
+    }
+
+    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
+        self.check_folder(folder)?;
+        match mode {
+            LockMode::Shared => Ok(Some(Box::new(NoLock))),
+            LockMode::Exclusive => read_only(),
+        }
+    }
+}

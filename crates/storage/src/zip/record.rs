@@ -1,0 +1,75 @@
+//! Records of ZIP archives: fields in little-endian order.
+
+use std::io;
+
+/// The bytes of a record that were not read yet.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fields<'a> {
+    rest: &'a [u8],
+    /// The position of `rest` in the archive.
+    at: u64,
+}
+
+impl<'a> Fields<'a> {
+    pub fn new(bytes: &'a [u8], at: u64) -> Self {
+        Self { rest: bytes, at }
+    }
+
+    pub fn at(&self) -> u64 {
+        self.at
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    pub fn take(&mut self, len: usize) -> io::Result<&'a [u8]> {
+        let Some((taken, rest)) = self.rest.split_at_checked(len) else {
+            return Err(damaged(self.at, "a record is cut short"));
+        };
+        (self.rest, self.at) = (rest, self.at + crate::convert::to_u64(len));
+        Ok(taken)
+    }
+
+    pub fn skip(&mut self, len: usize) -> io::Result<()> {
+        self.take(len).map(|_| ())
+    }
+
+    pub fn u16(&mut self) -> io::Result<u16> {
+        let mut bytes = [0; 2];
+        bytes.copy_from_slice(self.take(2)?);
+        Ok(u16::from_le_bytes(bytes))
+    }
+
+    pub fn u32(&mut self) -> io::Result<u32> {
+        let mut bytes = [0; 4];
+        bytes.copy_from_slice(self.take(4)?);
+        Ok(u32::from_le_bytes(bytes))
+    }
+
+    pub fn u64(&mut self) -> io::Result<u64> {
+        let mut bytes = [0; 8];
+        bytes.copy_from_slice(self.take(8)?);
+        Ok(u64::from_le_bytes(bytes))
+    }
+
+    /// Passes over a signature.
+    pub fn expect(&mut self, signature: &[u8; 4], what: &str) -> io::Result<()> {
+        let at = self.at;
+        match self.take(4)? == signature {
+            true => Ok(()),
+            false => Err(damaged(at, format_args!("no {what} here"))),
+        }
+    }
+}
+
+/// Damage of an archive at a byte.
+pub(super) fn damaged(at: u64, what: impl std::fmt::Display) -> io::Error {
+    let what = format!("ZIP archive, byte {at}: {what}");
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+pub(super) fn unsupported(at: u64, what: impl std::fmt::Display) -> io::Error {
+    let what = format!("ZIP archive, byte {at}: {what}");
+    io::Error::new(io::ErrorKind::Unsupported, what)
+}
