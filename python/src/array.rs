@@ -1,9 +1,10 @@
 //! Arrays of datasets and frames.
 
+use crate::arrow::{Place, Rows};
 use crate::error::{OrRaise, raised, usage};
 use crate::options::{compressor, filter};
 use crate::work::Signals;
-use bloscpack::dataset::{CArray, CArrayBuilder, DatasetLayout, DatasetOptions};
+use bloscpack::dataset::{CArray, CArrayBuilder, Dataset, DatasetLayout, DatasetOptions};
 use bloscpack::dtype::DType;
 use bloscpack::frame::{Frame, FrameOptions, NdArray};
 use bloscpack::storage::Memory;
@@ -12,10 +13,10 @@ use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::sync::RwLockExt;
-use pyo3::types::PyDict;
+use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Bytes that are read between two looks at signals.
 const PIECE: u64 = 32 << 20;
@@ -62,14 +63,39 @@ pub fn dataset_options(threads: usize) -> DatasetOptions {
     DatasetOptions::new().threads(threads)
 }
 
-enum Inner {
+/// What is open.
+pub enum Inner {
+    /// An array of a dataset.
     Rows(Box<CArray>),
+    /// An array in a frame.
     Nd(Box<NdArray>),
 }
 
 /// An array in a directory, a frame or in memory.
 #[pyclass(frozen, module = "bloscpack._native")]
-pub struct Array(RwLock<Option<Inner>>);
+pub struct Array(Arc<RwLock<Option<Inner>>>);
+
+/// Opens a dataset in a directory or in a ZIP archive.
+pub fn dataset(
+    py: Python<'_>,
+    object: &Bound<'_, PyAny>,
+    writable: bool,
+    threads: usize,
+) -> PyResult<Dataset> {
+    let options = dataset_options(threads);
+    let Ok(path) = object.extract::<PathBuf>() else {
+        let source = crate::file::source(object)?;
+        return py.detach(|| options.open_zip(source)).or_raise(py);
+    };
+    let opened = py.detach(|| {
+        let opened = match writable {
+            true => options.edit(&path),
+            false => options.open(&path),
+        };
+        opened.map_err(|error| error.in_file(&path))
+    });
+    opened.or_raise(py)
+}
 
 /// The facts about an array of a dataset.
 pub fn facts<'py>(py: Python<'py>, array: &CArray) -> PyResult<Bound<'py, PyDict>> {
@@ -137,20 +163,17 @@ pub fn read_box(
 
 #[pymethods]
 impl Array {
-    /// Opens an array of a dataset.
+    /// Opens an array of a dataset: a path to a directory or a ZIP archive, or the bytes or a file object of an archive.
     #[staticmethod]
-    fn open(py: Python<'_>, path: PathBuf, writable: bool, threads: usize) -> PyResult<Self> {
-        let options = dataset_options(threads);
-        let array = py.detach(|| {
-            let opened = match writable {
-                true => options.edit(&path),
-                false => options.open(&path),
-            };
-            opened
-                .and_then(|dataset| dataset.into_array())
-                .map_err(|error| error.in_file(&path))
-        });
-        Ok(Self::of(Inner::Rows(Box::new(array.or_raise(py)?))))
+    fn open(
+        py: Python<'_>,
+        object: &Bound<'_, PyAny>,
+        writable: bool,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let array = dataset(py, object, writable, threads)?;
+        let array = array.into_array().or_raise(py)?;
+        Ok(Self::of(Inner::Rows(Box::new(array))))
     }
 
     /// Opens the array in a frame: a path, or the bytes of the frame.
@@ -267,6 +290,40 @@ impl Array {
         Ok(())
     }
 
+    /// The capsule of Arrow's schema of these columns: of a table, or of the values of one.
+    fn arrow_schema<'py>(
+        &self,
+        py: Python<'py>,
+        names: Option<Vec<String>>,
+        as_table: bool,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        self.rows_of(names, as_table).schema_capsule(py)
+    }
+
+    /// The capsule of a stream of Arrow's, with these columns and rows.
+    fn arrow_stream<'py>(
+        &self,
+        py: Python<'py>,
+        names: Option<Vec<String>>,
+        as_table: bool,
+        rows: (u64, u64),
+        requested: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let stream = self.rows_of(names, as_table);
+        stream.stream(py, rows.0..rows.1, requested)
+    }
+
+    /// The capsules of an array of Arrow's with the first rows of one column.
+    fn arrow_array<'py>(
+        &self,
+        py: Python<'py>,
+        names: Option<Vec<String>>,
+        rows: u64,
+        requested: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        self.rows_of(names, false).array(py, rows, requested)
+    }
+
     /// All attributes, as JSON.
     fn attributes(&self, py: Python<'_>) -> PyResult<String> {
         let guard = self.reading(py)?;
@@ -300,7 +357,15 @@ fn open<'a>(py: Python<'_>, inner: &'a Option<Inner>) -> PyResult<&'a Inner> {
 
 impl Array {
     fn of(inner: Inner) -> Self {
-        Self(RwLock::new(Some(inner)))
+        Self(Arc::new(RwLock::new(Some(inner))))
+    }
+
+    fn rows_of(&self, names: Option<Vec<String>>, as_table: bool) -> Rows {
+        Rows {
+            place: Place::Array(Arc::clone(&self.0)),
+            names,
+            as_table,
+        }
     }
 
     fn reading(&self, py: Python<'_>) -> PyResult<RwLockReadGuard<'_, Option<Inner>>> {

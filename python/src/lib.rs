@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod array;
+mod arrow;
 mod chunk;
 mod container;
 mod error;
@@ -40,6 +41,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(container::verify, module)?)?;
     module.add_function(wrap_pyfunction!(container::recover, module)?)?;
     module.add_function(wrap_pyfunction!(container::walk, module)?)?;
+    module.add_function(wrap_pyfunction!(arrow::write_stream, module)?)?;
     module.add_function(wrap_pyfunction!(records::append_records, module)?)?;
     module.add_function(wrap_pyfunction!(indexed::append_file, module)?)?;
     Ok(())

@@ -1,6 +1,7 @@
 //! Tables of datasets.
 
-use crate::array::{ArrayOptions, dataset_options, facts, parsed, ranges, read_box};
+use crate::array::{ArrayOptions, dataset, dataset_options, facts, parsed, ranges, read_box};
+use crate::arrow::{Place, Rows};
 use crate::error::OrRaise;
 use bloscpack::Error;
 use bloscpack::dataset::{CTable, DatasetLayout};
@@ -8,29 +9,26 @@ use bloscpack::storage::Memory;
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use pyo3::sync::RwLockExt;
-use pyo3::types::PyDict;
+use pyo3::types::{PyCapsule, PyDict, PyTuple};
 use std::path::PathBuf;
-use std::sync::{RwLock, RwLockReadGuard};
+use std::sync::{Arc, RwLock, RwLockReadGuard};
 
 /// A table in a directory or in memory.
 #[pyclass(frozen, module = "bloscpack._native")]
-pub struct Table(RwLock<CTable>);
+pub struct Table(Arc<RwLock<CTable>>);
 
 #[pymethods]
 impl Table {
+    /// Opens a table: a path to a directory or a ZIP archive, or the bytes or a file object of an archive.
     #[staticmethod]
-    fn open(py: Python<'_>, path: PathBuf, writable: bool, threads: usize) -> PyResult<Self> {
-        let options = dataset_options(threads);
-        let table = py.detach(|| {
-            let opened = match writable {
-                true => options.edit(&path),
-                false => options.open(&path),
-            };
-            opened
-                .and_then(|dataset| dataset.into_table())
-                .map_err(|error| error.in_file(&path))
-        });
-        Ok(Self(RwLock::new(table.or_raise(py)?)))
+    fn open(
+        py: Python<'_>,
+        object: &Bound<'_, PyAny>,
+        writable: bool,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let table = dataset(py, object, writable, threads)?;
+        Ok(Self::of(table.into_table().or_raise(py)?))
     }
 
     /// Creates a table without rows, in a directory or in memory.
@@ -53,7 +51,7 @@ impl Table {
             Some(path) => builder.create(path).map_err(|error| error.in_file(path)),
             None => builder.create_in(Memory::new()),
         });
-        Ok(Self(RwLock::new(table.or_raise(py)?)))
+        Ok(Self::of(table.or_raise(py)?))
     }
 
     fn names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
@@ -137,6 +135,40 @@ impl Table {
         self.change(py, CTable::flush)
     }
 
+    /// The capsule of Arrow's schema of these columns: of a table, or of the values of one.
+    fn arrow_schema<'py>(
+        &self,
+        py: Python<'py>,
+        names: Option<Vec<String>>,
+        as_table: bool,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        self.rows_of(names, as_table).schema_capsule(py)
+    }
+
+    /// The capsule of a stream of Arrow's, with these columns and rows.
+    fn arrow_stream<'py>(
+        &self,
+        py: Python<'py>,
+        names: Option<Vec<String>>,
+        as_table: bool,
+        rows: (u64, u64),
+        requested: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let stream = self.rows_of(names, as_table);
+        stream.stream(py, rows.0..rows.1, requested)
+    }
+
+    /// The capsules of an array of Arrow's with the first rows of one column.
+    fn arrow_array<'py>(
+        &self,
+        py: Python<'py>,
+        names: Option<Vec<String>>,
+        rows: u64,
+        requested: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        self.rows_of(names, false).array(py, rows, requested)
+    }
+
     /// All attributes of the table or of a column, as JSON.
     fn attributes(&self, py: Python<'_>, name: Option<&str>) -> PyResult<String> {
         let table = self.reading(py)?;
@@ -170,6 +202,18 @@ impl Table {
 }
 
 impl Table {
+    fn of(table: CTable) -> Self {
+        Self(Arc::new(RwLock::new(table)))
+    }
+
+    fn rows_of(&self, names: Option<Vec<String>>, as_table: bool) -> Rows {
+        Rows {
+            place: Place::Table(Arc::clone(&self.0)),
+            names,
+            as_table,
+        }
+    }
+
     fn reading(&self, py: Python<'_>) -> PyResult<RwLockReadGuard<'_, CTable>> {
         self.0
             .read_py_attached(py)

@@ -8,7 +8,8 @@ array([2., 3.])
 * Bloscpack 0.16, as it was: `pack_ndarray_to_file`, `unpack_ndarray_from_file`, `pack_bytes_to_bytes`, `BloscArgs`, ...
 * Files: `open` (random access), `Reader` and `Writer` (pipes and sockets), `compress` and `decompress`, `append_bytes`.
 * Records, objects of any length: `RecordWriter`, `open_records`, `read_records`, `append_records`.
-* Arrays on disk, of bcolz, BLZ, Caterva and Blosc2: `open_array`; all of bcolz: `bloscpack.bcolz`.
+* Arrays on disk, of bcolz, BLZ, Caterva and Blosc2: `open_array`; tables of bcolz and BLZ, also for pyarrow, Polars, DuckDB
+  and pandas: `open_table`, `write_table`; all of bcolz: `bloscpack.bcolz`.
 * The codec of Zarr: `bloscpack.numcodecs`.
 * Anything: `info`, `verify`, `recover`.
 """
@@ -45,6 +46,7 @@ from .numpy_io import (
     unpack_ndarray_str,
 )
 from .records import Records, RecordWriter, append_records, open_records, read_records
+from .tables import Table, open_table, write_table
 from .version import __version__
 
 __all__ = [name for name in dir() if not name.startswith("_")] + ["__version__"]

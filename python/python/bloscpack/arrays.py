@@ -16,14 +16,13 @@ from __future__ import annotations
 import ast
 import functools
 import json
-import os
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _native, files
+from . import _native, _pictures, _urls, files
 from ._boxes import box_of
 from ._buffers import into_array, threads
 from .errors import UsageError
@@ -45,10 +44,12 @@ class Array:
     """An array that is decompressed as it is read; made by `open_array`.
 
     It has what NumPy, dask and xarray look for: ``shape``, ``dtype``, ``ndim``, ``size``, ``chunks``, indexing, and
-    ``__array__``.
+    ``__array__``. It also has what pyarrow and Polars look for: ``__arrow_c_stream__`` (batches that are decoded when they
+    are read) and ``__arrow_c_array__`` (all in one piece), where rows of several elements are lists of a fixed size and
+    elements with fields are structs.
     """
 
-    def __init__(self, native: _native.Array) -> None:
+    def __init__(self, native: Any) -> None:
         self._native = native
         facts = native.facts()
         self.dtype = dtype_of(facts["dtype"])
@@ -101,6 +102,24 @@ class Array:
         array = self[...]
         return array if dtype is None else array.astype(dtype, copy=False)
 
+    def _arrow_rows(self) -> int:
+        if not self.shape:
+            raise TypeError("an array without axes has no rows to pass on")
+        return self.shape[0]
+
+    def __arrow_c_schema__(self) -> object:
+        """The type of the elements, for the Arrow PyCapsule interface."""
+        self._arrow_rows()
+        return self._native.arrow_schema(None, False)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """All rows, for the Arrow PyCapsule interface, in batches of about 16 MiB that are decoded when they are read."""
+        return self._native.arrow_stream(None, False, (0, self._arrow_rows()), requested_schema)
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
+        """All rows, for the Arrow PyCapsule interface, in one piece."""
+        return self._native.arrow_array(None, self._arrow_rows(), requested_schema)
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("len() of an array without axes")
@@ -115,17 +134,21 @@ class Array:
         return f"<bloscpack.Array {self.layout}, {self.dtype}, shape {self.shape}, chunks {self.chunks}>"
 
     def _repr_html_(self) -> str:
-        rows = {"layout": self.layout, "dtype": self.dtype, "shape": self.shape, "chunks": self.chunks, "bytes": f"{self.nbytes:,}"}
-        cells = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows.items())
-        return f"<table>{cells}</table>"
+        facts = {"layout": self.layout, "dtype": self.dtype, "shape": self.shape, "chunks": self.chunks}
+        return _pictures.array({**facts, "bytes": f"{self.nbytes:,}"}, self)
 
 
 def open_array(source: files.Source) -> Array:
-    """Opens an array for reading: the directory of a carray, or a frame with an array (a path, bytes, or a file object)."""
+    """Opens an array for reading: the directory of a carray, or a frame with an array (a path, bytes, a file object, or a URL).
+
+    The directory may be in a ZIP archive: a path to that (``"data.zip"``, ``"data.zip/eeg"``), its bytes, a file object,
+    or a URL.
+    """
+    source = _urls.opened(source)
     kind = _native.kind(source)
     if kind == "carray":
-        return Array(_native.Array.open(os.fspath(source), False, threads()))  # type: ignore[arg-type]
+        return Array(_native.Array.open(source, False, threads()))
     if kind == "frame":
         return Array(_native.Array.open_frame(source, threads()))
-    instead = {"ctable": "bloscpack.bcolz.open", "records": "open_records"}.get(kind, "unpack_ndarray_from_file")
+    instead = {"ctable": "open_table", "records": "open_records"}.get(kind, "unpack_ndarray_from_file")
     raise UsageError(f"{source!r} is not an array that can be read in parts, but of the kind {kind!r}: use {instead}")

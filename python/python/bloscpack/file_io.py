@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from . import files, log
+from . import _urls, files, log
 from ._buffers import of_bytes
 from ._deprecated import deprecated
 from .abstract_io import CompressedSink, CompressedSource, PlainSink, PlainSource, decompress_chunk, pack, unpack
@@ -245,7 +245,7 @@ def _pack(
 
 def _unpack(source: Any) -> tuple[files.File, Any]:
     """The content of a path or a file object, and its metadata, after its version was checked."""
-    if isinstance(source, io.BytesIO):
+    if isinstance(source, (io.BytesIO, _urls.UrlFile)):
         source.seek(0)
         _read_bloscpack_header(source)
     else:

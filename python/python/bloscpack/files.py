@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Union
 
 import numpy as np
 
-from . import _native
+from . import _native, _urls
 from ._buffers import into_array, of_bytes, threads
 from ._options import options
 from .errors import UsageError
@@ -146,6 +146,7 @@ class File(io.RawIOBase):
     """
 
     def __init__(self, source: Source, *, cache: int = CACHE, allow_unterminated: bool = False) -> None:
+        source = _urls.opened(source)
         self._file = _native.IndexedFile(source, threads(), cache, allow_unterminated)
         self._at = 0
         self.name = os.fspath(source) if _is_path(source) else getattr(source, "name", None)  # type: ignore[arg-type]
@@ -224,9 +225,10 @@ class File(io.RawIOBase):
 
 
 def open(source: Source, mode: str = "rb", **given: Any) -> File | Writer:
-    """Opens a Bloscpack file: a path, the bytes of a file, or a file object that can seek.
+    """Opens a Bloscpack file: a path, the bytes of a file, a file object that can seek, or the URL of a file.
 
-    ``"rb"`` returns a `File` with random access to the content, ``"wb"`` a `Writer`.
+    Of a file behind ``http://`` or ``https://`` only what is needed is read, in ranges; an `OSError` reports a change of the
+    file meanwhile. ``"rb"`` returns a `File` with random access to the content, ``"wb"`` a `Writer`.
     """
     if mode in ("r", "rb"):
         return File(source, **given)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _native, files
+from . import _native, _urls, files
 from ._buffers import into_array, of_bytes
 from ._deprecated import deprecated
 from .abstract_io import CompressedSink, CompressedSource, PlainSink, PlainSource, pack, unpack
@@ -209,8 +209,8 @@ def _unpack_from(source: Any) -> Array:
 
 
 def unpack_ndarray_from_file(filename: files.Path) -> Array:
-    """The array in a file."""
-    return _unpack_from(filename)
+    """The array in a file, or behind a URL."""
+    return _unpack_from(_urls.opened(filename))
 
 
 def unpack_ndarray_from_bytes(bytes_: Any) -> Array:

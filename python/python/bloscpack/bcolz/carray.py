@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _pictures
 from .._boxes import box_of
 from .._buffers import into_array, of_array
 from ..arrays import dtype_of
@@ -501,6 +502,10 @@ class carray:
         if self.rootdir:
             lines += [f"  rootdir := '{self.rootdir}'", f"  mode    := '{self.mode}'"]
         return "\n".join([*lines, str(self)])
+
+    def _repr_html_(self) -> str:
+        facts = {"dtype": self.dtype, "shape": self.shape, "chunklen": self.chunklen, "cparams": self.cparams}
+        return _pictures.array({**facts, "bytes": f"{self.nbytes:,}", "compressed": f"{self.cbytes:,}"}, self)
 
 
 def array_options(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import shutil
 from typing import Any
 
@@ -22,6 +23,11 @@ def human_readable_size(size: float) -> str:
         if size < 1024 or unit == "GB":
             break
     return f"{size:.2f} {unit}"
+
+
+def exists(path: str) -> bool:
+    """Whether there is something at a path, which may lead into an archive."""
+    return os.path.exists(path) or any(parent.is_file() for parent in pathlib.Path(path).parents)
 
 
 def make_place(rootdir: str, mode: str) -> None:

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from .. import _pictures
 from .._buffers import of_array
 from .attrs import attrs
 from .carray import _positions, _text, array_options, carray
+from .convert import exists as is_there
 from .convert import human_readable_size, make_place, quantized, to_rows
 from .evaluate import caller, evaluate, names_in
 from .params import cparams as Cparams
@@ -104,7 +106,7 @@ class ctable:
         self._cparams = kwargs.get("cparams") or Cparams()
         self._table: TableStorage | None = None
         self.len = 0
-        exists = self.rootdir is not None and os.path.exists(self.rootdir)
+        exists = self.rootdir is not None and is_there(self.rootdir)
         self.mode: str = kwargs.pop("mode", "a" if exists else "w")
         if self.mode not in ("r", "w", "a"):
             raise ValueError(f"mode should be 'r', 'w' or 'a', not {self.mode!r}")
@@ -126,7 +128,7 @@ class ctable:
     # How it is made.
 
     def _open(self) -> None:
-        if not os.path.exists(self.rootdir or ""):
+        if not is_there(self.rootdir or ""):
             raise KeyError(f"Disk-based ctable opened with `r`ead mode yet `rootdir='{self.rootdir}'` does not exist")
         self._table = TableStorage.opened(self.rootdir or "", self.mode)
         self._load()
@@ -624,14 +626,51 @@ class ctable:
             return pandas.DataFrame.from_dict(data, orient="index", columns=columns)
         return pandas.DataFrame(data, columns=columns)
 
-    def tohdf5(self, *_: Any, **__: Any) -> None:
-        """Not supported."""
-        raise NotImplementedError("HDF5 is not supported: convert the table to a DataFrame")
+    def tohdf5(
+        self, filepath: Any, nodepath: str = "/ctable", mode: str = "w", cparams: Any = None, cname: str | None = None
+    ) -> None:
+        """Writes the table as one of PyTables, which must be installed.
+
+        The node gets the compressor of the table, with the shuffle and the level of ``cparams``, and its attributes.
+        """
+        import tables
+
+        params = cparams or self.cparams
+        filters = tables.Filters(
+            complevel=min(params.clevel, 9), shuffle=bool(params.shuffle), complib="blosc:" + (cname or params.cname)
+        )
+        where, _, name = nodepath.rpartition("/")
+        with tables.open_file(filepath, mode=mode) as file:
+            node = file.create_table(
+                where or "/", name, self.dtype, filters=filters, expectedrows=len(self), createparents=True
+            )
+            step = max((64 << 20) // max(self.dtype.itemsize, 1), 1)
+            for at in range(0, len(self), step):
+                node.append(self[at : at + step])
+            for key, value in self.attrs:
+                node.attrs[key] = value
 
     @staticmethod
-    def fromhdf5(*_: Any, **__: Any) -> ctable:
-        """Not supported."""
-        raise NotImplementedError("HDF5 is not supported: read the file with another package")
+    def fromhdf5(filepath: Any, nodepath: str = "/ctable", **kwargs: Any) -> ctable:
+        """A table with the rows of one of PyTables, which must be installed, and its attributes."""
+        import tables
+
+        with tables.open_file(filepath, mode="r") as file:
+            node = file.get_node(nodepath)
+            if not isinstance(node, tables.Table):
+                raise ValueError(f"{nodepath!r} is not a table of PyTables, but of the class {type(node).__name__}")
+            kwargs.setdefault("expectedlen", node.nrows)
+            made = ctable(node[:0], **kwargs)
+            flushes, made.auto_flush = made.auto_flush, False
+            step = max((64 << 20) // max(node.dtype.itemsize, 1), 1)
+            for at in range(0, node.nrows, step):
+                made.append(node[at : at + step])
+            for key in node.attrs._f_list("user"):
+                value = node.attrs[key]
+                made.attrs[key] = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
+            made.auto_flush = flushes
+            made.flush()
+        return made
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.rootdir is not None:
@@ -660,9 +699,7 @@ class ctable:
         return "\n".join([*lines, str(self)])
 
     def _repr_html_(self) -> str:
-        head = "".join(f"<th>{name}<br>{self.cols[name].dtype}</th>" for name in self.names)
-        rows = "".join("<tr>" + "".join(f"<td>{value}</td>" for value in row) + "</tr>" for row in self[:5].tolist())
-        return f"<table><tr>{head}</tr>{rows}</table><p>{self.len:,} rows</p>"
+        return _pictures.table(self)
 
 
 def _build(columns: Any, names: Any, rootdir: str | None) -> ctable:

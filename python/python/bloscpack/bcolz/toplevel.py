@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import _buffers, _native
 from .._options import COMPRESSORS
+from ..errors import Error
 from ..version import __version__
 from .carray import carray
 from .ctable import ctable
@@ -20,10 +21,19 @@ from .params import numexpr_here
 
 
 def open(rootdir: Any, mode: str = "a") -> carray | ctable:
-    """Opens the array or the table in a directory."""
-    if os.path.exists(os.path.join(rootdir, "__rootdirs__")):
+    """Opens the array or the table in a directory, or in a ZIP archive, which is only read."""
+    if _is_table(rootdir):
         return ctable(rootdir=rootdir, mode=mode)
     return carray(rootdir=rootdir, mode=mode)
+
+
+def _is_table(rootdir: Any) -> bool:
+    if os.path.isdir(rootdir):
+        return os.path.exists(os.path.join(rootdir, "__rootdirs__"))
+    try:
+        return _native.kind(os.fspath(rootdir)) == "ctable"
+    except Error:
+        return False  # It is reported where it is opened.
 
 
 def fromiter(iterable: Iterable[Any], dtype: Any, count: int, **kwargs: Any) -> carray | ctable:

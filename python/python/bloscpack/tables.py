@@ -1,0 +1,319 @@
+"""Compressed tables on disk: ctables of bcolz and BLZ, and arrays whose elements have fields.
+
+>>> import tempfile, bloscpack
+>>> folder = tempfile.mkdtemp() + "/prices"
+>>> bloscpack.write_table({"day": np.arange(4), "price": np.arange(4) / 2}, folder)
+4
+>>> table = bloscpack.open_table(folder)
+>>> table
+<bloscpack.Table bcolz, 4 rows: day int64, price float64>
+>>> table["price"][1:3]
+array([0.5, 1. ])
+>>> table[2]
+np.void((2, 1.0), dtype=[('day', '<i8'), ('price', '<f8')])
+
+pyarrow, Polars, DuckDB and pandas read a table through the Arrow PyCapsule interface, in batches that are decoded when they
+are asked for: ``pyarrow.table(table)``, ``polars.DataFrame(table)``, ``duckdb.sql("from table")``,
+``pandas.DataFrame.from_arrow(table)``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol, Union
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from . import _native, _pictures, _urls, files
+from ._boxes import box_of
+from ._buffers import Bytes, of_array, threads
+from .arrays import Array, dtype_of
+from .errors import UsageError
+
+#: Rows that are read at once.
+_BLOCK = 8 << 20
+
+
+class ArrowStream(Protocol):
+    """Anything that can pass on its rows as Arrow does: a table of pyarrow, Polars or pandas, a result of DuckDB, ..."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+Rows = Union[ArrowStream, Mapping[str, Any], NDArray[Any]]
+
+
+class _Column:
+    """A column of a table of the native half, with what `Array` asks of an array."""
+
+    def __init__(self, table: _native.Table, name: str) -> None:
+        self._table = table
+        self._name = name
+
+    def facts(self) -> dict[str, Any]:
+        return self._table.facts(self._name)
+
+    def read(self, start: list[int], stop: list[int], out: Bytes) -> None:
+        self._table.read(self._name, start, stop, out)
+
+    def attributes(self) -> str:
+        return self._table.attributes(self._name)
+
+    def arrow_schema(self, names: None, as_table: bool) -> object:
+        return self._table.arrow_schema([self._name], as_table)
+
+    def arrow_stream(self, names: None, as_table: bool, rows: tuple[int, int], requested: object) -> object:
+        return self._table.arrow_stream([self._name], as_table, rows, requested)
+
+    def arrow_array(self, names: None, rows: int, requested: object) -> object:
+        return self._table.arrow_array([self._name], rows, requested)
+
+
+class _Field:
+    """A field of the elements of an array, with what `Array` asks of an array."""
+
+    def __init__(self, array: _native.Array, name: str) -> None:
+        self._array = array
+        self._name = name
+
+    def facts(self) -> dict[str, Any]:
+        facts = self._array.facts()
+        dtype = dtype_of(facts["dtype"])[self._name]
+        facts["dtype"] = repr(np.lib.format.dtype_to_descr(dtype.base))
+        facts["shape"] += dtype.shape
+        facts["chunks"] += dtype.shape
+        return facts
+
+    def read(self, start: list[int], stop: list[int], out: Bytes) -> None:
+        dtype = dtype_of(self._array.facts()["dtype"])
+        rows = np.empty(stop[0] - start[0], dtype)
+        self._array.read(start[:1], stop[:1], rows.view(np.uint8))
+        within = tuple(slice(first, end) for first, end in zip(start[1:], stop[1:]))
+        out[:] = of_array(rows[self._name][(slice(None), *within)])
+
+    def attributes(self) -> str:
+        return "{}"
+
+    def arrow_schema(self, names: None, as_table: bool) -> object:
+        return self._array.arrow_schema([self._name], as_table)
+
+    def arrow_stream(self, names: None, as_table: bool, rows: tuple[int, int], requested: object) -> object:
+        return self._array.arrow_stream([self._name], as_table, rows, requested)
+
+    def arrow_array(self, names: None, rows: int, requested: object) -> object:
+        return self._array.arrow_array([self._name], rows, requested)
+
+
+class Table:
+    """A table that is decompressed as it is read; made by `open_table`.
+
+    ``table["a"]`` is a column, an `Array`; ``table[["a", "b"]]`` a table of these columns; rows, by number, slice, mask or
+    list of numbers, are structured arrays of NumPy. ``len(table)`` is the number of rows.
+    """
+
+    def __init__(self, native: _native.Table | _native.Array, names: Sequence[str] | None = None) -> None:
+        self._native = native
+        facts: dict[str, Any] = {}
+        if isinstance(native, _native.Table):
+            self._rows = native.rows()
+            every = native.names()
+        else:
+            facts = native.facts()
+            self._rows = facts["shape"][0]
+            every = list(dtype_of(facts["dtype"]).names or ())
+        #: The names of the columns.
+        self.names: list[str] = list(every if names is None else names)
+        unknown = [name for name in self.names if name not in every]
+        if unknown:
+            raise KeyError(f"no column {unknown[0]!r} (columns: {', '.join(every)})")
+        self._columns = {name: Array(self._source(name)) for name in self.names}
+        first = next(iter(self._columns.values()), None)
+        #: The name of the layout, such as ``bcolz``.
+        self.layout: str = facts.get("layout") or (first.layout if first is not None else "bcolz")
+
+    def _source(self, name: str) -> Any:
+        native = self._native
+        return _Column(native, name) if isinstance(native, _native.Table) else _Field(native, name)
+
+    @property
+    def dtypes(self) -> dict[str, np.dtype[Any]]:
+        """The dtype of each column; with a shape where a row has several elements."""
+        return {name: _row_dtype(column) for name, column in self._columns.items()}
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The dtype of a row."""
+        return np.dtype([(name, dtype) for name, dtype in self.dtypes.items()])
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The number of rows."""
+        return (self._rows,)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all columns, uncompressed."""
+        return sum(column.nbytes for column in self._columns.values())
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The attributes that users attached."""
+        native = self._native
+        return json.loads(native.attributes(None) if isinstance(native, _native.Table) else native.attributes())
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            if key not in self._columns:
+                raise KeyError(f"no column {key!r} (columns: {', '.join(self.names)})")
+            return self._columns[key]
+        if isinstance(key, list) and key and all(isinstance(name, str) for name in key):
+            return Table(self._native, key)
+        start, stop, within = box_of(key, self.shape)
+        rows = np.empty(stop[0] - start[0], self.dtype)
+        if len(rows):
+            for name in self.names:
+                rows[name] = self._columns[name][start[0] : stop[0]]
+        return rows if within is None else rows[within]
+
+    def __iter__(self) -> Iterator[np.void]:
+        step = max(_BLOCK // max(self.dtype.itemsize, 1), 1)
+        for start in range(0, len(self), step):
+            yield from self[start : start + step]
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("a compressed table cannot be used without a copy")
+        rows = self[:]
+        return rows if dtype is None else rows.astype(dtype, copy=False)
+
+    def __arrow_c_schema__(self) -> object:
+        """The schema, for the Arrow PyCapsule interface."""
+        return self._native.arrow_schema(self.names, True)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """All rows, for the Arrow PyCapsule interface, in batches of about 16 MiB that are decoded when they are read."""
+        return self._native.arrow_stream(self.names, True, (0, len(self)), requested_schema)
+
+    def __repr__(self) -> str:
+        columns = ", ".join(f"{name} {_spelled(dtype)}" for name, dtype in self.dtypes.items())
+        return f"<bloscpack.Table {self.layout}, {len(self):,} row{'s' * (len(self) != 1)}: {columns}>"
+
+    def _repr_html_(self) -> str:
+        return _pictures.table(self)
+
+
+def _row_dtype(column: Array) -> np.dtype[Any]:
+    row = column.shape[1:]
+    return np.dtype((column.dtype, row)) if row else column.dtype
+
+
+def _spelled(dtype: np.dtype[Any]) -> str:
+    return f"{dtype.base}{list(dtype.shape) if dtype.shape else ''}"
+
+
+def open_table(source: files.Source) -> Table:
+    """Opens a table for reading: the directory of a ctable, or of an array whose elements have fields.
+
+    The directory may be in a ZIP archive: a path to that (``"data.zip"``, ``"data.zip/eeg"``), its bytes, a file object,
+    or a URL.
+    """
+    source = _urls.opened(source)
+    kind = _native.kind(source)
+    if kind == "ctable":
+        return Table(_native.Table.open(source, False, threads()))
+    if kind in ("carray", "frame"):
+        opened = _native.Array.open(source, False, threads()) if kind == "carray" else _native.Array.open_frame(source, threads())
+        facts = opened.facts()
+        if dtype_of(facts["dtype"]).names and len(facts["shape"]) == 1:
+            return Table(opened)
+        raise UsageError(f"{source!r} is an array, not a table: use open_array")
+    raise UsageError(f"{source!r} is not a table, but of the kind {kind!r}")
+
+
+def write_table(
+    source: Rows,
+    path: files.Path,
+    *,
+    cname: str = "lz4",
+    clevel: int = 5,
+    shuffle: int = 1,
+    dtypes: Mapping[str, DTypeLike] | None = None,
+    fill: Mapping[str, Any] | None = None,
+    replace: bool = False,
+) -> int:
+    """Writes a table as a ctable of bcolz, and returns the number of rows. After a crash there is no table or all of it.
+
+    The source is anything with ``__arrow_c_stream__`` (a table of pyarrow, Polars or pandas, a result of DuckDB, a
+    `Table`), a mapping of names to arrays, or a structured array. Text becomes text of a fixed length, that of the longest:
+    batches are kept in memory until all are seen. ``dtypes`` gives columns of text another dtype, such as ``"S20"``.
+    Missing values become NaN, NaT and empty text; in other columns, what ``fill`` gives.
+
+    >>> import tempfile
+    >>> write_table({"a": [1, 2, 3], "b": ["x", "y", "zz"]}, tempfile.mkdtemp() + "/t")
+    3
+    """
+    path = os.fspath(path)
+    given = {"cname": cname, "clevel": clevel, "shuffle": int(shuffle), "replace": replace, "threads": threads()}
+    if hasattr(source, "__arrow_c_stream__"):
+        spelled = {name: np.dtype(dtype).str for name, dtype in (dtypes or {}).items()}
+        filled = {name: _as_text(value) for name, value in (fill or {}).items()}
+        return _native.write_stream(source, path, {**given, "dtypes": spelled, "fill": filled})
+    if fill:
+        raise UsageError("fill is for sources of Arrow: arrays of NumPy have no missing values")
+    columns = _columns_of(source, dtypes or {})
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) != 1:
+        raise UsageError(f"the columns must have the same length, not {lengths}")
+    rows = next(iter(lengths.values()))
+    options = [(name, _column_options(column, given)) for name, column in columns.items()]
+    table = _native.Table.create(path, options, replace, threads())
+    width = sum(column[:1].nbytes for column in columns.values())
+    step = max(4 * _BLOCK // max(width, 1), 1)
+    for at in range(0, rows, step):
+        table.append([of_array(column[at : at + step]) for column in columns.values()])
+    table.flush()
+    return rows
+
+
+def _as_text(value: Any) -> str:
+    return str(int(value)) if isinstance(value, (bool, np.bool_)) else str(value)
+
+
+def _columns_of(source: Any, dtypes: Mapping[str, DTypeLike]) -> dict[str, NDArray[Any]]:
+    if isinstance(source, np.ndarray):
+        if source.dtype.names is None or source.ndim != 1:
+            raise UsageError("an array must have fields and one axis to be written as a table")
+        source = {name: source[name] for name in source.dtype.names}
+    if not isinstance(source, Mapping):
+        raise UsageError(
+            f"a table cannot be made of {type(source).__name__!r}: pass an object with __arrow_c_stream__, "
+            "a mapping of names to arrays, or a structured array"
+        )
+    if not source:
+        raise UsageError("a table needs a column")
+    columns = {str(name): np.asarray(column, dtypes.get(name)) for name, column in source.items()}
+    for name, column in columns.items():
+        if not column.ndim:
+            raise UsageError(f"column {name!r} is a single value, not an array")
+        if column.dtype.hasobject or column.dtype.kind == "T":
+            raise UsageError(f"column {name!r} contains Python objects: give it a dtype, such as 'U20'")
+    return columns
+
+
+def _column_options(column: NDArray[Any], given: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "dtype": repr(np.lib.format.dtype_to_descr(column.dtype)),
+        "row_shape": list(column.shape[1:]),
+        "chunk_rows": None,
+        "expected_rows": len(column),
+        "default": None,
+        "cname": given["cname"],
+        "clevel": given["clevel"],
+        "shuffle": given["shuffle"],
+    }

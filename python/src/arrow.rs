@@ -1,0 +1,342 @@
+//! Rows as streams of Arrow, through the PyCapsule interface, and tables from such streams.
+
+use crate::array::{Inner, dataset_options};
+use crate::error::{OrRaise, raised};
+use crate::options::{compressor, filter};
+use crate::work::Signals;
+use bloscpack::dataset::{CTable, DatasetLayout};
+use bloscpack::dtype::DType;
+use bloscpack::exchange::arrow_array::{ArrayRef, RecordBatch, StructArray};
+use bloscpack::exchange::arrow_schema::{ArrowError, Field, FieldRef, SchemaRef};
+use bloscpack::exchange::{
+    ArraySource, Batch, BoxedSource, ImportOptions, NdSource, RecordBatches, Schema, Source,
+    TableSource, import_table, of_record_batches, record_batches,
+};
+use bloscpack::{Error, Result};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyTuple};
+use pyo3_arrow::PyRecordBatchReader;
+use pyo3_arrow::ffi::{
+    ArrayIterator, to_array_pycapsules, to_schema_pycapsule, to_stream_pycapsule,
+};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+
+/// Bytes of a batch, about.
+const BATCH: usize = 16 << 20;
+
+/// The place of rows. Others may be reading them, too.
+#[derive(Clone)]
+pub enum Place {
+    /// A table.
+    Table(Arc<RwLock<CTable>>),
+    /// An array.
+    Array(Arc<RwLock<Option<Inner>>>),
+}
+
+/// Rows, as a table or as values.
+#[derive(Clone)]
+pub struct Rows {
+    /// Where they are.
+    pub place: Place,
+    /// Columns of a table, or fields of an array; none for the elements of an array.
+    pub names: Option<Vec<String>>,
+    /// Whether they are passed as a table. Otherwise they are the values of one column.
+    pub as_table: bool,
+}
+
+impl Rows {
+    /// Gives the batches of these rows to `take`.
+    fn read<T>(
+        &self,
+        rows: Range<u64>,
+        bytes: usize,
+        take: impl FnOnce(&mut RecordBatches<'_>) -> Result<T>,
+    ) -> Result<T> {
+        match &self.place {
+            Place::Table(table) => {
+                let table = table.read().unwrap_or_else(PoisonError::into_inner);
+                let names = self.names.as_deref().unwrap_or_default();
+                let mut source = TableSource::new(&table)?.columns(names)?.range(rows)?;
+                take(&mut record_batches(&mut source)?.batch_bytes(bytes))
+            }
+            Place::Array(array) => {
+                let array = array.read().unwrap_or_else(PoisonError::into_inner);
+                let closed = || Error::usage("the array is closed");
+                let mut source: BoxedSource<'_> = match array.as_ref().ok_or_else(closed)? {
+                    Inner::Rows(array) => Box::new(ArraySource::new(array).range(rows)?),
+                    Inner::Nd(array) => Box::new(NdSource::new(array)?.slice(&[rows])?),
+                };
+                if self.names.is_some() {
+                    source = source.fields()?;
+                }
+                take(&mut record_batches(&mut *source)?.batch_bytes(bytes))
+            }
+        }
+    }
+
+    /// The numbers of the columns in batches.
+    fn columns(&self, schema: &SchemaRef) -> Result<Vec<usize>> {
+        let all = schema.fields().iter().map(|field| field.name());
+        let names = match &self.names {
+            None => all.collect(),
+            Some(names) => names.iter().collect::<Vec<_>>(),
+        };
+        let numbers = names.iter().map(|name| schema.index_of(name));
+        let numbers: std::result::Result<_, _> = numbers.collect();
+        numbers.map_err(|error| Error::usage(error.to_string()))
+    }
+
+    fn schema(&self) -> Result<SchemaRef> {
+        self.read(0..0, BATCH, |batches| {
+            let schema = batches.schema();
+            let part = schema.project(&self.columns(&schema)?);
+            Ok(Arc::new(
+                part.map_err(|error| Error::bug(error.to_string()))?,
+            ))
+        })
+    }
+
+    /// The first of these rows.
+    fn batch(&self, rows: Range<u64>, bytes: usize) -> Result<Option<RecordBatch>> {
+        self.read(rows, bytes, |batches| {
+            let columns = self.columns(&batches.schema())?;
+            let batch = batches.next().transpose()?;
+            let part = batch.map(|batch| batch.project(&columns)).transpose();
+            part.map_err(|error| Error::bug(error.to_string()))
+        })
+    }
+}
+
+/// Batches of rows, which are decoded when they are asked for.
+struct Batches {
+    rows: Rows,
+    left: Range<u64>,
+}
+
+impl Batches {
+    fn read(&mut self) -> std::result::Result<Option<RecordBatch>, ArrowError> {
+        if self.left.is_empty() {
+            return Ok(None);
+        }
+        let batch = interruptible(|| self.rows.batch(self.left.clone(), BATCH))?;
+        let len = batch.as_ref().map_or(0, RecordBatch::num_rows);
+        match u64::try_from(len) {
+            Ok(len) if (1..=self.left.end - self.left.start).contains(&len) => {
+                self.left.start += len;
+            }
+            _ => return Err(external(Error::bug(format!("a batch of {len} rows")))),
+        }
+        Ok(batch)
+    }
+}
+
+/// After an error it returns nothing more.
+impl Iterator for Batches {
+    type Item = std::result::Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let read = self.read();
+        if read.is_err() {
+            self.left = 0..0;
+        }
+        read.transpose()
+    }
+}
+
+fn external(error: impl std::error::Error + Send + Sync + 'static) -> ArrowError {
+    ArrowError::ExternalError(Box::new(error))
+}
+
+/// Looks at signals and works without the interpreter. The caller may have the interpreter or not.
+///
+/// The consumer turns an exception into an error of its own, so `KeyboardInterrupt` is raised again when it returns.
+fn interruptible<T: Send>(
+    work: impl FnOnce() -> Result<T> + Send,
+) -> std::result::Result<T, ArrowError> {
+    let done = Python::try_attach(|py| {
+        if let Err(exception) = py.check_signals() {
+            if exception.is_instance_of::<PyKeyboardInterrupt>(py) {
+                let again = py.import("_thread");
+                again
+                    .and_then(|thread| thread.call_method0("interrupt_main"))
+                    .map_err(external)?;
+            }
+            return Err(external(exception));
+        }
+        py.detach(work).map_err(external)
+    });
+    done.unwrap_or_else(|| {
+        Err(ArrowError::CDataInterface(
+            "the interpreter has ended".to_owned(),
+        ))
+    })
+}
+
+/// The only column of an array.
+fn only(schema: &SchemaRef) -> Result<FieldRef> {
+    let first = schema.fields().first().cloned();
+    first.ok_or_else(|| Error::bug("an array without a column"))
+}
+
+fn values(batch: &RecordBatch) -> std::result::Result<ArrayRef, ArrowError> {
+    let first = batch.columns().first().cloned();
+    first.ok_or_else(|| external(Error::bug("an array without a column")))
+}
+
+impl Rows {
+    /// The capsule of the schema: a struct for a table, the type of the elements for an array.
+    pub fn schema_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = py.detach(|| self.schema()).or_raise(py)?;
+        match self.as_table {
+            true => Ok(to_schema_pycapsule(py, schema.as_ref())?),
+            false => Ok(to_schema_pycapsule(
+                py,
+                only(&schema).or_raise(py)?.as_ref(),
+            )?),
+        }
+    }
+
+    /// The capsule of a stream of these rows.
+    pub fn stream<'py>(
+        &self,
+        py: Python<'py>,
+        rows: Range<u64>,
+        requested: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = py.detach(|| self.schema()).or_raise(py)?;
+        let batches = Batches {
+            rows: self.clone(),
+            left: rows,
+        };
+        let reader = match self.as_table {
+            true => {
+                let field = Field::new_struct("", schema.fields().clone(), false);
+                let field = field.with_metadata(schema.metadata().clone());
+                let structs = batches.map(|batch| Ok(Arc::new(StructArray::from(batch?)) as _));
+                Box::new(ArrayIterator::new(structs, field.into())) as Box<_>
+            }
+            false => {
+                let field = only(&schema).or_raise(py)?;
+                let values = batches.map(|batch| values(&batch?));
+                Box::new(ArrayIterator::new(values, field))
+                    as Box<dyn pyo3_arrow::ffi::ArrayReader + Send>
+            }
+        };
+        Ok(to_stream_pycapsule(py, reader, requested)?)
+    }
+
+    /// The capsules of all rows of an array, in one piece.
+    pub fn array<'py>(
+        &self,
+        py: Python<'py>,
+        rows: u64,
+        requested: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let whole = py.detach(|| {
+            let schema = self.schema()?;
+            let batch = self.batch(0..rows, usize::MAX)?;
+            Ok::<_, Error>((
+                only(&schema)?,
+                batch.unwrap_or_else(|| RecordBatch::new_empty(schema)),
+            ))
+        });
+        let (field, batch) = whole.or_raise(py)?;
+        let values = values(&batch).map_err(|error| raised(py, Error::bug(error.to_string())))?;
+        Ok(to_array_pycapsules(py, field, &values, requested)?)
+    }
+}
+
+/// A source that looks at signals before each batch.
+struct Interruptible(BoxedSource<'static>, Signals);
+
+impl Source for Interruptible {
+    fn schema(&self) -> &Schema {
+        self.0.schema()
+    }
+
+    fn rows(&self) -> u64 {
+        self.0.rows()
+    }
+
+    fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
+        self.1.check()?;
+        self.0.next_batch(bytes)
+    }
+}
+
+/// How a table is written from a stream.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct WriteOptions {
+    cname: String,
+    clevel: u8,
+    shuffle: u8,
+    replace: bool,
+    threads: usize,
+    /// The dtypes of columns of strings, as NumPy spells them.
+    dtypes: HashMap<String, String>,
+    /// The values for nulls.
+    fill: HashMap<String, String>,
+}
+
+impl WriteOptions {
+    fn import(&self) -> Result<ImportOptions> {
+        let mut options = ImportOptions::new();
+        for (name, dtype) in &self.dtypes {
+            options = options.dtype(name, DType::parse(dtype)?);
+        }
+        for (name, text) in &self.fill {
+            options = options.fill(name, text);
+        }
+        Ok(options)
+    }
+}
+
+/// Writes a table from anything that has `__arrow_c_stream__`. Returns the number of rows.
+#[pyfunction]
+pub fn write_stream(
+    py: Python<'_>,
+    source: &Bound<'_, PyAny>,
+    path: PathBuf,
+    options: WriteOptions,
+) -> PyResult<u64> {
+    let stream: PyRecordBatchReader = source.extract()?;
+    let stream = stream.into_reader()?;
+    let schema = stream.schema();
+    let (compressor, filter) = (
+        compressor(py, &options.cname)?,
+        filter(py, options.shuffle)?,
+    );
+    let signals = Signals::new();
+    let batches = py.detach(|| {
+        let each = stream.map(|batch| {
+            signals.check().map_err(PyErr::from)?;
+            // Its errors are those of the program that the stream comes from.
+            batch.map_err(|error| PyTypeError::new_err(error.to_string()))
+        });
+        each.collect::<PyResult<Vec<_>>>()
+    })?;
+    let written = py.detach(|| {
+        let source = of_record_batches(&schema, batches, &options.import()?)?;
+        let mut source = Interruptible(source, signals);
+        let rows = source.rows();
+        let builder = source.schema().table_builder(|_, column| {
+            let column = column.compressor(compressor).filter(filter);
+            column.level(options.clevel).expected_rows(rows)
+        });
+        let builder = builder
+            .layout(DatasetLayout::Bcolz)
+            .replace(options.replace)
+            .options(dataset_options(options.threads));
+        let mut table = builder
+            .create(&path)
+            .map_err(|error| error.in_file(&path))?;
+        import_table(&mut source, &mut table, &mut |_| ())?;
+        Ok::<_, Error>(rows)
+    });
+    written.or_raise(py)
+}
