@@ -110,6 +110,7 @@ def test_duckdb_reads_it(table):
     ).fetchall()
     assert (count, total, text) == (ROWS, int(COLUMNS["i"].sum()), "ä99")
     assert day == COLUMNS["day"].max().item() and times == ROWS - ROWS // 50
+    assert duckdb.from_arrow(table[["i", "s"]]).fetchall()[0] == (-5000, b"a0")
     stream = table[["i"]]
     assert duckdb.sql("select max(i) from stream").fetchall() == [(ROWS - 5001,)]
 

@@ -13,7 +13,7 @@ array([0.5, 1. ])
 np.void((2, 1.0), dtype=[('day', '<i8'), ('price', '<f8')])
 
 pyarrow, Polars, DuckDB and pandas read a table through the Arrow PyCapsule interface, in batches that are decoded when they
-are asked for: ``pyarrow.table(table)``, ``polars.DataFrame(table)``, ``duckdb.sql("from table")``,
+are asked for: ``pyarrow.table(table)``, ``polars.DataFrame(table)``, ``duckdb.from_arrow(table)``,
 ``pandas.DataFrame.from_arrow(table)``.
 """
 
