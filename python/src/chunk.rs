@@ -6,23 +6,34 @@ use bloscpack::blosc::{ChunkDecoder, ChunkEncoder, ChunkSettings, read_header};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use std::cell::RefCell;
+use std::cell::Cell;
 
-thread_local! {
-    /// Decoders keep their buffers, which are as large as the largest block.
-    static DECODER: RefCell<ChunkDecoder> = RefCell::new(ChunkDecoder::new());
+/// The longest buffer that a thread keeps, for chunks that it compresses later.
+const KEPT: usize = 8 << 20;
+
+/// An encoder with its buffers, and the last chunk.
+struct Encoding {
+    encoder: ChunkEncoder,
+    chunk: Vec<u8>,
 }
 
-fn decoding<T>(work: impl FnOnce(&mut ChunkDecoder) -> T) -> T {
-    DECODER.with(|decoder| match decoder.try_borrow_mut() {
-        Ok(mut decoder) => work(&mut decoder),
-        // A handler of a signal decodes while this thread does.
-        Err(_) => work(&mut ChunkDecoder::new()),
-    })
+thread_local! {
+    /// Both keep buffers. They are taken for each call, since a handler of a signal may call while this thread does.
+    static ENCODING: Cell<Option<Encoding>> = const { Cell::new(None) };
+    static DECODER: Cell<Option<ChunkDecoder>> = const { Cell::new(None) };
+}
+
+fn decoding<T>(threads: usize, work: impl FnOnce(&mut ChunkDecoder) -> T) -> T {
+    let mut decoder = DECODER.take().unwrap_or_default();
+    decoder.set_threads(threads);
+    let result = work(&mut decoder);
+    DECODER.set(Some(decoder));
+    result
 }
 
 /// Compresses bytes into a chunk.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "they are those of Python")]
 pub fn compress_chunk<'py>(
     py: Python<'py>,
     data: PyReadonlyArray1<'py, u8>,
@@ -31,6 +42,7 @@ pub fn compress_chunk<'py>(
     shuffle: u8,
     cname: &str,
     blocksize: Option<u32>,
+    threads: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let settings = ChunkSettings::default()
         .compressor(compressor(py, cname)?)
@@ -39,10 +51,26 @@ pub fn compress_chunk<'py>(
         .typesize(typesize)
         .blocksize(blocksize);
     let data = data.as_slice()?;
-    let mut chunk = Vec::new();
-    py.detach(|| ChunkEncoder::new(settings)?.encode(data, &mut chunk))
-        .or_raise(py)?;
-    Ok(PyBytes::new(py, &chunk))
+    let mut encoding = match ENCODING.take() {
+        Some(kept) => kept,
+        None => Encoding {
+            encoder: ChunkEncoder::new(settings).or_raise(py)?,
+            chunk: Vec::new(),
+        },
+    };
+    py.detach(|| {
+        encoding.encoder.set_settings(settings)?;
+        encoding.encoder.set_threads(threads);
+        encoding.chunk.clear();
+        encoding.encoder.encode(data, &mut encoding.chunk)
+    })
+    .or_raise(py)?;
+    let chunk = PyBytes::new(py, &encoding.chunk);
+    if encoding.chunk.capacity() > KEPT {
+        encoding.chunk = Vec::new();
+    }
+    ENCODING.set(Some(encoding));
+    Ok(chunk)
 }
 
 /// Decompresses a chunk into new bytes.
@@ -50,12 +78,13 @@ pub fn compress_chunk<'py>(
 pub fn decompress_chunk<'py>(
     py: Python<'py>,
     chunk: PyReadonlyArray1<'py, u8>,
+    threads: usize,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let chunk = chunk.as_slice()?;
     let header = read_header(chunk).or_raise(py)?;
     let len = usize::try_from(header.nbytes)?;
     PyBytes::new_with(py, len, |out| {
-        py.detach(|| decoding(|decoder| decoder.decode(chunk, out)))
+        py.detach(|| decoding(threads, |decoder| decoder.decode(chunk, out)))
             .or_raise(py)?;
         Ok(())
     })
@@ -68,10 +97,11 @@ pub fn decompress_chunk_into<'py>(
     chunk: PyReadonlyArray1<'py, u8>,
     start: Option<u32>,
     mut out: PyReadwriteArray1<'py, u8>,
+    threads: usize,
 ) -> PyResult<u32> {
     let (chunk, out) = (chunk.as_slice()?, out.as_slice_mut()?);
     let header = py.detach(|| {
-        decoding(|decoder| match start {
+        decoding(threads, |decoder| match start {
             Some(start) => decoder.decode_range(chunk, start, out),
             None => decoder.decode(chunk, out),
         })

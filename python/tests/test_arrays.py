@@ -1,9 +1,9 @@
 """Arrays and tables: NumPy's indexing, bcolz' interface, and what differs from it."""
 
+import concurrent.futures
 import itertools
 import os
 import pickle
-import threading
 
 import numpy as np
 import pytest
@@ -32,6 +32,11 @@ KEYS = [
     DATA[:, 0, 0] > 0,
     DATA > 0,
 ]
+
+
+def run_in_threads(work, arguments):
+    with concurrent.futures.ThreadPoolExecutor(len(arguments)) as pool:
+        list(pool.map(work, arguments))
 
 
 @pytest.fixture
@@ -84,6 +89,48 @@ def test_single_rows_are_appended(tmp_path):
     vectors = bcolz.carray(vectors[1:].reshape((3000, 50)), rootdir=tmp_path / "w", mode="w")
     vectors.flush()
     assert (bcolz.open(tmp_path / "w")[:] == rows).all()
+
+
+@pytest.mark.parametrize("rootdir", [None, "a"])
+def test_rows_that_wait_are_seen_at_once(tmp_path, rootdir):
+    """Single rows are collected before they are appended; nobody may notice."""
+    place = {} if rootdir is None else {"rootdir": tmp_path / rootdir, "mode": "w"}
+    array, expected = bcolz.carray(np.zeros((0, 3), "i4"), **place), []
+    for number in range(40_000):
+        array.append(np.array([number, 2, 3], "i4"))
+        expected.append(number)
+        if number % 4999 == 0:
+            assert len(array) == len(expected) and array[-1].tolist() == [number, 2, 3]
+        if number % 9001 == 9000:
+            array.flush()
+        if number % 7001 == 7000:
+            array[-1] = 7
+            expected[-1] = 7
+        if number % 12_001 == 12_000:
+            array.trim(5)
+            del expected[-5:]
+    assert array[:, 0].tolist() == expected
+    flat = bcolz.carray(np.zeros(1), **place)
+    for number in range(3000):
+        flat.append(np.full(5, number / 2))
+        flat.append(np.full((2, 5), -1.0)[1])
+    assert flat[1:].reshape((-1, 10))[:, 5].tolist() == [-1] * 3000 and len(flat) == 30_001
+    with pytest.raises(ValueError, match="do not fit"):
+        array.append(np.zeros(4, "i4"))
+
+
+def test_rows_that_wait_are_those_of_all_threads(tmp_path):
+    array = bcolz.carray(np.zeros(0, "i8"), rootdir=tmp_path / "a", mode="w")
+
+    def work(first):
+        for number in range(first, first + 20_000):
+            array.append(np.array([number]))
+            if number % 5000 == 0:
+                array.flush()
+
+    run_in_threads(work, [0, 20_000, 40_000, 60_000])
+    array.flush()
+    assert sorted(bcolz.open(tmp_path / "a", "r")[:]) == sorted(array[:]) == list(range(80_000))
 
 
 def test_rows_of_a_filled_array_are_set(tmp_path):
@@ -162,6 +209,15 @@ def test_pickles_and_install(tmp_path):
     assert old.carray is bcolz.carray
 
 
+def test_an_array_that_was_replaced_writes_nothing(tmp_path, capfd):
+    """As scripts do that give the new array the name of the old one."""
+    array = bcolz.carray(np.zeros(1), rootdir=tmp_path / "a", mode="w")
+    array.append(np.ones(5000))
+    array = bcolz.carray(array[1:].reshape((2500, 2)), rootdir=tmp_path / "a", mode="w")
+    del array
+    assert bcolz.open(tmp_path / "a", "r").shape == (2500, 2) and capfd.readouterr().err == ""
+
+
 def test_what_is_not_flushed_is_written_at_the_end(tmp_path):
     array = bcolz.carray(np.arange(5), rootdir=tmp_path / "a")
     array.append([5])
@@ -185,11 +241,7 @@ def test_threads_share_objects(tmp_path):
             if not same or own[-1] != at:
                 wrong.append(at)
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    run_in_threads(work, range(4))
     assert not wrong
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import _native, log
-from ._buffers import of_bytes
+from ._buffers import of_bytes, threads
 from .args import BloscArgs, BloscpackArgs, MetadataArgs, _handle_max_apps
 from .exceptions import ChecksumMismatch
 from .headers import BloscpackHeader
@@ -15,12 +15,12 @@ from .headers import BloscpackHeader
 def _compress_chunk_str(chunk: Any, blosc_args: Any) -> bytes:
     """Compresses bytes into a chunk."""
     typesize, clevel, shuffle, cname = (blosc_args[name] for name in ("typesize", "clevel", "shuffle", "cname"))
-    return _native.compress_chunk(of_bytes(chunk), typesize, clevel, int(shuffle), cname, None)
+    return _native.compress_chunk(of_bytes(chunk), typesize, clevel, int(shuffle), cname, None, threads())
 
 
 def decompress_chunk(chunk: Any) -> bytes:
     """The content of a chunk."""
-    return _native.decompress_chunk(of_bytes(chunk))
+    return _native.decompress_chunk(of_bytes(chunk), threads())
 
 
 class PlainSource:

@@ -13,12 +13,13 @@ Blosc(cname='zstd', clevel=1, shuffle=SHUFFLE, blocksize=0)
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import current_thread, main_thread
 from typing import Any
 
 import numpy as np
 
 from . import _native
-from ._buffers import of_bytes
+from ._buffers import of_bytes, set_threads, threads
 from ._options import COMPRESSORS
 from .errors import DamagedError
 
@@ -107,18 +108,18 @@ class Blosc(_Codec):
         if self.shuffle not in _SHUFFLES:
             raise ValueError(f"invalid shuffle argument; expected -1, 0, 1 or 2, found {self.shuffle!r}")
         shuffle = (BITSHUFFLE if typesize == 1 else SHUFFLE) if self.shuffle == AUTOSHUFFLE else self.shuffle
-        return _native.compress_chunk(data, typesize, self.clevel, shuffle, self.cname, self.blocksize or None)
+        return _native.compress_chunk(data, typesize, self.clevel, shuffle, self.cname, self.blocksize or None, _threads_for(len(data)))
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         """Decompresses a chunk, into ``out`` if it is given."""
         chunk = self._checked(_contiguous(buf, "decode"))
         if out is None:
-            return _decoding(_native.decompress_chunk, chunk)
+            return _decoding(_native.decompress_chunk, chunk, _threads_for(_nbytes(chunk)))
         target = _target(out)
-        size = _decoding(_native.chunk_header, chunk)["nbytes"]
+        size = _nbytes(chunk)
         if len(target) < size:
             raise ValueError(f"destination buffer too small; expected at least {size}, got {len(target)}")
-        _decoding(_native.decompress_chunk_into, chunk, None, target[:size])
+        _decoding(_native.decompress_chunk_into, chunk, None, target[:size], _threads_for(size))
         return out
 
     def decode_partial(self, buf: Any, start: int, nitems: int, out: Any = None) -> Any:
@@ -128,7 +129,7 @@ class Blosc(_Codec):
         target = np.empty(nitems * typesize, np.uint8) if out is None else _target(out)
         if len(target) < nitems * typesize:
             raise ValueError(f"destination buffer too small; expected at least {nitems * typesize}, got {len(target)}")
-        _decoding(_native.decompress_chunk_into, chunk, start * typesize, target[: nitems * typesize])
+        _decoding(_native.decompress_chunk_into, chunk, start * typesize, target[: nitems * typesize], 1)
         return target.tobytes() if out is None else out
 
     def get_config(self) -> dict[str, Any]:
@@ -150,6 +151,15 @@ class Blosc(_Codec):
     def __repr__(self) -> str:
         shuffle = _SHUFFLES.get(self.shuffle, self.shuffle)
         return f"Blosc(cname={self.cname!r}, clevel={self.clevel!r}, shuffle={shuffle}, blocksize={self.blocksize})"
+
+
+class _IntoArrays(Blosc):
+    """Decompresses into new arrays of bytes, which unlike new `bytes` are not filled with zeros first."""
+
+    def decode(self, buf: Any, out: Any = None) -> Any:
+        if out is None:
+            out = np.empty(_nbytes(_contiguous(buf, "decode")), np.uint8)
+        return super().decode(buf, out)
 
 
 def _target(out: Any) -> np.ndarray:
@@ -188,7 +198,7 @@ def _zarr_codec() -> type:
         @property
         def _blosc_codec(self) -> Blosc:  # type: ignore[override]
             shuffle = {"noshuffle": NOSHUFFLE, "shuffle": SHUFFLE, "bitshuffle": BITSHUFFLE}
-            return Blosc(
+            return _IntoArrays(
                 cname=getattr(self.cname, "value", self.cname),
                 clevel=self.clevel,
                 shuffle=shuffle[getattr(self.shuffle, "value", self.shuffle)],
@@ -244,18 +254,29 @@ def decompress_partial(source: Any, start: int, nitems: int, dest: Any = None) -
     return Blosc().decode_partial(source, start, nitems, dest)
 
 
+#: Whether calls use threads of their own for chunks of a megabyte or more. `None`: those of the main thread do.
+use_threads: bool | None = None
+_SHARED_FROM = 1 << 20
+
+
 def get_nthreads() -> int:
-    """The number of threads of a call: each call uses the one it is made on."""
-    return 1
+    """The number of threads of a call that uses several."""
+    return threads()
 
 
 def set_nthreads(nthreads: int) -> int:
-    """Does nothing: each call uses the thread it is made on. Returns the number of threads."""
-    return 1
+    """Sets the number of threads of a call that uses several, and returns the old one."""
+    return set_threads(nthreads)
 
 
-#: Whether calls use threads of their own: never.
-use_threads = False
+def _threads_for(nbytes: int) -> int:
+    if nbytes < _SHARED_FROM or use_threads is False:
+        return 1
+    return threads() if use_threads or current_thread() is main_thread() else 1
+
+
+def _nbytes(chunk: np.ndarray) -> int:
+    return _decoding(_native.chunk_header, chunk)["nbytes"]
 
 
 def init() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native, _urls, files
-from ._buffers import into_array, of_bytes
+from ._buffers import into_array, of_bytes, threads
 from ._deprecated import deprecated
 from .abstract_io import CompressedSink, CompressedSource, PlainSink, PlainSource, pack, unpack
 from .args import BloscArgs, BloscpackArgs, MetadataArgs, calculate_nchunks
@@ -113,7 +113,7 @@ class PlainNumpySink(PlainSink):
         if size > len(self._left):
             raise ValueError(f"a chunk of {size} bytes, but only {len(self._left)} of the array are left")
         out, self._left = self._left[:size], self._left[size:]
-        return _native.decompress_chunk_into(chunk, None, out)
+        return _native.decompress_chunk_into(chunk, None, out, threads())
 
 
 def _blosc_args_for(ndarray: Array, blosc_args: BloscArgs | None) -> BloscArgs:

@@ -17,7 +17,9 @@ from ..arrays import dtype_of
 from .attrs import attrs
 from .convert import human_readable_size, make_place, quantized, to_rows
 from .params import cparams as Cparams
-from .storage import ArrayStorage, ColumnStorage
+from .storage import COLLECTED, ArrayStorage, ColumnStorage
+
+_ndarray = np.ndarray
 
 
 class carray:
@@ -64,8 +66,14 @@ class carray:
         self._storage = storage
         facts = storage.facts()
         self._base = dtype_of(facts["dtype"])
-        self._rows, *row = facts["shape"]
+        rows, *row = facts["shape"]
         self._row = tuple(row)
+        storage.measure(rows, self.atomsize)
+        # Single rows that are appended wait here.
+        self._waiting: list[bytes] | None = None
+        self._room = 0
+        # The number of rows that this object knows, if there is a view of it.
+        self._own_rows: int | None = None
         self._chunklen: int = facts["chunks"][0]
         self._cparams = cparams or _stored_cparams(storage.rootdir)
         default = facts["default"]
@@ -139,6 +147,10 @@ class carray:
         return self._rows
 
     @property
+    def _rows(self) -> int:
+        return self._storage.rows if self._own_rows is None else self._own_rows
+
+    @property
     def size(self) -> int:
         """The number of elements."""
         return int(np.prod(self.shape, dtype=np.int64))
@@ -163,7 +175,7 @@ class carray:
         """The bytes of the chunks, compressed, with a whole chunk for the last rows."""
         if self.rootdir is None:
             # Nothing is written: the chunks are counted then.
-            self._storage.editor.flush()
+            self._storage.reader.flush()
         return max(int(self._storage.facts()["cbytes"]), 0) + self._chunklen * self.atomsize
 
     @property
@@ -372,12 +384,24 @@ class carray:
 
     def append(self, array: Any) -> None:
         """Appends rows, or one."""
+        waiting = self._waiting
+        if waiting is not None and type(array) is _ndarray and array.dtype == self._base:
+            shape = array.shape
+            if shape == self._row or (shape[1:] == self._row and array.nbytes < COLLECTED):
+                waiting.append(array.tobytes())
+                if len(waiting) >= self._room:
+                    self._storage.settle()
+                return
         self._check_mode()
         rows = to_rows(array, self._base, self._row)
         if self._base.kind in "iub" and np.asarray(array).dtype.kind == "V":
             raise TypeError("the dtype of the rows does not fit")
-        self._storage.append(of_array(quantized(rows, self._cparams.quantize)))
-        self._rows += len(rows)
+        storage = self._storage
+        storage.append(of_array(quantized(rows, self._cparams.quantize)))
+        if self._own_rows is not None:
+            self._own_rows += len(rows)
+        elif isinstance(storage, ArrayStorage) and storage.room > 1 and not self._cparams.quantize:
+            self._waiting, self._room = storage.waiting, storage.room
 
     def trim(self, nitems: int) -> None:
         """Removes the last ``nitems`` rows."""
@@ -394,7 +418,8 @@ class carray:
         if nitems < 0:
             raise ValueError("`nitems` cannot be negative")
         self._storage.resize(nitems)
-        self._rows = nitems
+        if self._own_rows is not None:
+            self._own_rows = nitems
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._check_mode()
@@ -456,7 +481,8 @@ class carray:
         return copied
 
     def view(self) -> carray:
-        """This array, by another object."""
+        """This array, by another object. Each of them knows only the rows that were appended to itself since."""
+        self._own_rows, self._waiting = self._rows, None
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__, _iterator=None)
         return twin
@@ -469,8 +495,8 @@ class carray:
     def purge(self) -> None:
         """Removes the directory."""
         if self.rootdir:
-            self._mode = "r"
-            self._storage._writable = False  # type: ignore[union-attr]
+            self._mode, self._waiting = "r", None
+            self._storage.forget()
             shutil.rmtree(self.rootdir)
 
     def free_cachemem(self) -> None:

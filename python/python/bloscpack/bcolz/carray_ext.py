@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from .._buffers import into_array, of_array, of_bytes
+from .._buffers import into_array, of_array, of_bytes, threads
 from .carray import carray as carray
 from .params import cparams as Cparams
 
@@ -21,7 +21,13 @@ class chunk:
         params = cparams or Cparams()
         typesize = self.dtype.base.itemsize if self.dtype.base.itemsize < 256 else 1
         self._bytes = _native.compress_chunk(
-            of_array(array.astype(self.dtype.base, copy=False)), typesize, min(params.clevel, 9), int(params.shuffle), params.cname, None
+            of_array(array.astype(self.dtype.base, copy=False)),
+            typesize,
+            min(params.clevel, 9),
+            int(params.shuffle),
+            params.cname,
+            None,
+            threads(),
         )
         self._shape = array.shape
 
@@ -40,5 +46,5 @@ class chunk:
 
     def __getitem__(self, key: Any) -> Any:
         out = np.empty(self._shape, self.dtype.base)
-        _native.decompress_chunk_into(of_bytes(self._bytes), None, into_array(out))
+        _native.decompress_chunk_into(of_bytes(self._bytes), None, into_array(out), threads())
         return out[key]

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .storage import forget_place
+
 
 def human_readable_size(size: float) -> str:
     """A size for people.
@@ -36,6 +38,7 @@ def make_place(rootdir: str, mode: str) -> None:
         return
     if mode != "w":
         raise OSError(f"{rootdir!r} exists, and the mode is {mode!r}, not 'w'")
+    forget_place(rootdir)
     if os.path.isdir(rootdir) and not os.path.islink(rootdir):
         shutil.rmtree(rootdir)
     else:

@@ -138,7 +138,7 @@ class ctable:
         assert self._table is not None
         self.cols.names = list(self._table.reader.names())
         self.cols._cols = {name: carray._of(ColumnStorage(self._table, name), self.mode) for name in self.cols.names}
-        self.len = self._table.reader.rows()
+        self.len = self._table.rows = self._table.reader.rows()
 
     def _create(self, columns: Any, names: Any, kwargs: dict[str, Any]) -> None:
         arrays, found = _columns_of(columns)
@@ -257,7 +257,7 @@ class ctable:
                 column.append(values)
         else:
             pairs = zip(columns, rows)
-            self._table.editor.append(
+            self._table.change("append", 
                 [of_array(quantized(to_rows(values, column.dtype, column._row), column.cparams.quantize)) for column, values in pairs]
             )
         added = len(rows[0]) if rows else 0
@@ -266,8 +266,7 @@ class ctable:
     def _set_length(self, rows: int) -> None:
         self.len = rows
         if self._table is not None:
-            for name in self.names:
-                self.cols[name]._rows = rows
+            self._table.rows = rows
 
     def trim(self, nitems: int) -> None:
         """Removes the last ``nitems`` rows."""
@@ -279,7 +278,7 @@ class ctable:
         """Cuts rows off, or appends default ones, until there are ``nitems``."""
         self._check_mode()
         if self._table is not None:
-            self._table.editor.resize(nitems)
+            self._table.change("resize", nitems)
         else:
             for name in self.names:
                 self.cols[name].resize(nitems)
@@ -314,7 +313,7 @@ class ctable:
             self.len = len(column)
             return
         made = _made(column, kwargs)
-        self._table.editor.add_column(name, _options(made, kwargs), of_array(made[:]), pos)
+        self._table.change("add_column", name, _options(made, kwargs), of_array(made[:]), pos)
         self._flush()
         self._load()
 
@@ -350,7 +349,7 @@ class ctable:
         if self._table is not None:
             if not keep:
                 column = column.copy()
-            self._table.editor.delete_column(name, keep)
+            self._table.change("delete_column", name, keep)
             self._flush()
             self._load()
         else:

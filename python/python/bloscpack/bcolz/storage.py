@@ -7,11 +7,16 @@ after a flush.
 from __future__ import annotations
 
 import json
+import os
+import threading
 import weakref
 from typing import Any
 
 from .. import _native
-from .._buffers import Bytes, threads
+from .._buffers import Bytes, of_bytes, threads
+
+#: The bytes of single rows that are collected before they are appended.
+COLLECTED = 1 << 16
 
 _changed: weakref.WeakSet[Any] = weakref.WeakSet()
 
@@ -22,12 +27,22 @@ def flush_all() -> None:
         storage.flush()
 
 
+def forget_place(rootdir: str) -> None:
+    """Forgets the changes of what is in a directory that is removed."""
+    place = os.path.realpath(rootdir)
+    for storage in list(_changed):
+        if os.path.realpath(storage.rootdir) == place:
+            storage.forget()
+
+
 class Storage:
     """An array or a table of the native half. `kind` is its class."""
 
     kind: Any = None
 
     def __init__(self, native: Any, rootdir: str | None, mode: str) -> None:
+        # Held while the directory is opened again, and while rows are appended.
+        self.lock = threading.RLock()
         self._native = native
         self._writable = rootdir is None or native is not None
         self.rootdir = rootdir
@@ -37,37 +52,54 @@ class Storage:
     def opened(cls, rootdir: str, mode: str) -> Any:
         """The one in a directory."""
         storage = cls(None, rootdir, mode)
-        storage._native = cls.kind.open(rootdir, False, threads())
-        storage._writable = False
+        storage._reopen(False)
         return storage
+
+    def _reopen(self, writable: bool) -> None:
+        """Opens the directory again. It is closed before, since a reader would hold up the writer."""
+        self._native = None
+        self._writable = False
+        self._native = self.kind.open(self.rootdir, writable, threads())
+        self._writable = writable
 
     @property
     def reader(self) -> Any:
         """To be read."""
-        return self._native
+        native = self._native
+        if native is None:
+            with self.lock:
+                if self._native is None:
+                    # It could not be opened for a change.
+                    self._reopen(False)
+                native = self._native
+        return native
 
     @property
     def editor(self) -> Any:
-        """To be changed."""
+        """To be changed, while `lock` is held."""
         if self.mode == "r":
             raise OSError("cannot modify data because mode is 'r'")
         if not self._writable:
-            # A reader would hold up the writer.
-            self._native = None
-            self._native = self.kind.open(self.rootdir, True, threads())
-            self._writable = True
-        if self.rootdir is not None:
+            self._reopen(True)
             _changed.add(self)
         return self._native
 
+    def change(self, name: str, *arguments: Any) -> Any:
+        """Calls a method of the native half that changes something."""
+        with self.lock:
+            return getattr(self.editor, name)(*arguments)
+
     def flush(self) -> None:
         """Makes changes permanent, and unlocks the directory."""
+        with self.lock:
+            _changed.discard(self)
+            if self.rootdir is not None and self._writable:
+                self._native.flush()
+                self._reopen(False)
+
+    def forget(self) -> None:
+        """Writes nothing any more, since the directory is removed."""
         _changed.discard(self)
-        if self.rootdir is None or not self._writable:
-            return
-        self._native.flush()
-        self._native = None
-        self._native = self.kind.open(self.rootdir, False, threads())
         self._writable = False
 
     def __del__(self) -> None:
@@ -76,9 +108,70 @@ class Storage:
 
 
 class ArrayStorage(Storage):
-    """An array of its own."""
+    """An array of its own.
+
+    Since a call of the native half takes longer than to copy a row, `carray.append` puts the bytes of short rows into
+    `waiting`, without a lock, and calls `settle` when there are `room` of them.
+    """
 
     kind = _native.Array
+
+    def __init__(self, native: Any, rootdir: str | None, mode: str) -> None:
+        super().__init__(native, rootdir, mode)
+        self.waiting: list[bytes] = []
+        self._rows = 0
+        self._row_bytes = 1
+
+    def measure(self, rows: int, row_bytes: int) -> None:
+        """Takes note of the number and the length of the rows."""
+        self._rows, self._row_bytes = rows, row_bytes
+
+    @property
+    def room(self) -> int:
+        """How many rows may wait; fewer than two of long ones."""
+        return COLLECTED // self._row_bytes
+
+    def settle(self) -> None:
+        """Appends the rows that wait."""
+        with self.lock:
+            if count := len(self.waiting):
+                rows = of_bytes(b"".join(self.waiting[:count]))
+                super().editor.append(rows)
+                del self.waiting[:count]
+                self._rows += len(rows) // self._row_bytes
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        if self.waiting:
+            self.settle()
+        return self._rows
+
+    @property
+    def reader(self) -> Any:
+        if self.waiting:
+            self.settle()
+        return super().reader
+
+    @property
+    def editor(self) -> Any:
+        if self.waiting:
+            self.settle()
+        return super().editor
+
+    def flush(self) -> None:
+        with self.lock:
+            self.settle()
+            super().flush()
+
+    def forget(self) -> None:
+        self.waiting.clear()
+        super().forget()
+
+    def __del__(self) -> None:
+        if getattr(self, "waiting", None):
+            self.settle()
+        super().__del__()
 
     @classmethod
     def created(cls, rootdir: str | None, options: dict[str, Any]) -> ArrayStorage:
@@ -92,31 +185,36 @@ class ArrayStorage(Storage):
         return self.reader.facts()
 
     def read(self, start: list[int], stop: list[int], out: Bytes) -> None:
-        self._native.read(start, stop, out)
+        self.reader.read(start, stop, out)
 
     def write(self, start: list[int], stop: list[int], data: Bytes) -> None:
-        self.editor.write(start, stop, data)
+        self.change("write", start, stop, data)
 
     def append(self, data: Bytes) -> None:
-        self.editor.append(data)
+        with self.lock:
+            self.editor.append(data)
+            self._rows += len(data) // self._row_bytes
 
     def resize(self, rows: int) -> None:
-        self.editor.resize(rows)
+        with self.lock:
+            self.editor.resize(rows)
+            self._rows = rows
 
     def attributes(self) -> dict[str, Any]:
         return json.loads(self.reader.attributes())
 
     def set_attribute(self, key: str, value: Any) -> None:
-        self.editor.set_attribute(key, json.dumps(value))
+        self.change("set_attribute", key, json.dumps(value))
 
     def remove_attribute(self, key: str) -> None:
-        self.editor.remove_attribute(key)
+        self.change("remove_attribute", key)
 
 
 class TableStorage(Storage):
     """A table, whose columns change together."""
 
     kind = _native.Table
+    rows = 0
 
     @classmethod
     def created(cls, rootdir: str, columns: list[tuple[str, dict[str, Any]]]) -> TableStorage:
@@ -129,10 +227,10 @@ class TableStorage(Storage):
         return json.loads(self.reader.attributes(None))
 
     def set_attribute(self, key: str, value: Any) -> None:
-        self.editor.set_attribute(None, key, json.dumps(value))
+        self.change("set_attribute", None, key, json.dumps(value))
 
     def remove_attribute(self, key: str) -> None:
-        self.editor.remove_attribute(None, key)
+        self.change("remove_attribute", None, key)
 
 
 class ColumnStorage:
@@ -142,6 +240,13 @@ class ColumnStorage:
         self.table = table
         self.name = name
         self.rootdir = f"{table.rootdir}/{name}"
+
+    def measure(self, rows: int, row_bytes: int) -> None:
+        """Does nothing: the table has the number of its rows."""
+
+    @property
+    def rows(self) -> int:
+        return self.table.rows
 
     @property
     def mode(self) -> str:
@@ -154,13 +259,16 @@ class ColumnStorage:
         self.table.reader.read(self.name, start, stop, out)
 
     def write(self, start: list[int], stop: list[int], data: Bytes) -> None:
-        self.table.editor.write(self.name, start, stop, data)
+        self.table.change("write", self.name, start, stop, data)
 
     def append(self, data: Bytes) -> None:
         raise TypeError("a column has as many rows as its table: append to the table")
 
     def resize(self, rows: int) -> None:
         raise TypeError("a column has as many rows as its table: resize the table")
+
+    def forget(self) -> None:
+        """Does nothing: the table is written."""
 
     def flush(self) -> None:
         self.table.flush()
@@ -169,7 +277,7 @@ class ColumnStorage:
         return json.loads(self.table.reader.attributes(self.name))
 
     def set_attribute(self, key: str, value: Any) -> None:
-        self.table.editor.set_attribute(self.name, key, json.dumps(value))
+        self.table.change("set_attribute", self.name, key, json.dumps(value))
 
     def remove_attribute(self, key: str) -> None:
-        self.table.editor.remove_attribute(self.name, key)
+        self.table.change("remove_attribute", self.name, key)
