@@ -209,6 +209,17 @@ def test_pickles_and_install(tmp_path):
     assert old.carray is bcolz.carray
 
 
+def test_attributes_of_a_directory(tmp_path):
+    """As the reader of minute bars opens them."""
+    bcolz.ctable([np.arange(9)], names=["x"], rootdir=tmp_path / "t").attrs["market"] = "XNYS"
+    bcolz.carray(np.arange(9), rootdir=tmp_path / "a")
+    bcolz.attrs.attrs(str(tmp_path / "a"), "a")["fs"] = 10.5
+    assert bcolz.attrs.attrs(str(tmp_path / "t"), "r")["market"] == "XNYS"
+    assert bcolz.open(tmp_path / "a", "r").attrs["fs"] == 10.5
+    with pytest.raises(OSError, match="mode is 'r'"):
+        bcolz.attrs.attrs(str(tmp_path / "t"), "r")["market"] = "XLON"
+
+
 def test_an_array_that_was_replaced_writes_nothing(tmp_path, capfd):
     """As scripts do that give the new array the name of the old one."""
     array = bcolz.carray(np.zeros(1), rootdir=tmp_path / "a", mode="w")

@@ -45,8 +45,7 @@ def into_array(array: NDArray[Any]) -> Bytes:
     """The memory of a contiguous array, to be written to."""
     if not array.size or not array.itemsize:
         return np.empty(0, np.uint8)
-    order = "C" if array.flags.c_contiguous else "F"
-    flat = array.reshape(-1, order=order)
+    flat = array.reshape(-1, order="C" if array.flags.c_contiguous else "F")
     if not np.shares_memory(flat, array) or not (array.flags.c_contiguous or array.flags.f_contiguous):
         raise errors.UsageError("the array is not contiguous")
     return flat.view(np.uint8)

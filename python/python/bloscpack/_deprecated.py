@@ -7,7 +7,8 @@ import warnings
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 def deprecated(function: Callable[P, T], name: str) -> Callable[P, T]:

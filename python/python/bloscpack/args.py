@@ -92,8 +92,10 @@ def calculate_nchunks(in_file_size: int, chunk_size: int | str | None = DEFAULT_
         return 1, 0, 0
     if isinstance(chunk_size, str):
         chunk_size = reverse_pretty(chunk_size)
-    check_range("chunk_size", chunk_size, 1, MAX_BUFFERSIZE)  # type: ignore[arg-type]
-    chunk_size = min(chunk_size, in_file_size)  # type: ignore[type-var,assignment]
+    if chunk_size is None:
+        raise TypeError("'chunk_size' must be a number of bytes, or text such as '1M'")
+    check_range("chunk_size", chunk_size, 1, MAX_BUFFERSIZE)
+    chunk_size = min(chunk_size, in_file_size)
     nchunks = -(-in_file_size // chunk_size)
     if nchunks > MAX_CHUNKS:
         raise ChunkingException(f"{nchunks} chunks are more than {MAX_CHUNKS}")

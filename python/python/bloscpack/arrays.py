@@ -96,7 +96,7 @@ class Array:
             self._native.read(start, stop, into_array(out))
         return out if within is None else out[within]
 
-    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("a compressed array cannot be used without a copy")
         array = self[...]

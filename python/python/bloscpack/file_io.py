@@ -140,7 +140,7 @@ class CompressedFPSource(CompressedSource):
         self.nchunks = self.bloscpack_header.nchunks
 
     def __iter__(self) -> Iterator[tuple[bytes, bytes | None]]:
-        for _ in range(self.nchunks):
+        for _ in range(self.nchunks or 0):
             compressed, _header, digest = _read_compressed_chunk_fp(self.input_fp, self.checksum_impl)
             yield compressed, digest
 

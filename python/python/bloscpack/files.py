@@ -57,11 +57,11 @@ class Writer(io.RawIOBase):
 
     def __init__(self, target: Path | BinaryIO, **given: Any) -> None:
         self._encoder: Any = None
-        self.name = os.fspath(target) if _is_path(target) else getattr(target, "name", None)
+        self.name = getattr(target, "name", None) if not isinstance(target, (str, os.PathLike)) else os.fspath(target)
         seeks = _is_path(target) or (_can_seek(target) and _readable(target))
         self._encoder = _native.Encoder(target, seeks, options(**given))
 
-    def write(self, data: Any) -> int:  # type: ignore[override]
+    def write(self, data: Any) -> int:
         """Compresses these bytes; they may wait for others until `flush` or `close`."""
         if self._encoder is None:
             raise UsageError("write to a closed Writer")

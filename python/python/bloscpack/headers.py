@@ -293,7 +293,7 @@ class MetadataHeader(MutableMappingObject):
         """The header in these 32 bytes."""
         if len(buffer_) != METADATA_HEADER_LENGTH:
             raise ValueError(f"the header of metadata has {len(buffer_)} bytes, expected {METADATA_HEADER_LENGTH}")
-        magic, options, checksum, codec, level, *sizes, user_codec = _METADATA.unpack(buffer_)
+        magic, options, checksum, codec, level, size, max_size, comp_size, user_codec = _METADATA.unpack(buffer_)
         if checksum >= len(CHECKSUMS_AVAIL) or codec >= len(CODECS_AVAIL):
             raise ValueError(f"unknown checksum {checksum} or codec {codec} of metadata")
         return MetadataHeader(
@@ -302,6 +302,8 @@ class MetadataHeader(MutableMappingObject):
             CHECKSUMS_AVAIL[checksum],
             CODECS_AVAIL[codec],
             level,
-            *sizes,
+            size,
+            max_size,
+            comp_size,
             decode_magic_string(user_codec),
         )

@@ -45,7 +45,7 @@ def normal(message: str) -> None:
     verbose(message, NORMAL)
 
 
-def error(message: str, exit_code: int = 1) -> "NoReturn":  # type: ignore[misc]
+def error(message: str, exit_code: int = 1) -> "NoReturn":
     """Prints a message and ends the process."""
     _print(message, "error: ")
     sys.exit(exit_code)

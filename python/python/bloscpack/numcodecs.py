@@ -196,12 +196,12 @@ def _zarr_codec() -> type:
         """The codec ``blosc`` of Zarr 3."""
 
         @property
-        def _blosc_codec(self) -> Blosc:  # type: ignore[override]
+        def _blosc_codec(self) -> Blosc:
             shuffle = {"noshuffle": NOSHUFFLE, "shuffle": SHUFFLE, "bitshuffle": BITSHUFFLE}
             return _IntoArrays(
-                cname=getattr(self.cname, "value", self.cname),
+                cname=str(getattr(self.cname, "value", self.cname)),
                 clevel=self.clevel,
-                shuffle=shuffle[getattr(self.shuffle, "value", self.shuffle)],
+                shuffle=shuffle[str(getattr(self.shuffle, "value", self.shuffle))],
                 blocksize=self.blocksize,
                 typesize=self.typesize,
             )

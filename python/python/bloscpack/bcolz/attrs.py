@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
+from .storage import ArrayStorage, TableStorage
+
 
 class attrs:
-    """A dictionary of values that JSON can express. Each change is permanent at once."""
+    """A dictionary of values that JSON can express. Each change is permanent at once.
 
-    def __init__(self, storage: Any) -> None:
+    Old programs make it for a directory and a mode.
+    """
+
+    def __init__(self, storage: Any, mode: str = "a") -> None:
+        if isinstance(storage, (str, os.PathLike)):
+            is_table = os.path.exists(os.path.join(storage, "__rootdirs__"))
+            storage = (TableStorage if is_table else ArrayStorage).opened(os.fspath(storage), mode)
         self._storage = storage
         self.attrs: dict[str, Any] = storage.attributes()
 

@@ -390,7 +390,7 @@ class carray:
             if shape == self._row or (shape[1:] == self._row and array.nbytes < COLLECTED):
                 waiting.append(array.tobytes())
                 if len(waiting) >= self._room:
-                    self._storage.settle()
+                    self._storage.settle()  # type: ignore[union-attr]
                 return
         self._check_mode()
         rows = to_rows(array, self._base, self._row)

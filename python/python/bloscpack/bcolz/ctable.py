@@ -745,7 +745,7 @@ def _options(column: carray, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _part(value: Any, at: int, step: int, rows: int) -> Any:
-    is_column = hasattr(value, "dtype") and getattr(value, "shape", ()) and len(value) == rows
+    is_column = hasattr(value, "dtype") and bool(getattr(value, "shape", ())) and len(value) == rows
     return value[at : at + step] if is_column else value
 
 

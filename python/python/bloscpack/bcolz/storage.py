@@ -252,6 +252,10 @@ class ColumnStorage:
     def mode(self) -> str:
         return self.table.mode
 
+    @property
+    def reader(self) -> Any:
+        return self.table.reader
+
     def facts(self) -> dict[str, Any]:
         return self.table.reader.facts(self.name)
 
