@@ -59,6 +59,10 @@ bench-arrays python_blosc2 python_caterva="-" rounds="5":
     cargo build --release --bench arrays
     benches/arrays.py "$(ls -t target/release/deps/arrays-* | grep -v '\.d$' | head -n 1)" {{python_blosc2}} {{python_caterva}} {{rounds}}
 
+# The Python module against Bloscpack, bcolz-zipline, python-blosc2 and numcodecs, in one run. Takes half an hour.
+bench-python rounds="5": wheel
+    benches/python.py target/wheels/*.whl {{rounds}}
+
 # The real Bloscpack, bcolz, Caterva and python-blosc2 read what we write, and we what they write.
 interop:
     cargo build --release -p blpk --features arrow
@@ -112,6 +116,14 @@ side-by-side old new *args:
 long: sanitizers planted coverage schedules (damage "") (kill "--all") (soak "21600")
     BLOSCPACK_TESTS=whole BLOSCPACK_MODEL_CASES=100000 cargo test --locked --release -p bloscpack-frames -p bloscpack-datasets model
     fuzz/run.sh 3600
+
+# The wheel of the Python module, in target/wheels, checked by auditwheel and twine. `just wheel plain`: without zig.
+wheel *how:
+    contrib/wheels.sh {{how}}
+
+# Threads of Python that share objects for 60 seconds, and 100,000 opens; PYTHON is an interpreter with the module.
+soak-python python="python3":
+    {{python}} -P python/tests/soak.py
 
 # A Debian package in target/release-files; needs cargo-deb.
 debian:

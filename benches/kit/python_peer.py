@@ -41,6 +41,11 @@ def fields():
     return [np.arange(ROWS) // 3, walk(ROWS), noise.integers(0, 5000, ROWS, "i4")]
 
 
+def vectors():
+    """Vectors of words."""
+    return np.random.default_rng(4).normal(size=(VECTORS, 50)).astype("f4")
+
+
 def field():
     """A smooth field with a little noise, as benches/arrays.py has it."""
     x, y, z = np.ogrid[: SHAPE[0], : SHAPE[1], : SHAPE[2]]
@@ -134,17 +139,22 @@ class Arrays:
         once_file(path, make)
         return self.bcolz.open(path, mode="r")
 
+    def vectors(self):
+        path = str(FOLDER / f"{PEER}.vectors")
+        once_file(path, lambda: self.bcolz.carray(once(vectors), rootdir=path, mode="w").flush())
+        return self.bcolz.open(path, mode="r")
+
     def read(self, kind, threads):
         array = self.array()
         return timed(lambda: array[:])
 
     def slices(self, kind, threads):
-        array = self.array() if kind == "larger" else self.table()["price"]
+        array = self.array() if kind == "larger" else self.vectors()
         begins = range(0, 10 * SLICES, 10) if kind == "sequential" else places(SLICES, len(array), 10)
         return timed(lambda: np.concatenate([array[at : at + 10] for at in begins]))
 
     def append(self, kind, threads):
-        rows = once_value("vectors", lambda: np.random.default_rng(4).normal(size=(VECTORS, 50)).astype("f4"))
+        rows = once(vectors)
         options = {"rootdir": str(scratch), "mode": "w"} if kind == "directory" else {}
 
         def work():

@@ -120,11 +120,11 @@ pub fn recover<'py>(
     let stop = Arc::new(AtomicBool::new(false));
     let source = Stoppable(source(object)?, Arc::clone(&stop));
     let mut options = FileOptions::new();
+    options.read(true).write(true).create_new(true);
     let target = options
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .open(target)?;
+        .open(&target)
+        .map_err(|error| Error::from(error).in_file(&target))
+        .or_raise(py)?;
     let options = RecoverOptions::default().fill(fill).threads(threads);
     let mut recovery =
         watched(py, &stop, || recover_file(&source, target, &options))?.or_raise(py)?;

@@ -9,7 +9,7 @@ use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 /// Bytes that are processed between two looks at signals.
@@ -41,7 +41,7 @@ impl Encoder {
         } else {
             let target: Box<dyn Target> = match target.hasattr("write")? {
                 true => Box::new(PyFile::new(target.clone())),
-                false => Box::new(new_file(target.extract()?)?),
+                false => Box::new(new_file(py, &target.extract::<PathBuf>()?)?),
             };
             Sink::Seek(Box::new(builder.write_to_file(target).or_raise(py)?))
         };
@@ -105,10 +105,13 @@ impl Encoder {
     }
 }
 
-fn new_file(path: PathBuf) -> PyResult<std::fs::File> {
+fn new_file(py: Python<'_>, path: &Path) -> PyResult<std::fs::File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(true);
-    Ok(options.open(path)?)
+    let opened = options.open(path);
+    opened
+        .map_err(|error| Error::from(error).in_file(path))
+        .or_raise(py)
 }
 
 /// Decompresses a file object from its position on.

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import bloscpack as bp
+from bloscpack import bcolz
 
 WALK = np.cumsum(np.random.default_rng(7).integers(-9, 9, 200_000)).astype("<i4")
 
@@ -184,10 +185,13 @@ except KeyboardInterrupt:
     ids=["compress", "read", "verify"],
 )
 def test_ctrl_c_is_heard(setup, work):
-    run = subprocess.run([sys.executable, "-c", SLOW.format(setup=setup, work=work)], stdout=subprocess.PIPE, timeout=120)
-    sent, heard = map(float, run.stdout.split())
-    # A busy machine may take longer than the 0.1 seconds that are aimed for.
-    assert heard - sent < 1
+    took = []
+    # A busy machine may need more than one try.
+    while len(took) < 5 and not any(seconds < 0.1 for seconds in took):
+        run = subprocess.run([sys.executable, "-c", SLOW.format(setup=setup, work=work)], stdout=subprocess.PIPE, timeout=120)
+        sent, heard = map(float, run.stdout.split())
+        took.append(heard - sent)
+    assert min(took) < 0.1 and max(took) < 2, took
 
 
 def test_other_threads_run_while_data_is_decompressed():
@@ -220,6 +224,54 @@ MISTAKES = [
     (lambda: bp.compress(np.array([None])), TypeError, "Python objects"),
     (lambda: bp.unpack_ndarray_from_bytes(bp.compress(b"x")), bp.exceptions.NotANumpyArray, "NumPy"),
 ]
+
+
+@pytest.fixture
+def places(tmp_path):
+    """A folder with a file, a damaged one, a text, an array and a table."""
+    data = np.arange(100_000.0)
+    bp.pack_ndarray_to_file(data, tmp_path / "array.blp")
+    bcolz.carray(data[:10], rootdir=tmp_path / "carray")
+    bcolz.ctable([data[:3]], names=["x"], rootdir=tmp_path / "ctable")
+    raw = bytearray((tmp_path / "array.blp").read_bytes())
+    raw[len(raw) // 2] ^= 1
+    (tmp_path / "damaged.blp").write_bytes(raw)
+    (tmp_path / "cut.blp").write_bytes(raw[: len(raw) // 3])
+    (tmp_path / "text.blp").write_text("this is text, and long enough for a header")
+    return tmp_path
+
+
+def closed(file):
+    file.close()
+    return file
+
+
+# Each message names the place, or what to do instead.
+MISTAKES_WITH_FILES = [
+    (lambda at: bcolz.open(at / "none"), FileNotFoundError, "none"),
+    (lambda at: bp.pack_bytes_to_file(b"x", at / "none" / "x.blp"), FileNotFoundError, "none/x.blp"),
+    (lambda at: bp.open(at / "carray"), IsADirectoryError, "use open_array, or bloscpack.bcolz.open"),
+    (lambda at: bp.open_array(at / "ctable"), bp.errors.UsageError, "use bloscpack.bcolz.open"),
+    (lambda at: bp.open(at / "text.blp"), bp.errors.UnsupportedError, 'begins with "this"'),
+    (lambda at: bp.unpack_ndarray_from_file(at / "damaged.blp"), bp.errors.ChecksumError, r"chunk 0 \(byte \d+\): adler32"),
+    (lambda at: bp.unpack_ndarray_from_file(at / "cut.blp"), bp.errors.CutShortError, r"chunk 0 \(byte \d+\): cut short: \d+ of"),
+    (lambda at: closed(bp.open(at / "array.blp")).read(), ValueError, "closed file"),
+    (lambda at: closed(bp.Writer(at / "new.blp")).write(b"x"), bp.errors.UsageError, "append_bytes adds to it"),
+    (lambda at: bp.open(at / "array.blp").write(b"x"), io.UnsupportedOperation, "append_bytes adds to it"),
+    (lambda at: bp.recover(at / "damaged.blp", at / "array.blp"), FileExistsError, "array.blp"),
+    (lambda at: bcolz.open(at / "carray").append(["word"]), ValueError, "dtype float64"),
+    (lambda at: bcolz.open(at / "carray").append(np.zeros((2, 2))), ValueError, "do not fit"),
+    (lambda at: bcolz.open(at / "carray", "r").append([1]), OSError, "mode is 'r'"),
+    (lambda at: bcolz.carray([1], rootdir=at / "carray"), OSError, "the mode 'w' replaces it"),
+    (lambda at: bcolz.open(at / "ctable")["x"].append([1]), TypeError, "append to the table"),
+    (lambda at: bp.open_records(at / "array.blp"), bp.errors.UnsupportedError, "no records"),
+]
+
+
+@pytest.mark.parametrize("call, kind, words", MISTAKES_WITH_FILES)
+def test_mistakes_with_files_say_what_to_do(places, call, kind, words):
+    with pytest.raises(kind, match=words):
+        call(places)
 
 
 @pytest.mark.parametrize("call, kind, words", MISTAKES)

@@ -5,6 +5,29 @@ from typing import Any, final
 
 from ._buffers import Bytes
 
+__all__ = [
+    "VERSION",
+    "Array",
+    "Table",
+    "Encoder",
+    "Decoder",
+    "IndexedFile",
+    "RecordFile",
+    "RecordStream",
+    "RecordSink",
+    "compress_chunk",
+    "decompress_chunk",
+    "decompress_chunk_into",
+    "chunk_header",
+    "kind",
+    "info",
+    "verify",
+    "recover",
+    "walk",
+    "append_records",
+    "append_file",
+]
+
 VERSION: str
 
 @final

@@ -6,6 +6,7 @@ import io
 import json
 import os
 from collections.abc import Iterator
+from errno import EISDIR
 from typing import Any, BinaryIO, Union
 
 import numpy as np
@@ -64,7 +65,7 @@ class Writer(io.RawIOBase):
     def write(self, data: Any) -> int:
         """Compresses these bytes; they may wait for others until `flush` or `close`."""
         if self._encoder is None:
-            raise UsageError("write to a closed Writer")
+            raise UsageError("write to a closed Writer: a file is complete once it is closed; append_bytes adds to it")
         bytes_ = of_bytes(data)
         self._encoder.write(bytes_)
         return len(bytes_)
@@ -199,6 +200,10 @@ class File(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    def write(self, data: Any) -> int:
+        """Refuses: the file is open for reading."""
+        raise io.UnsupportedOperation("the file is open for reading: open(path, 'wb') writes a new one, append_bytes adds to it")
+
     def seekable(self) -> bool:
         return True
 
@@ -231,6 +236,8 @@ def open(source: Source, mode: str = "rb", **given: Any) -> File | Writer:
     file meanwhile. ``"rb"`` returns a `File` with random access to the content, ``"wb"`` a `Writer`.
     """
     if mode in ("r", "rb"):
+        if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
+            raise IsADirectoryError(EISDIR, "this is a directory: use open_array, or bloscpack.bcolz.open", os.fspath(source))
         return File(source, **given)
     if mode in ("w", "wb"):
         return Writer(source, **given)  # type: ignore[arg-type]

@@ -37,7 +37,7 @@ def make_place(rootdir: str, mode: str) -> None:
     if not os.path.lexists(rootdir):
         return
     if mode != "w":
-        raise OSError(f"{rootdir!r} exists, and the mode is {mode!r}, not 'w'")
+        raise OSError(f"{rootdir!r} exists, and the mode is {mode!r}: the mode 'w' replaces it, open() opens it")
     forget_place(rootdir)
     if os.path.isdir(rootdir) and not os.path.islink(rootdir):
         shutil.rmtree(rootdir)
@@ -49,7 +49,10 @@ def to_rows(value: Any, dtype: np.dtype[Any] | None, row_shape: tuple[int, ...] 
     """Values as an array of at least one axis; of this dtype if it is given. A single row becomes an array of one."""
     if hasattr(value, "_as_numpy"):
         value = value[:]
-    array = np.asarray(value) if dtype is None else np.asarray(value, dtype=dtype)
+    try:
+        array = np.asarray(value) if dtype is None else np.asarray(value, dtype=dtype)
+    except ValueError as error:
+        raise ValueError(f"the values cannot be converted to the dtype {dtype}: {error}") from error
     if row_shape is None:
         return array
     if array.shape == row_shape:
