@@ -14,7 +14,7 @@ sys.path.pop(0)
 import numpy as np
 
 PEER, FOLDER = sys.argv[1], Path(sys.argv[2])
-ROWS, VECTORS, SLICES, CHUNKS = 20_000_000, 400_000, 2_000, 64
+ROWS, VECTORS, SLICES, CHUNKS = 20_000_000, 400_000, 100_000, 64
 WIDE = np.dtype("f8")
 BOX, PLANES, SHAPE = 10, 20, (300, 300, 278)
 scratch = FOLDER / f"{PEER}.scratch"
