@@ -283,6 +283,8 @@ class ctable:
             for name in self.names:
                 self.cols[name].resize(nitems)
         self._set_length(nitems)
+        if self.auto_flush:
+            self.flush()
 
     def addcol(self, newcol: Any, name: str | None = None, pos: int | None = None, move: bool = False, **kwargs: Any) -> None:
         """Adds a column, at a position."""
