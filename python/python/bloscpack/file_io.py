@@ -247,7 +247,7 @@ def _unpack(source: Any) -> tuple[files.File, Any]:
     """The content of a path or a file object, and its metadata, after its version was checked."""
     if isinstance(source, (io.BytesIO, _urls.UrlFile)):
         source.seek(0)
-        _read_bloscpack_header(source)
+        _read_bloscpack_header(source)  # type: ignore[arg-type]
     else:
         with builtins.open(source, "rb") as fp:
             _read_bloscpack_header(fp)
