@@ -35,7 +35,7 @@
 //! | `.arrow`, `.arrows`, `.parquet` | all; the NumPy type is noted at each field, so that it comes back | null |
 //!
 //! Arrow and Parquet need the feature `arrow`, CSV the feature `csv`, `.npz` the feature `npz`. Of `arrow`, the feature
-//! `record-batches` is the part that reads and writes no files: [`record_batches`] and [`of_record_batches`].
+//! `record-batches` is the part that reads and writes no files: `record_batches` and `of_record_batches`.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]

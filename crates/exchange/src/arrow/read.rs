@@ -8,7 +8,7 @@ use super::tap::Chunks;
 use super::types::noted;
 use crate::error::ExchangeError;
 use crate::format::Format;
-use crate::int::{in_memory, to_u64};
+use crate::int::in_memory;
 use crate::options::ImportOptions;
 use crate::source::BoxedSource;
 use arrow_array::RecordBatch;
