@@ -18,10 +18,10 @@ mod pipeline_models;
 /// The modules of the crate, all but `sync`, for which the tool is substituted.
 #[path = "../../../crates/storage/src/parallel"]
 pub mod parallel {
+    mod crew;
     mod panicked;
     #[allow(dead_code, reason = "the models do not use all of it")]
     mod pipeline;
-    #[cfg(feature = "shuttle")]
     mod pool;
     #[allow(dead_code, reason = "loom does not use all of it")]
     mod queue;
@@ -30,9 +30,9 @@ pub mod parallel {
     #[path = "../../../../tests/schedules/src/sync.rs"]
     pub mod sync;
 
-    pub use {panicked::Panicked, pipeline::Pipeline};
+    pub use {crew::Crew, panicked::Panicked, pipeline::Pipeline, pool::Pool};
     #[cfg(feature = "shuttle")]
-    pub use {pool::Pool, scoped::for_each, scoped::map_in_order};
+    pub use {scoped::for_each, scoped::map_in_order};
 }
 
 #[cfg(feature = "shuttle")]

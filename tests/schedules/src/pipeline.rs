@@ -1,10 +1,12 @@
 //! A model of the pipeline with two threads and three jobs, under every schedule (loom), or very many (shuttle).
 
 use crate::check::Models;
-use crate::parallel::{Panicked, Pipeline};
+use crate::parallel::sync::{Condvar, Mutex};
+use crate::parallel::{Crew, Panicked, Pipeline};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::task::{Context, Poll, Wake};
 
 /// The result of a job: its number, or why it failed.
 type Outcome = Result<usize, &'static str>;
@@ -99,6 +101,72 @@ pub fn models(models: &Models) {
     check("dropped with jobs under way", (Ok, dropped));
     check("dropped with results not taken", (Ok, not_taken));
     check("a job done here", (Ok, done_here));
+    check("polled by a task", (Ok, polled_in_order));
+    check("dropped on a crew", (Ok, dropped_on_a_crew));
+    check("a panic on a crew", (second_panics, past_a_panic_of_a_crew));
+}
+
+/// A task that sleeps until it is woken.
+struct Sleeper {
+    is_woken: Mutex<bool>,
+    woken: Condvar,
+}
+
+impl Wake for Sleeper {
+    fn wake(self: Arc<Self>) {
+        *self.is_woken.lock().unwrap() = true;
+        self.woken.notify_one();
+    }
+}
+
+/// The next result, polled by a task; a wake-up that is lost is a deadlock.
+fn polled(pipeline: &mut Pipeline<Job, Outcome>) -> Option<Result<Outcome, Panicked>> {
+    let sleeper = Arc::new(Sleeper {
+        is_woken: Mutex::new(false),
+        woken: Condvar::new(),
+    });
+    let waker = Arc::clone(&sleeper).into();
+    loop {
+        if let Poll::Ready(result) = pipeline.poll_next(&Context::from_waker(&waker)) {
+            return result;
+        }
+        let mut is_woken = sleeper.is_woken.lock().unwrap();
+        while !*is_woken {
+            is_woken = sleeper.woken.wait(is_woken).unwrap();
+        }
+        *is_woken = false;
+    }
+}
+
+/// Results that a task polls, of a crew of two threads.
+fn polled_in_order(alive: &Alive, pipeline: Pipeline<Job, Outcome>) {
+    let crew = Arc::new(Crew::new(2));
+    let mut pipeline = pipeline.on(Arc::clone(&crew));
+    (0..2).for_each(|n| pipeline.submit(alive.job(n)));
+    assert_eq!(polled(&mut pipeline).unwrap().unwrap(), Ok(0));
+    pipeline.submit(alive.job(2));
+    assert_eq!(polled(&mut pipeline).unwrap().unwrap(), Ok(1));
+    assert_eq!(polled(&mut pipeline).unwrap().unwrap(), Ok(2));
+    assert!(polled(&mut pipeline).is_none());
+}
+
+/// A pipeline that is dropped leaves its jobs to the crew, which drops those that have not begun.
+fn dropped_on_a_crew(alive: &Alive, pipeline: Pipeline<Job, Outcome>) {
+    let crew = Arc::new(Crew::new(1));
+    let mut pipeline = pipeline.on(Arc::clone(&crew));
+    (0..2).for_each(|n| pipeline.submit(alive.job(n)));
+    drop(pipeline);
+    // Joins its threads.
+    drop(crew);
+}
+
+fn past_a_panic_of_a_crew(alive: &Alive, pipeline: Pipeline<Job, Outcome>) {
+    let mut pipeline = pipeline.on(Arc::new(Crew::new(1)));
+    (0..3).for_each(|n| pipeline.submit(alive.job(n)));
+    let results: Vec<_> = std::iter::from_fn(|| polled(&mut pipeline))
+        .map(|result| result.ok())
+        .collect();
+    assert_eq!(results, [Some(Ok(0)), None, Some(Ok(2))]);
 }
 
 fn in_order(alive: &Alive, mut pipeline: Pipeline<Job, Outcome>) {

@@ -2,15 +2,19 @@
 //!
 //! The caller submits jobs and takes results; at most [`capacity`](Pipeline::capacity) are under way, which bounds memory and
 //! creates back-pressure. With one thread the jobs run on the caller's thread and no other is ever started; with more, threads
-//! start when there is work for them.
+//! start when there is work for them. A pipeline [on a crew](Pipeline::on) has no threads of its own, and no job runs on the
+//! caller's.
 
-use super::Panicked;
+use super::crew::{Crew, Task};
 use super::panicked::catch;
 use super::queue::{Queue, Wait};
 use super::sync::thread::{self, JoinHandle};
+use super::{Panicked, Pool};
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 /// Work on fewer bytes than this is put together into one job: handing one over takes as long as the work on it.
 pub const BATCH: usize = 128 << 10;
@@ -35,11 +39,13 @@ impl<J> Iterator for Submitted<J> {
 /// Does jobs on several threads.
 pub struct Pipeline<J, R> {
     threads: usize,
-    make_worker: Box<dyn Fn() -> Worker<J, R> + Send>,
+    make_worker: Arc<dyn Fn() -> Worker<J, R> + Send + Sync>,
     /// The worker of the caller's thread, if no other thread works.
     own: Option<Worker<J, R>>,
     queue: Arc<Queue<Submitted<J>, Result<R, Panicked>>>,
     crew: Vec<JoinHandle<()>>,
+    /// The crew that does the jobs instead of all these, and how it does the next one.
+    shared: Option<(Arc<Crew>, Task)>,
     /// The number of the oldest job whose result has not been taken.
     oldest: u64,
     /// Jobs whose results have not been taken.
@@ -48,25 +54,46 @@ pub struct Pipeline<J, R> {
 
 impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
     /// A pipeline of up to `threads` threads, each with a worker of its own.
-    pub fn new<W>(threads: usize, make_worker: impl Fn() -> W + Send + 'static) -> Self
+    pub fn new<W>(threads: usize, make_worker: impl Fn() -> W + Send + Sync + 'static) -> Self
     where
         W: FnMut(J) -> R + Send + 'static,
     {
         Self {
             threads: threads.max(1),
-            make_worker: Box::new(move || Box::new(make_worker())),
+            make_worker: Arc::new(move || Box::new(make_worker())),
             own: None,
             // The caller bounds the jobs under way.
             queue: Arc::new(Queue::new(Submitted(VecDeque::new()), u64::MAX)),
             crew: Vec::new(),
+            shared: None,
             oldest: 0,
             under_way: 0,
         }
     }
 
+    /// The same pipeline, whose jobs are done by this crew, each by whichever thread is free. Dropping it waits for nothing:
+    /// a job that has begun ends by itself.
+    #[must_use]
+    pub fn on(mut self, crew: Arc<Crew>) -> Self {
+        let (queue, make) = (Arc::clone(&self.queue), Arc::clone(&self.make_worker));
+        let workers = Pool::default();
+        let do_next = move || {
+            let act = |worker: &mut Worker<J, R>| {
+                Ok(queue.run_next(Wait::Never, |job| catch(|| Ok(worker(job)))))
+            };
+            // There is none if the pipeline was dropped.
+            let _: Result<bool, Infallible> = workers.lend(|| Ok(make()), act);
+        };
+        self.shared = Some((crew, Arc::new(do_next)));
+        self
+    }
+
     /// How many jobs may be under way before a result must be taken.
     pub fn capacity(&self) -> usize {
-        if self.threads == 1 {
+        if self.shared.is_some() {
+            // The next job is prepared while one is done. Saturates, as below.
+            self.threads.saturating_add(1)
+        } else if self.threads == 1 {
             1
         } else {
             // Saturates, since the caller may ask for any number of threads.
@@ -86,6 +113,12 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
 
     /// Gives a job to the next free thread, or does it here.
     pub fn submit(&mut self, job: J) {
+        if let Some((crew, do_next)) = self.shared.clone() {
+            let number = self.count();
+            self.queue.add(|jobs| jobs.0.push_back((number, job)));
+            crew.give(do_next);
+            return;
+        }
         if self.crew.len() < self.threads && self.crew.len() <= self.under_way {
             self.hire();
         }
@@ -154,9 +187,27 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
     fn take(&mut self, wait: bool) -> Option<Result<R, Panicked>> {
         let rest = self.under_way.checked_sub(1)?;
         let result = self.queue.take(self.oldest, wait)?;
+        self.taken(rest);
+        Some(result)
+    }
+
+    /// The result of the oldest job under way, or nothing if there is none; the task is woken once the job is done.
+    ///
+    /// # Errors
+    /// Returns [`Panicked`] if the job panicked.
+    pub fn poll_next(&mut self, task: &Context<'_>) -> Poll<Option<Result<R, Panicked>>> {
+        let Some(rest) = self.under_way.checked_sub(1) else {
+            return Poll::Ready(None);
+        };
+        let result = ready!(self.queue.poll(self.oldest, task));
+        self.taken(rest);
+        Poll::Ready(result)
+    }
+
+    /// Notes that the oldest result was taken.
+    fn taken(&mut self, rest: usize) {
         self.under_way = rest;
         self.oldest += 1;
-        Some(result)
     }
 }
 

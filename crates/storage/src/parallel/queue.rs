@@ -3,6 +3,7 @@
 use super::sync::{Condvar, Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
+use std::task::{Context, Poll, Waker};
 
 /// Numbered jobs for several threads, and their results, which one thread takes by their numbers.
 pub(super) struct Queue<I, R> {
@@ -27,6 +28,8 @@ struct State<I, R> {
     idle: usize,
     /// The job whose result is waited for.
     awaited: Option<u64>,
+    /// The task that waits for it, if it is not a thread.
+    waker: Option<Waker>,
     /// No more results are wanted.
     is_over: bool,
 }
@@ -49,6 +52,7 @@ impl<I, R> Queue<I, R> {
                 results: BTreeMap::new(),
                 idle: 0,
                 awaited: None,
+                waker: None,
                 is_over: false,
             }),
             more: Condvar::new(),
@@ -76,9 +80,13 @@ impl<I, R> Queue<I, R> {
         let mut state = self.locked();
         state.results.insert(number, result);
         let is_awaited = state.awaited == Some(number);
+        let task = state.waker.take_if(|_| is_awaited);
         drop(state);
         if is_awaited {
             self.ready.notify_one();
+        }
+        if let Some(task) = task {
+            task.wake();
         }
     }
 
@@ -109,6 +117,20 @@ impl<I, R> Queue<I, R> {
             state = woken.unwrap_or_else(PoisonError::into_inner);
             state.awaited = None;
         }
+    }
+
+    /// The same for a task, which is woken once the result is there.
+    pub(super) fn poll(&self, number: u64, task: &Context<'_>) -> Poll<Option<R>> {
+        let mut state = self.locked();
+        if !state.results.contains_key(&number) {
+            state.awaited = Some(number);
+            state.waker = Some(task.waker().clone());
+            return Poll::Pending;
+        }
+        state.awaited = None;
+        drop(state);
+        // No one else takes it.
+        Poll::Ready(self.take(number, false))
     }
 
     /// Ends the threads, each after its current job.

@@ -1,8 +1,10 @@
 //! Tests of the guarantees of the functions and the pipeline, with one thread and with several.
 
-use super::{Panicked, Pipeline, for_each, map_in_order};
+use super::{Crew, Panicked, Pipeline, for_each, map_in_order};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[derive(Debug, PartialEq)]
 enum Failure {
@@ -147,4 +149,84 @@ fn dropping_with_jobs_under_way_joins_the_threads() {
     let mut pipeline = Pipeline::new(4, || square);
     (0..6).for_each(|n| pipeline.submit(n));
     drop(pipeline);
+}
+
+/// Wakes a thread.
+struct Unpark(thread::Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// The next result, for which this thread sleeps until it is woken.
+fn polled<R: Send + 'static>(pipeline: &mut Pipeline<u64, R>) -> Option<Result<R, Panicked>> {
+    let waker = Arc::new(Unpark(thread::current())).into();
+    loop {
+        match pipeline.poll_next(&Context::from_waker(&waker)) {
+            Poll::Ready(result) => return result,
+            Poll::Pending => thread::park_timeout(Duration::from_secs(60)),
+        }
+    }
+}
+
+#[test]
+fn pipelines_on_a_crew_return_results_in_the_order_of_their_jobs() {
+    let crew = Arc::new(Crew::new(3));
+    let work = |threads| {
+        let mut pipeline = Pipeline::new(threads, || square).on(Arc::clone(&crew));
+        let mut results = Vec::new();
+        for n in 0..200 {
+            while pipeline.is_full() {
+                results.push(polled(&mut pipeline).unwrap().unwrap());
+            }
+            pipeline.submit(n);
+        }
+        results.extend(std::iter::from_fn(|| polled(&mut pipeline)).map(Result::unwrap));
+        assert!(results.into_iter().eq((0..200).map(|n| n * n)));
+    };
+    thread::scope(|scope| {
+        let work = &work;
+        (1..9).for_each(|threads| drop(scope.spawn(move || work(threads))));
+    });
+}
+
+#[test]
+fn no_job_of_a_pipeline_on_a_crew_runs_on_the_callers_thread() {
+    let here = thread::current().id();
+    let crew = Arc::new(Crew::new(1));
+    let mut pipeline = Pipeline::new(1, || |_| thread::current().id()).on(crew);
+    for n in 0..10 {
+        pipeline.submit(n);
+        assert_ne!(polled(&mut pipeline).unwrap().unwrap(), here);
+    }
+    assert!(polled(&mut pipeline).is_none());
+}
+
+#[test]
+fn a_panic_is_an_error_of_its_job_on_a_crew() {
+    let work = || |n: u64| if n == 1 { panic!("planted") } else { n };
+    let mut pipeline = Pipeline::new(2, work).on(Arc::new(Crew::new(2)));
+    (0..4).for_each(|n| pipeline.submit(n));
+    let results: Vec<_> = std::iter::from_fn(|| polled(&mut pipeline))
+        .map(|r| r.ok())
+        .collect();
+    assert_eq!(results, [Some(0), None, Some(2), Some(3)]);
+}
+
+#[test]
+fn dropping_a_pipeline_on_a_crew_waits_for_nothing() {
+    let crew = Arc::new(Crew::new(1));
+    let sleep = || |_| thread::sleep(Duration::from_millis(300));
+    let mut slow = Pipeline::new(4, sleep).on(Arc::clone(&crew));
+    (0..4).for_each(|n| slow.submit(n));
+    let begun = Instant::now();
+    drop(slow);
+    assert!(begun.elapsed() < Duration::from_millis(150));
+    // Jobs that have not begun never do.
+    let mut next = Pipeline::new(1, || |n| n).on(crew);
+    next.submit(7_u64);
+    assert_eq!(polled(&mut next).unwrap().unwrap(), 7);
+    assert!(begun.elapsed() < Duration::from_millis(800));
 }
