@@ -3,6 +3,8 @@
 use super::checked::{slice, slice_mut, to_u64};
 use bloscpack_error::Result;
 use std::io::{self, Read};
+#[cfg(feature = "aio")]
+use std::task::{Poll, ready};
 
 /// How much is read at once by default.
 const BUFFER_LEN: usize = 256 << 10;
@@ -82,6 +84,42 @@ impl<R> BufferedInput<R> {
         self.reader
     }
 
+    /// As [`fill`](Self::fill), with a source that a task has to wait for.
+    #[cfg(feature = "aio")]
+    pub(super) fn poll_fill(
+        &mut self,
+        read: impl FnOnce(&mut R, &mut [u8]) -> Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<bool>> {
+        self.make_buffer();
+        let most = self.buffer.len();
+        let len = ready!(read(&mut self.reader, &mut self.buffer))?.min(most);
+        Poll::Ready(Ok(self.filled(len)))
+    }
+
+    /// Takes as many of these bytes as there is room for, when all is used.
+    #[cfg(feature = "tokio")]
+    pub(super) fn feed(&mut self, bytes: &mut impl bytes::Buf) {
+        self.make_buffer();
+        let len = bytes.remaining().min(self.buffer.len());
+        if let Some(room) = self.buffer.get_mut(..len) {
+            bytes.copy_to_slice(room);
+        }
+        self.filled(len);
+    }
+
+    fn make_buffer(&mut self) {
+        if self.buffer.is_empty() {
+            self.buffer = vec![0; self.buffer_len];
+        }
+    }
+
+    /// Notes how many bytes were read. Returns false if there were none.
+    fn filled(&mut self, len: usize) -> bool {
+        (self.from, self.to) = (0, len);
+        self.total += to_u64(len);
+        len > 0
+    }
+
     /// The reader, and the bytes that were read from it and not used.
     pub(super) fn into_parts(mut self) -> (R, Vec<u8>) {
         self.buffer.truncate(self.to);
@@ -102,9 +140,7 @@ impl<R: Read> BufferedInput<R> {
         if self.from < self.to {
             return Ok(true);
         }
-        if self.buffer.is_empty() {
-            self.buffer = vec![0; self.buffer_len];
-        }
+        self.make_buffer();
         let most = most.min(self.buffer.len());
         let room = slice_mut(&mut self.buffer, 0..most)?;
         let len = loop {
@@ -114,8 +150,6 @@ impl<R: Read> BufferedInput<R> {
                 result => break result?.min(most),
             }
         };
-        (self.from, self.to) = (0, len);
-        self.total += to_u64(len);
-        Ok(self.to > 0)
+        Ok(self.filled(len))
     }
 }

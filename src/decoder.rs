@@ -126,6 +126,14 @@ impl DecoderBuilder {
         Decoder::with_engine(Engine::new(reader, self.settings))
     }
 
+    /// Builds a decoder of an async source, whose work is done by the [crew](crate::aio#threads) of this process. The
+    /// number of [threads](Self::threads) is then that of the chunks that may be decoded at once.
+    #[cfg(feature = "aio")]
+    pub fn read_async<S: crate::aio::Source>(mut self, source: S) -> crate::aio::AsyncDecoder<S> {
+        self.settings.crew = Some(bloscpack_storage::parallel::crew());
+        Decoder::with_engine(Engine::new(source, self.settings)).into()
+    }
+
     /// Builds a decoder of a source that can be read at any position, from the byte `from` on, at which the first member
     /// begins.
     ///
@@ -190,7 +198,7 @@ impl DecoderBuilder {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Decoder<R> {
-    engine: Engine<R>,
+    pub(super) engine: Engine<R>,
     piece: Option<Piece>,
     /// Bytes of the piece that were delivered.
     at: usize,
@@ -203,16 +211,6 @@ impl<R: Read> Decoder<R> {
     /// Creates a decoder on the caller's thread, with the default [`Limits`].
     pub fn new(reader: R) -> Self {
         DecoderBuilder::default().read_from(reader)
-    }
-
-    fn with_engine(engine: Engine<R>) -> Self {
-        Self {
-            engine,
-            piece: None,
-            at: 0,
-            damage: None,
-            total_out: 0,
-        }
     }
 
     /// Reads as far as the first chunk, and returns the header of the first member.
@@ -284,35 +282,16 @@ impl<R: Read> Decoder<R> {
         if !self.have_piece()? {
             return Ok(None);
         }
-        let piece = self.piece.take();
-        let piece = piece.ok_or_else(|| Error::bug("bytes of a piece that is not there"))?;
-        let (from, to) = (self.at, piece.len);
-        // Both are in the buffer, as the bytes between them were looked at.
-        self.advance(to - from);
-        Ok(Some(Bytes::from(piece.buffer).slice(from..to)))
+        self.take_bytes().map(Some)
     }
 
     /// Makes sure that there is a piece with bytes that were not delivered. Returns false at the end.
     fn have_piece(&mut self) -> Result<bool> {
-        while self.unread()?.is_empty() {
-            if let Some(used) = self.piece.take() {
-                self.engine.recycle(used.buffer);
-            }
-            if let Some(damage) = &self.damage {
-                return Err(damage.clone().into());
-            }
+        while !self.is_ready()? {
             let Some(piece) = self.engine.next()? else {
                 return Ok(false);
             };
-            if let Err(error) = piece.result {
-                let damage = ParseError {
-                    error,
-                    position: piece.info.position,
-                };
-                self.damage = Some(damage.clone());
-                return Err(damage.into());
-            }
-            (self.piece, self.at) = (Some(piece), 0);
+            self.put(piece)?;
         }
         Ok(true)
     }
@@ -327,6 +306,16 @@ impl Decoder<io::Empty> {
 }
 
 impl<R> Decoder<R> {
+    fn with_engine(engine: Engine<R>) -> Self {
+        Self {
+            engine,
+            piece: None,
+            at: 0,
+            damage: None,
+            total_out: 0,
+        }
+    }
+
     /// The reader underneath.
     pub fn get_ref(&self) -> &R {
         self.engine.get_ref()
@@ -370,8 +359,55 @@ impl<R> Decoder<R> {
         self.engine.content()
     }
 
+    /// Whether there are bytes that were not delivered; otherwise the engine is to be asked for the next piece.
+    ///
+    /// # Errors
+    /// Returns the error of a chunk that could not be decoded: nothing follows it.
+    pub(super) fn is_ready(&mut self) -> Result<bool> {
+        if !self.unread()?.is_empty() {
+            return Ok(true);
+        }
+        if let Some(used) = self.piece.take() {
+            self.engine.recycle(used.buffer);
+        }
+        match &self.damage {
+            Some(damage) => Err(damage.clone().into()),
+            None => Ok(false),
+        }
+    }
+
+    /// Takes the next piece from the engine.
+    pub(super) fn put(&mut self, piece: Piece) -> Result<()> {
+        if let Err(error) = piece.result {
+            let damage = ParseError {
+                error,
+                position: piece.info.position,
+            };
+            self.damage = Some(damage.clone());
+            return Err(damage.into());
+        }
+        (self.piece, self.at) = (Some(piece), 0);
+        Ok(())
+    }
+
+    /// All the bytes that are ready, without a copy.
+    pub(super) fn take_bytes(&mut self) -> Result<Bytes> {
+        let piece = self.piece.take();
+        let piece = piece.ok_or_else(|| Error::bug("bytes of a piece that is not there"))?;
+        let (from, to) = (self.at, piece.len);
+        // Both are in the buffer, as the bytes between them were looked at.
+        self.advance(to - from);
+        Ok(Bytes::from(piece.buffer).slice(from..to))
+    }
+
+    /// Marks this many of the ready bytes as delivered, or all of them if there are fewer.
+    pub(super) fn take(&mut self, amount: usize) {
+        let there = self.piece.as_ref().map_or(0, |piece| piece.len - self.at);
+        self.advance(amount.min(there));
+    }
+
     /// The bytes that were decoded and not delivered.
-    fn unread(&self) -> Result<&[u8]> {
+    pub(super) fn unread(&self) -> Result<&[u8]> {
         match &self.piece {
             Some(piece) => slice(piece.bytes()?, self.at..piece.len),
             None => Ok(&[]),
@@ -397,9 +433,8 @@ impl<R: Read> BufRead for Decoder<R> {
     }
 
     fn consume(&mut self, amount: usize) {
-        let there = self.piece.as_ref().map_or(0, |piece| piece.len - self.at);
         // A caller that consumes more than it was given gets no further than that.
-        self.advance(amount.min(there));
+        self.take(amount);
     }
 }
 

@@ -27,6 +27,7 @@
 //! | a directory of bcolz, BLZ or carray | its arrays and tables | [`dataset`] |
 //! | a Blosc2 frame, or an array of Caterva or python-blosc2 | its chunks, or a slice of the array | [`frame`] |
 //! | CSV, JSON lines, npy, Arrow or Parquet | import, export | [`exchange`] |
+//! | any of the above, in an async program | the same, for the traits of tokio or futures | `aio` |
 //! | a single Blosc chunk | its content | [`blosc`] |
 //!
 //! # Writing and reading
@@ -89,6 +90,7 @@
 //!
 //! Off by default:
 //!
+//! - `tokio` and `futures-io` add `aio`: streams and records for async programs, each for the traits of its name.
 //! - `serde` adds records that are values of serde, as JSON or MessagePack.
 //! - `ndarray` returns slices of datasets and frames as arrays of the crate `ndarray`.
 //! - `mmap` adds `storage::Map`, a file mapped into memory. If another program truncates the file, the process that reads it
@@ -102,6 +104,8 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
+#[cfg(feature = "aio")]
+pub mod aio;
 mod buffered_input;
 mod checked;
 mod chunk_buffer;
@@ -200,3 +204,8 @@ pub fn decompress(file: &[u8]) -> Result<Vec<u8>> {
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// And those of the page on async programs.
+#[cfg(all(doctest, feature = "tokio"))]
+#[doc = include_str!("../docs/async.md")]
+struct AsyncPage;

@@ -101,6 +101,7 @@ impl<F: Folder> Editor<F> {
             longest: self.options.limits.chunk,
             hashers: self.options.hashers.clone(),
             threads: self.options.threads,
+            crew: None,
         })
     }
 

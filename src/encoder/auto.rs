@@ -6,10 +6,15 @@ use crate::shared_source::{SharedSource, in_order};
 use blosc1::{Tuned, Tuner};
 use bloscpack_dtype::npy::NpyHeader;
 use bloscpack_error::{IoSide, Result};
+#[cfg(feature = "aio")]
+use bloscpack_storage::parallel::Crew;
 use std::io::Read;
 use std::ops::Range;
+#[cfg(feature = "aio")]
+use std::sync::Arc;
 
 /// The choice that a chunker still has to make.
+#[derive(Clone)]
 pub(crate) struct AutoTune {
     tuner: Tuner,
     /// All other options.
@@ -19,6 +24,12 @@ pub(crate) struct AutoTune {
 impl AutoTune {
     pub(super) fn new(tuner: Tuner, options: ChunkOptions) -> Self {
         Self { tuner, options }
+    }
+
+    /// The threads that are to make it, if not the caller's.
+    #[cfg(feature = "aio")]
+    pub(super) fn crew(&self) -> Option<Arc<Crew>> {
+        self.options.crew.clone()
     }
 
     /// Chooses by data in memory.

@@ -5,8 +5,11 @@ use crate::chunk_buffer::ChunkBuffer;
 use crate::shared_source::Fetch;
 use blosc1::{ChunkEncoder, ChunkError, ChunkSettings};
 use bloscpack_error::{Error, ErrorKind, Result};
-use bloscpack_storage::parallel::{Panicked, Pipeline};
+use bloscpack_storage::parallel::{Crew, Panicked, Pipeline};
 use bloscpack_wire::{Checksum, Hashers};
+use std::sync::Arc;
+#[cfg(feature = "aio")]
+use std::task::{Context, Poll, ready};
 
 /// The options for making chunks.
 #[derive(Clone)]
@@ -17,6 +20,8 @@ pub(crate) struct ChunkOptions {
     pub longest: u32,
     pub hashers: Hashers,
     pub threads: usize,
+    /// The threads that compress instead of the encoder's own.
+    pub crew: Option<Arc<Crew>>,
 }
 
 /// Takes the compressed chunks with their digests, in order.
@@ -82,6 +87,7 @@ impl ChunkCompressor {
             checksum,
             hashers,
             threads,
+            crew,
             ..
         } = options.clone();
         hashers.check()?;
@@ -90,8 +96,12 @@ impl ChunkCompressor {
             let hashers = hashers.clone();
             move |batch| work(&mut encoder, checksum, &hashers, batch)
         };
+        let pipeline = Pipeline::new(threads, make_worker);
         Ok(Self {
-            pipeline: Pipeline::new(threads, make_worker),
+            pipeline: match crew {
+                Some(crew) => pipeline.on(crew),
+                None => pipeline,
+            },
             is_broken: false,
             spare: Vec::new(),
             done: Totals::default(),
@@ -147,6 +157,27 @@ impl ChunkCompressor {
             return Err(Error::bug(why));
         }
         Ok(())
+    }
+
+    /// Hands on what is done, until a batch can be submitted without waiting, or with `is_all` until none is under way. The
+    /// task is woken if that has to be waited for.
+    #[cfg(feature = "aio")]
+    pub(crate) fn poll_room(
+        &mut self,
+        is_all: bool,
+        task: &Context<'_>,
+        sink: &mut impl ChunkSink,
+    ) -> Poll<Result<()>> {
+        loop {
+            let done = match is_all || self.pipeline.is_full() {
+                true => ready!(self.pipeline.poll_next(task)),
+                false => self.pipeline.next_ready(),
+            };
+            match done {
+                Some(done) => self.put(done, sink)?,
+                None => return Poll::Ready(Ok(())),
+            }
+        }
     }
 
     /// Waits for the oldest batch and hands it on. Returns false if none is under way.
@@ -267,6 +298,7 @@ mod tests {
             longest: u32::MAX,
             hashers: Hashers::default(),
             threads,
+            crew: None,
         })
         .unwrap()
     }

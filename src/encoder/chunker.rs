@@ -1,5 +1,8 @@
 //! [`Chunker`]: from bytes to chunks of one size.
 
+#[cfg(feature = "aio")]
+mod poll;
+
 use super::auto::AutoTune;
 use super::chunk_compressor::{Batch, ChunkCompressor, ChunkOptions, ChunkSink, Totals};
 use crate::checked::{len_of, slice, slice_mut, to_u64, to_usize};
@@ -7,6 +10,8 @@ use crate::shared_source::{Fetch, SharedSource, in_order};
 use blosc1::Tuned;
 use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use bloscpack_storage::parallel::BATCH;
+#[cfg(feature = "aio")]
+use poll::Trial;
 use std::io::{self, Read};
 use std::iter::repeat_n;
 use std::ops::Range;
@@ -38,6 +43,9 @@ enum Tuning {
     Given,
     /// The first data decides.
     Pending(AutoTune),
+    /// A crew looks at the first data.
+    #[cfg(feature = "aio")]
+    Trying(Trial),
     /// The first data has decided.
     Chosen(Tuned),
 }
@@ -89,7 +97,7 @@ impl Chunker {
     pub(super) fn tuned(&self) -> Option<&Tuned> {
         match &self.tuning {
             Tuning::Chosen(tuned) => Some(tuned),
-            Tuning::Given | Tuning::Pending(_) => None,
+            _ => None,
         }
     }
 
@@ -294,6 +302,12 @@ impl Chunker {
 
     /// Hands on all chunks that are full, and if it is interactive also the one that is being filled.
     pub(crate) fn flush(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
+        self.begin_flush(sink)?;
+        self.compressor.drain(sink)
+    }
+
+    /// Sends on its way what a flush hands on: at most one batch.
+    pub(crate) fn begin_flush(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         self.compressor.check()?;
         let there = self.filling.data.len();
         if self.is_interactive && there > 0 {
@@ -302,7 +316,7 @@ impl Chunker {
         } else {
             self.hand_on(sink)?;
         }
-        self.compressor.drain(sink)
+        Ok(())
     }
 
     /// All that was taken in, in chunks.
@@ -319,6 +333,16 @@ impl Chunker {
     /// Returns any error of the sink; [`ErrorKind::WrongSize`] if fewer bytes arrived than were announced; a bug if
     /// not all of them came out.
     pub(crate) fn finish(&mut self, may_be_empty: bool, sink: &mut impl ChunkSink) -> Result<()> {
+        let expected = self.begin_finish(may_be_empty, sink)?;
+        self.end(expected, sink)
+    }
+
+    /// Sends all that is left on its way, at most one batch, and returns what is then to be handed on in all.
+    pub(crate) fn begin_finish(
+        &mut self,
+        may_be_empty: bool,
+        sink: &mut impl ChunkSink,
+    ) -> Result<Totals> {
         let given = self.total_in;
         if let Some(promised) = self.promised.filter(|promised| *promised != given) {
             return Err(Error::new(ErrorKind::WrongSize { promised, given }, None));
@@ -333,6 +357,11 @@ impl Chunker {
         if has_none {
             expected.chunks = 1;
         }
+        Ok(expected)
+    }
+
+    /// Hands on all that is under way, and checks it.
+    pub(crate) fn end(&mut self, expected: Totals, sink: &mut impl ChunkSink) -> Result<()> {
         self.compressor.finish(expected, sink)
     }
 }
@@ -362,6 +391,7 @@ mod tests {
             longest: u32::MAX,
             hashers: Hashers::default(),
             threads: 1,
+            crew: None,
         };
         Chunker::new(&options, chunk_size, None)
     }

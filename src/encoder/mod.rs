@@ -23,8 +23,10 @@ pub(super) use stream::StreamSink;
 
 use blosc1::{Aim, ChunkSettings, Compressor, Filter, Tuner};
 use bloscpack_error::Result;
+use bloscpack_storage::parallel::Crew;
 use bloscpack_wire::{Checksum, FormatVersion, Hashers, Limits, Metadata};
 use std::io::{Read, Seek, Write};
+use std::sync::Arc;
 
 /// Uncompressed bytes of a chunk by default: 1 MiB, as in the reference implementation.
 pub const DEFAULT_CHUNK_SIZE: u32 = 1 << 20;
@@ -69,6 +71,7 @@ pub struct EncoderBuilder {
     spare_space: u32,
     size: Option<u64>,
     threads: usize,
+    crew: Option<Arc<Crew>>,
 }
 
 impl Default for EncoderBuilder {
@@ -90,6 +93,7 @@ impl Default for EncoderBuilder {
             spare_space: 0,
             size: None,
             threads: 1,
+            crew: None,
         }
     }
 }
@@ -305,6 +309,28 @@ impl EncoderBuilder {
     /// version cannot express (V1 needs the size), and any error of the writer.
     pub fn write_to<W: Write>(self, writer: W) -> Result<Encoder<W>> {
         Encoder::with_plan(writer, Plan::new(self, false)?)
+    }
+
+    /// Builds an encoder for an async target, whose work is done by the [crew](crate::aio#threads) of this process. The number
+    /// of [threads](Self::threads) is then that of the chunks that may be compressed at once. The header is written with
+    /// the first data.
+    ///
+    /// # Errors
+    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error, as [`write_to`](Self::write_to).
+    #[cfg(feature = "aio")]
+    pub fn write_async<T: crate::aio::Target>(
+        self,
+        target: T,
+    ) -> Result<crate::aio::AsyncEncoder<T>> {
+        let encoder = self.on_crew().write_to(crate::aio::Outlet::default())?;
+        Ok(crate::aio::AsyncEncoder::with(encoder, target))
+    }
+
+    /// The same options for the crew of this process.
+    #[cfg(feature = "aio")]
+    pub(crate) fn on_crew(mut self) -> Self {
+        self.crew = Some(bloscpack_storage::parallel::crew());
+        self
     }
 
     /// Builds an encoder for a file or anything else that can be written, read and sought: `finish` fills in all of the

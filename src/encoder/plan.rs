@@ -7,11 +7,13 @@ use super::chunker::Chunker;
 use crate::checked::to_u64;
 use blosc1::{ChunkSettings, MAX_NBYTES, Tuner};
 use bloscpack_error::{Error, Result};
+use bloscpack_storage::parallel::Crew;
 use bloscpack_wire::{
     Checksum, FormatError, FormatVersion, Geometry, Hashers, Header, Limit, Limits, Metadata,
     MetadataHeader, MetadataPlace, Packing, declared,
     internal::{ENTRY_LEN, Seal},
 };
+use std::sync::Arc;
 
 /// The most spare offsets that may be asked for: a table of 1 GiB, which is all written at once.
 pub(crate) const MOST_SPARE: u64 = 1 << 27;
@@ -90,6 +92,7 @@ pub(crate) struct Plan {
     pub hashers: Hashers,
     limits: Limits,
     threads: usize,
+    crew: Option<Arc<Crew>>,
     /// The amount that was announced beforehand.
     pub known: Option<Total>,
     /// The bytes of the metadata after the header; empty without metadata.
@@ -199,6 +202,7 @@ impl Plan {
             hashers: options.hashers,
             limits: options.limits,
             threads: options.threads,
+            crew: options.crew,
             known,
             metadata: Vec::new(),
             spare: options.max_app_chunks,
@@ -323,6 +327,7 @@ impl Plan {
             longest: self.limits.chunk,
             hashers: self.hashers.clone(),
             threads: self.threads,
+            crew: self.crew.clone(),
         }
     }
 

@@ -44,9 +44,9 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Encoder<W: Write> {
-    chunker: Chunker,
-    plan: Plan,
-    sink: StreamSink<W>,
+    pub(crate) chunker: Chunker,
+    pub(crate) plan: Plan,
+    pub(crate) sink: StreamSink<W>,
 }
 
 /// Writes header, metadata and chunks in order.

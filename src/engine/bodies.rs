@@ -54,7 +54,7 @@ impl<S: ReadAt + Send + Sync + 'static> Engine<Cursor<Arc<S>>> {
     }
 }
 
-impl<R: Read> Engine<R> {
+impl<R> Engine<R> {
     /// Skips the body of a chunk that has just begun, if its worker is to read it or it is not wanted.
     pub(super) fn skip_body(&mut self) -> Result<()> {
         let left = self.parser.body_left();
@@ -95,7 +95,9 @@ impl<R: Read> Engine<R> {
         self.input.passed(self.parser.skip(far));
         Ok(())
     }
+}
 
+impl<R: Read> Engine<R> {
     /// Reads more of a source that is read at positions.
     pub(super) fn read_file(&mut self) -> Result<()> {
         let Some(bodies) = &mut self.bodies else {

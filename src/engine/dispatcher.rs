@@ -3,8 +3,20 @@
 use super::buffer_pool::MIN_COUNTED;
 use super::worker::{Job, Outcome};
 use crate::checked::to_usize;
-use bloscpack_storage::parallel::{BATCH, Pipeline};
+use bloscpack_storage::parallel::{BATCH, Panicked, Pipeline};
 use std::collections::VecDeque;
+#[cfg(feature = "aio")]
+use std::task::{Context, Poll, ready};
+
+/// What there is of the next chunk.
+#[expect(clippy::large_enum_variant, reason = "none is kept")]
+pub(super) enum Next {
+    Done(Outcome),
+    /// A worker has it, and it has to be waited for.
+    Due,
+    /// None has to be waited for.
+    Nothing,
+}
 
 /// Hands chunks to the workers, several small ones at a time, and takes them back in order.
 pub(super) struct Dispatcher {
@@ -53,24 +65,44 @@ impl Dispatcher {
         self.pipeline.under_way() > 0 || !self.batch.is_empty()
     }
 
-    /// The next chunk, if it is done; with `wait`, or if too many are under way, once it is done.
-    pub(super) fn next(&mut self, wait: bool) -> Option<Outcome> {
+    /// The next chunk, if it is done. If `is_hurried`, or if too many are under way, it has to be waited for.
+    pub(super) fn next(&mut self, is_hurried: bool) -> Next {
         loop {
             if let Some(outcome) = self.ready.pop_front() {
-                return Some(outcome);
+                return Next::Done(outcome);
             }
-            if wait {
+            if is_hurried {
                 self.send();
             }
-            let done = if wait || self.pipeline.is_full() {
-                self.pipeline.next()
-            } else {
-                self.pipeline.next_ready()
-            };
-            match done? {
-                Ok(outcomes) => self.ready = outcomes.into(),
-                Err(panicked) => return Some(Err(panicked)),
+            let is_due = is_hurried || self.pipeline.is_full();
+            match self.pipeline.next_ready() {
+                Some(result) => self.put(result),
+                None if is_due && self.pipeline.under_way() > 0 => return Next::Due,
+                None => return Next::Nothing,
             }
+        }
+    }
+
+    /// Waits until the next chunk is done.
+    pub(super) fn wait(&mut self) {
+        if let Some(result) = self.pipeline.next() {
+            self.put(result);
+        }
+    }
+
+    /// Lets a task wait until the next chunk is done.
+    #[cfg(feature = "aio")]
+    pub(super) fn poll(&mut self, task: &Context<'_>) -> Poll<()> {
+        if let Some(result) = ready!(self.pipeline.poll_next(task)) {
+            self.put(result);
+        }
+        Poll::Ready(())
+    }
+
+    fn put(&mut self, result: Result<Vec<Outcome>, Panicked>) {
+        match result {
+            Ok(outcomes) => self.ready = outcomes.into(),
+            Err(panicked) => self.ready.push_back(Err(panicked)),
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Large chunks, which are decoded and delivered piece by piece.
 
-use super::worker::{ChunkInfo, Job, Piece, check, decode};
+use super::worker::{ChunkInfo, Done, Job};
 use super::{Engine, State};
 use crate::checked::to_usize;
 use crate::chunk_buffer::ChunkBuffer;
+use crate::shared_source::Fetch;
 use blosc1::internal::has_blocks;
 use bloscpack_error::{Error, Result};
-use std::io::Read;
+use bloscpack_wire::{Checksum, Digest};
 use std::ops::Range;
 
 /// A chunk of more uncompressed bytes than this is decoded and delivered in pieces.
@@ -14,63 +15,91 @@ pub(super) const LARGE: u32 = 64 << 20;
 /// The least length of such a piece, except for the last.
 const PIECE: u32 = 1 << 20;
 
-/// A chunk that is delivered piece by piece. Its digest has been checked.
+/// A chunk that is delivered piece by piece.
 pub(super) struct LargeChunk {
     info: ChunkInfo,
+    checksum: Checksum,
+    /// Its digest, until a worker has checked it.
+    digest: Option<Digest>,
     chunk: ChunkBuffer,
+    fetch: Option<Fetch>,
+    /// The bytes that are still to be decoded.
     left: Range<u32>,
+    /// A worker has the chunk, and decodes its bytes up to this one.
+    decoding: Option<u32>,
 }
 
-impl<R: Read> Engine<R> {
-    /// Checks a large chunk, whose pieces then follow.
-    pub(super) fn end_large(&mut self, mut job: Job) -> Result<()> {
-        if let Err(error) = job.fetch() {
-            // Reported in its turn. A second try might succeed, and its result would never be decoded.
-            job.failed = Some(error);
-            self.dispatcher.add(job);
-            return Ok(());
+impl From<Job> for LargeChunk {
+    fn from(job: Job) -> Self {
+        Self {
+            info: job.info,
+            checksum: job.checksum,
+            digest: job.digest,
+            chunk: job.chunk,
+            fetch: job.fetch,
+            left: job.wanted,
+            decoding: None,
         }
-        match check(&self.settings.hashers, &job)? {
-            Ok(()) => {
-                self.state = State::Splitting(Box::new(LargeChunk {
-                    info: job.info,
-                    chunk: job.chunk,
-                    left: job.wanted,
-                }));
-            }
-            Err(_) => {
-                // The worker will find the same error, so the bytes need no room.
-                job.wanted.end = job.wanted.start;
-                self.dispatcher.add(job);
-            }
-        }
+    }
+}
+
+impl LargeChunk {
+    /// Where the next piece ends: with a block, if possible.
+    fn next_border(&self) -> Result<u32> {
+        let step = match self.info.header.blocksize {
+            0 => PIECE,
+            // Whether a chunk has blocks is known once it was fetched.
+            _ if self.fetch.is_some() || !has_blocks(self.chunk.data()?) => PIECE,
+            block => block * PIECE.div_ceil(block),
+        };
+        let Range { start, end } = self.left;
+        Ok(start + (step - start % step).min(end - start))
+    }
+}
+
+impl<R> Engine<R> {
+    /// Sends the large chunk to a worker, which decodes its next piece.
+    pub(super) fn send_piece(&mut self) -> Result<()> {
+        let State::Splitting(large) = &mut self.state else {
+            return Err(Error::bug("a piece of a large chunk, where there is none"));
+        };
+        let (start, to) = (large.left.start, large.next_border()?);
+        large.decoding = Some(to);
+        self.dispatcher.add(Job {
+            info: large.info.clone(),
+            checksum: large.checksum,
+            digest: large.digest.take(),
+            chunk: std::mem::take(&mut large.chunk),
+            fetch: large.fetch.take(),
+            wanted: start..to,
+            buffer: self.content_buffers.take(to_usize(to - start)),
+        });
         Ok(())
     }
 
-    /// Decodes the next piece of a large chunk, in whole blocks if possible.
-    pub(super) fn next_of_large(&mut self) -> Result<Option<Piece>> {
-        let State::Splitting(mut large) = std::mem::replace(&mut self.state, State::Reading) else {
-            return Err(Error::bug("a piece of a large chunk, where there is none"));
+    /// Takes the large chunk back from its worker, with a piece of it. Returns anything else.
+    pub(super) fn take_piece(&mut self, mut done: Done) -> Done {
+        let State::Splitting(large) = &mut self.state else {
+            return done;
         };
-        let chunk = large.chunk.data()?;
-        let step = match large.info.header.blocksize {
-            0 => PIECE,
-            _ if !has_blocks(chunk) => PIECE,
-            block => block * PIECE.div_ceil(block),
+        let Some(to) = large.decoding.take() else {
+            return done;
         };
-        let Range { start, end } = large.left;
-        let to = start + (step - start % step).min(end - start);
-        let buffer = self.content_buffers.take(to_usize(to - start));
-        let info = large.info.clone();
-        let mut piece = decode(&mut self.decoder, info, chunk, start..to, buffer)?;
-        piece.info.content.start += u64::from(start);
-        if to < end && piece.result.is_ok() {
+        let is_sound = match &mut done.piece {
+            Ok(piece) => {
+                piece.info.content.start += u64::from(large.left.start);
+                piece.result.is_ok()
+            }
+            Err(_) => false,
+        };
+        if is_sound && to < large.left.end {
+            large.chunk = std::mem::take(&mut done.chunk);
             large.info.is_first_piece = false;
-            large.left = to..end;
-            self.state = State::Splitting(large);
+            large.left.start = to;
         } else {
+            self.state = State::Reading;
             self.end_of_range();
         }
-        Ok(Some(piece))
+        done
     }
 }

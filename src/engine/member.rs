@@ -27,18 +27,33 @@ pub(crate) struct FirstMember {
 impl<R: Read> Engine<R> {
     /// Reads up to the chunks of the first member.
     pub(crate) fn read_first(&mut self) -> Result<&FirstMember> {
+        while self.advance_to_first()? {
+            self.read_more()?;
+        }
+        self.first()
+    }
+}
+
+impl<R> Engine<R> {
+    /// Goes on to the chunks of the first member. Returns true if that needs more input.
+    pub(crate) fn advance_to_first(&mut self) -> Result<bool> {
         while !self.first.as_ref().is_some_and(|first| first.is_complete)
             && !matches!(self.state, State::Ended(_))
         {
             match self.state {
-                State::Failed(_) => self.fail()?,
-                State::Broken(fail) => fail()?,
-                _ => {
-                    self.advance()?;
-                    None
-                }
-            };
+                State::Failed(_) => return Err(self.fail()),
+                State::Broken(fail) => return Err(fail()),
+                _ => {}
+            }
+            if self.advance()? {
+                return Ok(true);
+            }
         }
+        Ok(false)
+    }
+
+    /// Header and metadata of the first member, once they were read.
+    pub(crate) fn first(&self) -> Result<&FirstMember> {
         match (&self.first, &self.state) {
             (Some(first), _) if first.is_complete => Ok(first),
             (_, State::Ended(Err(error))) => Err(error.clone().into()),

@@ -13,6 +13,8 @@ mod buffer_pool;
 mod dispatcher;
 mod large;
 mod member;
+#[cfg(feature = "aio")]
+mod poll;
 mod settings;
 mod windows;
 mod worker;
@@ -23,21 +25,27 @@ use super::buffered_input::BufferedInput;
 use super::checked::to_usize;
 use super::chunk_buffer::ChunkBuffer;
 use super::shared_source::Fetch;
-use blosc1::{ChunkDecoder, ChunkHeader};
-use bloscpack_error::{Error, IoSide, Result};
+use blosc1::ChunkHeader;
+use bloscpack_error::{Error, IoSide, Result, Side};
 use bloscpack_storage::parallel::{Panicked, Pipeline};
 use bloscpack_wire::{Digest, Ending, Event, Form, FormatError, Limit, ParseError, Parser};
 use bodies::Bodies;
 use buffer_pool::BufferPool;
-use dispatcher::Dispatcher;
+use dispatcher::{Dispatcher, Next};
 use large::{LARGE, LargeChunk};
 use member::CurrentMember;
 pub(super) use member::FirstMember;
+#[cfg(feature = "aio")]
+pub(super) use poll::Feed;
 pub(super) use settings::{Settings, Wanted};
 use std::io::{self, Read};
 use std::ops::Range;
+use std::sync::Arc;
 pub(super) use worker::{ChunkInfo, Piece};
 use worker::{Done, Job, work_all};
+
+/// How much is read at once for the tasks of an async program.
+const ASYNC_BUFFER_LEN: usize = 64 << 10;
 
 /// A chunk whose bytes are arriving.
 struct Gathering {
@@ -63,7 +71,19 @@ enum State {
     Failed(Error),
     /// The bytes of a chunk were lost, because its worker panicked or could not read them, and nothing follows but this
     /// error.
-    Broken(fn() -> Result<Option<Piece>>),
+    Broken(fn() -> Error),
+}
+
+/// How an engine got on.
+#[expect(clippy::large_enum_variant, reason = "none is kept")]
+pub(super) enum Turn {
+    Piece(Piece),
+    /// Nothing follows.
+    End,
+    /// It waits for a worker.
+    Busy,
+    /// It needs more input.
+    Hungry,
 }
 
 /// Reads an input and decodes its chunks.
@@ -78,8 +98,6 @@ pub(super) struct Engine<R> {
     content: u64,
     gathering: Option<Gathering>,
     dispatcher: Dispatcher,
-    /// Decodes large chunks.
-    decoder: ChunkDecoder,
     chunk_buffers: BufferPool<ChunkBuffer>,
     content_buffers: BufferPool<Vec<u8>>,
     first: Option<FirstMember>,
@@ -95,14 +113,21 @@ impl<R> Engine<R> {
             let hashers = hashers.clone();
             move |batch| work_all(&mut decoder, &hashers, batch)
         };
-        let pipeline = Pipeline::new(settings.threads, make_worker);
+        let mut pipeline = Pipeline::new(settings.threads, make_worker);
+        if let Some(crew) = &settings.crew {
+            pipeline = pipeline.on(Arc::clone(crew));
+        }
         let jobs = pipeline.capacity();
         let state = match settings.members {
             Some(0) => State::Ended(Ok(())),
             _ => State::Reading,
         };
         Self {
-            input: BufferedInput::new(reader),
+            input: match settings.crew {
+                // There may be thousands of connections.
+                Some(_) => BufferedInput::with_buffer(reader, ASYNC_BUFFER_LEN),
+                None => BufferedInput::new(reader),
+            },
             bodies: None,
             parser,
             settings,
@@ -115,7 +140,6 @@ impl<R> Engine<R> {
             content: 0,
             gathering: None,
             dispatcher: Dispatcher::new(pipeline),
-            decoder: limits.decoder(),
             chunk_buffers: BufferPool::new(jobs),
             content_buffers: BufferPool::new(jobs),
             first: None,
@@ -144,6 +168,18 @@ impl<R> Engine<R> {
         self.input.into_parts()
     }
 
+    /// Waits for the worker that it is busy with.
+    #[cfg(feature = "tokio")]
+    pub(super) fn wait(&mut self) {
+        self.dispatcher.wait();
+    }
+
+    /// Takes input that it is hungry for.
+    #[cfg(feature = "tokio")]
+    pub(super) fn feed(&mut self, input: &mut impl bytes::Buf) {
+        self.input.feed(input);
+    }
+
     pub(super) fn members(&self) -> u64 {
         self.parser.members()
     }
@@ -159,6 +195,7 @@ impl<R> Engine<R> {
     }
 
     fn deliver(&mut self, done: Done) -> Result<Piece> {
+        let done = self.take_piece(done);
         self.chunk_buffers.put(done.chunk);
         if done.piece.is_err() {
             self.state = State::Broken(unreadable);
@@ -189,70 +226,17 @@ impl<R: Read> Engine<R> {
     /// structure, or of a worker that panicked, each of which is permanent.
     pub(super) fn next(&mut self) -> Result<Option<Piece>> {
         loop {
-            let is_hurried = match self.state {
-                State::Broken(fail) => return fail(),
-                State::Reading => false,
-                State::Draining | State::Splitting(_) | State::Ended(_) | State::Failed(_) => true,
-            };
-            match self.dispatcher.next(is_hurried) {
-                Some(Ok(done)) => return self.deliver(done).map(Some),
-                Some(Err(Panicked)) => {
-                    self.state = State::Broken(|| Err(Panicked.into()));
-                    continue;
-                }
-                None => {}
-            }
-            match &self.state {
-                State::Splitting(_) => return self.next_of_large(),
-                State::Ended(Ok(())) => return Ok(None),
-                State::Ended(Err(error)) => return Err(error.clone().into()),
-                State::Failed(_) => return self.fail(),
-                _ => self.advance()?,
+            match self.turn(false)? {
+                Turn::Piece(piece) => return Ok(Some(piece)),
+                Turn::End => return Ok(None),
+                Turn::Busy => self.dispatcher.wait(),
+                Turn::Hungry => self.read_more()?,
             }
         }
-    }
-
-    /// Handles one event of the parser, reading once if need be.
-    fn advance(&mut self) -> Result<()> {
-        let mut unused = self.input.unused()?;
-        let event = self.parser.parse(&mut unused);
-        let left = unused.len();
-        match event {
-            Ok(Event::ChunkData(data)) => {
-                let here = self.gathering.as_mut();
-                // A chunk that is fetched is fetched whole, even if the source has grown since.
-                if let Some(gathering) = here.filter(|gathering| gathering.fetch.is_none()) {
-                    gathering
-                        .chunk
-                        .append(|chunk| chunk.extend_from_slice(data));
-                }
-            }
-            Ok(Event::NeedInput) => return self.read_more(),
-            Ok(Event::Header(header)) => self.begin_member(header),
-            Ok(Event::Metadata(metadata, header)) => self.put_metadata(metadata, header),
-            Ok(Event::ChunksBegin) => self.begin_chunks(),
-            Ok(Event::Chunk(header, bytes)) => self.begin_chunk(header, &bytes)?,
-            Ok(Event::ChunkEnd(digest)) => {
-                self.end_chunk(digest)?;
-                // After a large chunk, the range ends with its last piece.
-                if !matches!(self.state, State::Splitting(_)) {
-                    self.end_of_range();
-                }
-            }
-            Ok(Event::MemberEnd) => self.end_member(),
-            // The same if only the end mark of a member is missing: another member follows and would silently be lost.
-            Err(error) => {
-                self.gathering = None;
-                self.state = State::Ended(Err(error));
-            }
-        }
-        self.input.keep(left);
-        self.skip_body()
     }
 
     /// Gets more input, or lets the caller take the chunks under way before it has to wait.
     fn read_more(&mut self) -> Result<()> {
-        self.input.keep(0);
         if self.bodies.is_some() {
             // Reading a file never has to wait for its writer.
             return self.read_file();
@@ -275,16 +259,93 @@ impl<R: Read> Engine<R> {
         }
         Ok(())
     }
+}
 
-    /// Ends with the error of a source that could not be read.
-    fn fail(&mut self) -> Result<Option<Piece>> {
-        match std::mem::replace(&mut self.state, State::Broken(unreadable)) {
-            State::Failed(error) => Err(error),
-            _ => Err(Error::bug("the error of a source without one")),
+impl<R> Engine<R> {
+    /// Gets on until there is a piece, or something to wait for. If `is_hurried`, it delivers the chunks under way before
+    /// it asks for input.
+    pub(super) fn turn(&mut self, is_hurried: bool) -> Result<Turn> {
+        loop {
+            let is_hurried = match self.state {
+                State::Broken(fail) => return Err(fail()),
+                State::Reading => is_hurried,
+                State::Draining | State::Splitting(_) | State::Ended(_) | State::Failed(_) => true,
+            };
+            match self.dispatcher.next(is_hurried) {
+                Next::Done(Ok(done)) => return self.deliver(done).map(Turn::Piece),
+                Next::Done(Err(Panicked)) => {
+                    self.state = State::Broken(|| Panicked.into());
+                    continue;
+                }
+                Next::Due => return Ok(Turn::Busy),
+                Next::Nothing => {}
+            }
+            match &self.state {
+                State::Splitting(_) => self.send_piece()?,
+                State::Ended(Ok(())) => return Ok(Turn::End),
+                State::Ended(Err(error)) => return Err(error.clone().into()),
+                State::Failed(_) => return Err(self.fail()),
+                State::Reading | State::Draining | State::Broken(_) => {
+                    if self.advance()? {
+                        return Ok(Turn::Hungry);
+                    }
+                }
+            }
         }
     }
 
-    fn end_of_input(&mut self) {
+    /// Handles one event of the parser. Returns true if it needs more input.
+    fn advance(&mut self) -> Result<bool> {
+        let mut unused = self.input.unused()?;
+        let event = self.parser.parse(&mut unused);
+        let left = unused.len();
+        match event {
+            Ok(Event::ChunkData(data)) => {
+                let here = self.gathering.as_mut();
+                // A chunk that is fetched is fetched whole, even if the source has grown since.
+                if let Some(gathering) = here.filter(|gathering| gathering.fetch.is_none()) {
+                    gathering
+                        .chunk
+                        .append(|chunk| chunk.extend_from_slice(data));
+                }
+            }
+            Ok(Event::NeedInput) => {
+                self.input.keep(0);
+                return Ok(true);
+            }
+            Ok(Event::Header(header)) => self.begin_member(header),
+            Ok(Event::Metadata(metadata, header)) => self.put_metadata(metadata, header),
+            Ok(Event::ChunksBegin) => self.begin_chunks(),
+            Ok(Event::Chunk(header, bytes)) => self.begin_chunk(header, &bytes)?,
+            Ok(Event::ChunkEnd(digest)) => {
+                self.end_chunk(digest);
+                // After a large chunk, the range ends with its last piece.
+                if !matches!(self.state, State::Splitting(_)) {
+                    self.end_of_range();
+                }
+            }
+            Ok(Event::MemberEnd) => self.end_member(),
+            // The same if only the end mark of a member is missing: another member follows and would silently be lost.
+            Err(error) => {
+                self.gathering = None;
+                self.state = State::Ended(Err(error));
+            }
+        }
+        self.input.keep(left);
+        self.skip_body()?;
+        Ok(false)
+    }
+
+    /// Ends with the error of a source that could not be read.
+    fn fail(&mut self) -> Error {
+        match std::mem::replace(&mut self.state, State::Broken(unreadable)) {
+            State::Failed(error) => error,
+            _ => Error::bug("the error of a source without one"),
+        }
+    }
+
+    /// Notes that no more input follows.
+    pub(super) fn end_of_input(&mut self) {
         self.gathering = None;
         self.state = State::Ended(match self.parser.finish() {
             Ok(Ending { trailing, .. }) => {
@@ -345,7 +406,7 @@ impl<R: Read> Engine<R> {
         ParseError { error, position }.into()
     }
 
-    fn end_chunk(&mut self, digest: Digest) -> Result<()> {
+    fn end_chunk(&mut self, digest: Digest) {
         let Some(Gathering {
             info,
             wanted,
@@ -353,30 +414,33 @@ impl<R: Read> Engine<R> {
             fetch,
         }) = self.gathering.take()
         else {
-            return Ok(());
+            return;
         };
         let checksum = self.parser.header().checksum;
         let len = wanted.end - wanted.start;
+        let is_large = len > LARGE;
         let job = Job {
             info,
             checksum,
-            digest,
+            digest: Some(digest),
             chunk,
             fetch,
-            failed: None,
             wanted,
-            buffer: self.content_buffers.take(to_usize(len)),
+            buffer: match is_large {
+                true => Vec::new(),
+                false => self.content_buffers.take(to_usize(len)),
+            },
         };
-        if len <= LARGE {
+        if is_large {
+            self.state = State::Splitting(Box::new(job.into()));
+        } else {
             self.dispatcher.add(job);
-            return Ok(());
         }
-        self.end_large(job)
     }
 }
 
 /// The error after a chunk that a worker could not read.
-fn unreadable() -> Result<Option<Piece>> {
+fn unreadable() -> Error {
     let what = "an earlier chunk could not be read; this reader cannot be used any further";
-    Err(io::Error::other(what)).reading()
+    Error::from(io::Error::other(what)).on(Side::Source)
 }

@@ -1,7 +1,9 @@
 //! How an engine reads, and its warnings.
 
+use bloscpack_storage::parallel::Crew;
 use bloscpack_wire::{Form, FormatError, Hashers, Limits, ParseError, Trailing};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The form that the chunks must have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +33,8 @@ impl Wanted {
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
     pub threads: usize,
+    /// The threads that do the work instead of the engine's own.
+    pub crew: Option<Arc<Crew>>,
     pub limits: Limits,
     pub hashers: Hashers,
     /// The part of the uncompressed bytes of all members that is wanted.
@@ -45,6 +49,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             threads: 1,
+            crew: None,
             limits: Limits::default(),
             hashers: Hashers::default(),
             range: None,

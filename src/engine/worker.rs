@@ -4,7 +4,7 @@ use crate::checked::{slice, slice_mut, to_u64, to_usize};
 use crate::chunk_buffer::ChunkBuffer;
 use crate::shared_source::Fetch;
 use blosc1::{ChunkDecoder, ChunkHeader};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
 use bloscpack_storage::parallel::Panicked;
 use bloscpack_wire::{Checksum, Digest, Form, FormatError, Hashers, Position};
 use std::ops::Range;
@@ -48,12 +48,11 @@ impl Piece {
 pub(super) struct Job {
     pub info: ChunkInfo,
     pub checksum: Checksum,
-    pub digest: Digest,
+    /// None if it was checked.
+    pub digest: Option<Digest>,
     pub chunk: ChunkBuffer,
     /// The rest of the chunk, if it is still to be read.
     pub fetch: Option<Fetch>,
-    /// The error of an earlier attempt to read the rest.
-    pub failed: Option<Error>,
     /// The part of its uncompressed bytes that is wanted.
     pub wanted: Range<u32>,
     pub buffer: Vec<u8>,
@@ -61,10 +60,7 @@ pub(super) struct Job {
 
 impl Job {
     /// Reads the rest of the chunk, if it is still to be read.
-    pub(super) fn fetch(&mut self) -> Result<()> {
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
+    fn fetch(&mut self) -> Result<()> {
         match self.fetch.take() {
             Some(fetch) => self.chunk.fetch(&fetch),
             None => Ok(()),
@@ -122,17 +118,16 @@ fn work(decoder: &mut ChunkDecoder, hashers: &Hashers, mut job: Job) -> Done {
 }
 
 /// Whether the digest of a chunk is right; the outer error is a bug.
-pub(super) fn check(hashers: &Hashers, job: &Job) -> Result<std::result::Result<(), FormatError>> {
+fn check(hashers: &Hashers, job: &Job) -> Result<std::result::Result<(), FormatError>> {
+    let Some(digest) = job.digest else {
+        return Ok(Ok(()));
+    };
     let computed = hashers.digest(job.checksum, job.chunk.data()?);
-    Ok(FormatError::check_digest(
-        job.checksum,
-        job.digest,
-        computed,
-    ))
+    Ok(FormatError::check_digest(job.checksum, digest, computed))
 }
 
 /// Decodes the wanted part of a chunk into an old buffer.
-pub(super) fn decode(
+fn decode(
     decoder: &mut ChunkDecoder,
     info: ChunkInfo,
     chunk: &[u8],

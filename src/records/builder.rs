@@ -208,6 +208,20 @@ impl RecordWriterBuilder {
         RecordWriter::with_plan(writer, plan, &records)
     }
 
+    /// Builds a sink for an async target, as [`EncoderBuilder::write_async`](crate::EncoderBuilder::write_async).
+    ///
+    /// # Errors
+    /// Returns the same errors as [`write_to`](Self::write_to).
+    #[cfg(feature = "aio")]
+    pub fn write_async<T: crate::aio::Target>(
+        mut self,
+        target: T,
+    ) -> Result<crate::aio::RecordSink<T>> {
+        self.options = self.options.on_crew();
+        let writer = self.write_to(crate::aio::Outlet::default())?;
+        Ok(crate::aio::RecordSink::with(writer, target))
+    }
+
     /// Builds a writer for a file or anything else that can be written, read and sought: `finish` fills in header, metadata
     /// and table of offsets, even if nothing was known beforehand.
     ///

@@ -9,6 +9,8 @@ use bloscpack_wire::{
     FormatError, Limit, Packing,
     internal::{Pack, most_packed},
 };
+#[cfg(feature = "aio")]
+use std::task::{Context, Poll};
 
 /// The most chunks that go through a worker together, however small they are.
 const BATCH_CHUNKS: usize = 4096;
@@ -167,6 +169,12 @@ impl RecordChunker {
 
     /// Hands on all records that were pushed, except for the last of an announced number.
     pub(crate) fn flush(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
+        self.begin_flush(sink)?;
+        self.compressor.drain(sink)
+    }
+
+    /// Sends on its way what a flush hands on: at most two batches.
+    pub(crate) fn begin_flush(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         self.compressor.check()?;
         if !self.pack.is_empty() {
             self.close(sink)?;
@@ -175,7 +183,18 @@ impl RecordChunker {
         if !is_last {
             self.send(sink)?;
         }
-        self.compressor.drain(sink)
+        Ok(())
+    }
+
+    /// As [`ChunkCompressor::poll_room`].
+    #[cfg(feature = "aio")]
+    pub(crate) fn poll_room(
+        &mut self,
+        is_all: bool,
+        task: &Context<'_>,
+        sink: &mut impl ChunkSink,
+    ) -> Poll<Result<()>> {
+        self.compressor.poll_room(is_all, task, sink)
     }
 
     /// Hands on all that is left.
@@ -184,12 +203,23 @@ impl RecordChunker {
     /// Returns any error of the sink; [`ErrorKind::WrongCount`] if fewer records arrived than were announced; a bug if not
     /// all of them came out.
     pub(crate) fn finish(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
+        self.begin_finish(sink)?;
+        self.end(sink)
+    }
+
+    /// Sends all that is left on its way: at most two batches.
+    pub(crate) fn begin_finish(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
         let given = self.records;
         if let Some(promised) = self.promised.filter(|promised| *promised != given) {
             return Err(Error::new(ErrorKind::WrongCount { promised, given }, None));
         }
-        self.flush(sink)?;
-        self.send(sink)?;
+        self.begin_flush(sink)?;
+        self.send(sink)
+    }
+
+    /// Hands on all that is under way, and checks it.
+    pub(crate) fn end(&mut self, sink: &mut impl ChunkSink) -> Result<()> {
+        let given = self.records;
         if self.first + self.in_chunks != given {
             self.compressor.break_off();
             let (first, found) = (self.first, self.in_chunks);
@@ -222,6 +252,7 @@ mod tests {
             longest: u32::MAX,
             hashers: Hashers::default(),
             threads: 1,
+            crew: None,
         };
         let mut chunker = RecordChunker::new(&options, packing, 5, None).unwrap();
         for record in ["one", "", "three"] {

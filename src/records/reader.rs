@@ -95,8 +95,20 @@ impl RecordReaderBuilder {
 
     /// Builds a reader of this input. Nothing is read yet.
     pub fn read_from<R: Read>(self, input: R) -> RecordReader<R> {
+        self.build(input)
+    }
+
+    /// Builds a stream of records of an async source, as [`DecoderBuilder::read_async`](crate::DecoderBuilder::read_async).
+    #[cfg(feature = "aio")]
+    pub fn read_async<S: crate::aio::Source>(mut self, source: S) -> crate::aio::RecordStream<S> {
+        self.settings.crew = Some(bloscpack_storage::parallel::crew());
+        self.build(source).into()
+    }
+
+    pub(crate) fn build<R>(self, input: R) -> RecordReader<R> {
         RecordReader {
             engine: Engine::new(input, self.settings),
+            gathering: None,
             open: None,
             current: Bytes::new(),
             member: 0,
@@ -135,7 +147,9 @@ impl RecordReaderBuilder {
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
 pub struct RecordReader<R> {
-    engine: Engine<R>,
+    pub(crate) engine: Engine<R>,
+    /// The chunk whose pieces arrive.
+    gathering: Option<GatheredChunk>,
     open: Option<OpenChunk>,
     /// The record that was lent last.
     current: Bytes,
@@ -148,6 +162,17 @@ pub struct RecordReader<R> {
     /// The error of a chunk that could not be decoded: nothing follows it.
     damage: Option<ParseError>,
     has_failed: bool,
+}
+
+/// A chunk, or the pieces of it that have arrived.
+struct GatheredChunk {
+    /// None if it is a record of its own.
+    head: Option<PackHead>,
+    /// The bytes are the first `len` of these.
+    content: Vec<u8>,
+    len: usize,
+    is_whole: bool,
+    position: Position,
 }
 
 /// A packed chunk that is being taken apart.
@@ -264,44 +289,60 @@ impl<R: Read> RecordReader<R> {
 
     fn next_bytes(&mut self) -> Result<Option<Bytes>> {
         loop {
-            if let Some(open) = &mut self.open {
-                if let Some(record) = open.next()? {
-                    self.next += 1;
-                    return Ok(Some(record));
-                }
-                if let Some(used) = self.open.take() {
-                    self.recycle(used.content);
-                }
+            if let Some(record) = self.ready()? {
+                return Ok(Some(record));
             }
-            let Some((head, content)) = self.next_chunk()? else {
-                self.end_member()?;
+            let piece = self.engine.next()?;
+            if !self.put(piece)? {
                 return Ok(None);
-            };
-            match head {
-                None => {
-                    self.next += 1;
-                    return Ok(Some(content));
-                }
-                Some(head) => {
-                    let at = in_memory(head.values_at())?;
-                    self.open = Some(OpenChunk {
-                        content,
-                        head,
-                        taken: 0,
-                        at,
-                    });
-                }
             }
         }
     }
+}
 
-    /// The content of the next chunk, and its head if it is packed.
-    fn next_chunk(&mut self) -> Result<Option<(Option<PackHead>, Bytes)>> {
+impl<R> RecordReader<R> {
+    /// The next record, if its chunk is there; otherwise the engine is to be asked for the next piece.
+    ///
+    /// # Errors
+    /// Returns the error of a chunk that could not be decoded: nothing follows it.
+    pub(crate) fn ready(&mut self) -> Result<Option<Bytes>> {
+        if let Some(open) = &mut self.open {
+            if let Some(record) = open.next()? {
+                self.next += 1;
+                return Ok(Some(record));
+            }
+            if let Some(used) = self.open.take() {
+                self.recycle(used.content);
+            }
+        }
         if let Some(damage) = &self.damage {
             return Err(damage.clone().into());
         }
-        let Some(piece) = self.engine.next()? else {
+        let Some((head, content)) = self.next_chunk()? else {
             return Ok(None);
+        };
+        let Some(head) = head else {
+            self.next += 1;
+            return Ok(Some(content));
+        };
+        let at = in_memory(head.values_at())?;
+        self.open = Some(OpenChunk {
+            content,
+            head,
+            taken: 0,
+            at,
+        });
+        self.ready()
+    }
+
+    /// Takes a piece from the engine, or its end. Returns false at the end.
+    pub(crate) fn put(&mut self, piece: Option<Piece>) -> Result<bool> {
+        let Some(piece) = piece else {
+            if self.gathering.is_some() {
+                return Err(Error::bug("a chunk without its last piece"));
+            }
+            self.end_member()?;
+            return Ok(false);
         };
         let position = piece.info.position;
         if position.member != self.member || self.form.is_none() {
@@ -310,8 +351,17 @@ impl<R: Read> RecordReader<R> {
             self.before += self.next;
             self.next = 0;
         }
-        let result = self.gather(piece);
-        result.map(Some).map_err(|error| match error {
+        let gathered = self.gather(piece);
+        self.known(gathered, position).map(|()| true)
+    }
+
+    /// Keeps the damage of a chunk, after which nothing follows.
+    fn known<T>(
+        &mut self,
+        result: std::result::Result<T, GatherError>,
+        position: Position,
+    ) -> Result<T> {
+        result.map_err(|error| match error {
             GatherError::Damage(error) => {
                 let damage = ParseError { error, position };
                 self.damage = Some(damage.clone());
@@ -321,40 +371,54 @@ impl<R: Read> RecordReader<R> {
         })
     }
 
-    /// All of a chunk, of which this is the first piece.
-    fn gather(
-        &mut self,
-        piece: Piece,
-    ) -> std::result::Result<(Option<PackHead>, Bytes), GatherError> {
-        let nbytes = piece.info.header.nbytes;
-        let packing = match self.form {
-            Some(Form::Packed { packing, .. }) => Some(packing),
-            _ => None,
-        };
-        let mut is_last = piece.is_last();
+    /// Adds a piece to its chunk.
+    fn gather(&mut self, piece: Piece) -> std::result::Result<(), GatherError> {
+        let (nbytes, position) = (piece.info.header.nbytes, piece.info.position);
+        let is_last = piece.is_last();
+        let gathered = self.gathering.take();
         piece.result.clone()?;
-        let head = match packing {
-            Some(packing) => Some(PackHead::decode(piece.bytes()?, nbytes, packing)?),
-            None => None,
+        self.gathering = Some(match gathered {
+            Some(mut chunk) => {
+                chunk.content.truncate(chunk.len);
+                chunk.content.extend_from_slice(piece.bytes()?);
+                chunk.len = chunk.content.len();
+                chunk.is_whole = is_last;
+                self.engine.recycle(piece.buffer);
+                chunk
+            }
+            None => {
+                let head = match self.form {
+                    Some(Form::Packed { packing, .. }) => {
+                        Some(PackHead::decode(piece.bytes()?, nbytes, packing)?)
+                    }
+                    _ => None,
+                };
+                GatheredChunk {
+                    head,
+                    content: piece.buffer,
+                    len: piece.len,
+                    is_whole: is_last,
+                    position,
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// The content of the chunk that was gathered, and its head if it is packed; nothing before its last piece.
+    fn next_chunk(&mut self) -> Result<Option<(Option<PackHead>, Bytes)>> {
+        let Some(chunk) = self.gathering.take_if(|chunk| chunk.is_whole) else {
+            return Ok(None);
         };
-        let (mut content, mut len) = (piece.buffer, piece.len);
-        while !is_last {
-            let more = self.engine.next()?;
-            let more = more.ok_or_else(|| Error::bug("a chunk without its last piece"))?;
-            is_last = more.is_last();
-            content.truncate(len);
-            content.extend_from_slice(more.bytes()?);
-            len = content.len();
-            let result = more.result;
-            self.engine.recycle(more.buffer);
-            result?;
+        if let Some(head) = &chunk.head {
+            let checked = slice(&chunk.content, 0..chunk.len)
+                .map_err(GatherError::from)
+                .and_then(|content| Ok(head.check(content, self.next)?));
+            self.known(checked, chunk.position)?;
         }
-        if let Some(head) = &head {
-            head.check(slice(&content, 0..len)?, self.next)?;
-        }
-        let mut content = Bytes::from(content);
-        content.truncate(len);
-        Ok((head, content))
+        let mut content = Bytes::from(chunk.content);
+        content.truncate(chunk.len);
+        Ok(Some((chunk.head, content)))
     }
 
     /// Compares the number of records with the metadata.

@@ -23,9 +23,9 @@ use std::io::{Seek, Write};
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
 pub struct RecordWriter<W: Write> {
-    chunker: RecordChunker,
-    plan: Plan,
-    sink: StreamSink<W>,
+    pub(crate) chunker: RecordChunker,
+    pub(crate) plan: Plan,
+    pub(crate) sink: StreamSink<W>,
     buffer: Vec<u8>,
 }
 

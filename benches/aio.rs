@@ -1,0 +1,105 @@
+//! The throughput of async codecs beside that of the codecs that block, in one run: interleaved rounds, the best of each.
+//!
+//!     cargo bench --bench aio --features tokio -- [MIB [ROUNDS]]
+//!
+//! Both read from memory and write to memory, so that nothing but the codecs takes time. The runtime has one thread.
+#![allow(
+    clippy::unwrap_used,
+    clippy::cast_precision_loss,
+    reason = "a benchmark"
+)]
+
+use bloscpack::aio::Tokio;
+use bloscpack::{Compressor, Decoder, Encoder, EncoderBuilder};
+use std::io::{Read, Write};
+use std::time::Instant;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+/// A random walk of float64.
+fn walk(len: usize) -> Vec<u8> {
+    let mut state = 1_u64;
+    let mut at = 100.0;
+    let step = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        at += ((state >> 40) as f64 / (1 << 24) as f64) - 0.5;
+        f64::to_le_bytes((at * 1000.0).round() / 1000.0)
+    };
+    std::iter::repeat_with(step)
+        .take(len / 8)
+        .flatten()
+        .collect()
+}
+
+/// What is measured: content by copies, by whole chunks, and the other direction.
+const WORK: [&str; 3] = ["read", "next_bytes", "write"];
+
+fn blocking(work: &str, builder: EncoderBuilder, threads: usize, data: &[u8], file: &[u8]) {
+    let mut decoder = Decoder::builder().threads(threads).read_from(file);
+    let mut buffer = vec![0; 64 << 10];
+    match work {
+        "read" => while decoder.read(&mut buffer).unwrap() > 0 {},
+        "next_bytes" => while decoder.next_bytes().unwrap().is_some() {},
+        _ => {
+            let mut encoder = builder.write_to(Vec::with_capacity(data.len())).unwrap();
+            data.chunks(64 << 10)
+                .for_each(|piece| encoder.write_all(piece).unwrap());
+            encoder.finish().unwrap();
+        }
+    }
+}
+
+async fn polled(work: &str, builder: EncoderBuilder, threads: usize, data: &[u8], file: &[u8]) {
+    let mut decoder = Decoder::builder().threads(threads).read_async(Tokio(file));
+    let mut buffer = vec![0; 64 << 10];
+    match work {
+        "read" => while decoder.read(&mut buffer).await.unwrap() > 0 {},
+        "next_bytes" => while decoder.next_bytes().await.unwrap().is_some() {},
+        _ => {
+            let target = Vec::with_capacity(data.len());
+            let mut encoder = builder.write_async(Tokio(target)).unwrap();
+            for piece in data.chunks(64 << 10) {
+                encoder.write_all(piece).await.unwrap();
+            }
+            encoder.shutdown().await.unwrap();
+        }
+    }
+}
+
+fn main() {
+    let mut args = std::env::args().skip(1).filter_map(|arg| arg.parse().ok());
+    let (mib, rounds) = (args.next().unwrap_or(256), args.next().unwrap_or(7));
+    let data = walk(mib << 20);
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    let runtime = builder.enable_all().build().unwrap();
+    println!("codec chunk      threads work       blocking MB/s  async MB/s  ratio");
+    for compressor in [Compressor::Lz4, Compressor::Zstd] {
+        for chunk_size in [64 << 10, 1 << 20, 16 << 20] {
+            let options = Encoder::builder()
+                .compressor(compressor)
+                .chunk_size(chunk_size);
+            let mut encoder = options.clone().threads(2).write_to(Vec::new()).unwrap();
+            encoder.write_all(&data).unwrap();
+            let file = encoder.finish().unwrap();
+            for (threads, work) in [1, 2].into_iter().flat_map(|n| WORK.map(|work| (n, work))) {
+                let options = options.clone().threads(threads);
+                let mut best = [f64::INFINITY; 2];
+                for _ in 0..rounds {
+                    let begun = Instant::now();
+                    blocking(work, options.clone(), threads, &data, &file);
+                    let middle = Instant::now();
+                    runtime.block_on(polled(work, options.clone(), threads, &data, &file));
+                    best[0] = best[0].min((middle - begun).as_secs_f64());
+                    best[1] = best[1].min(middle.elapsed().as_secs_f64());
+                }
+                let [one, other] = best.map(|time| data.len() as f64 / 1e6 / time);
+                println!(
+                    "{compressor:?}   {:>6} KiB  {threads}       {work:<10} {one:>13.0} {other:>11.0} {:>6.2}",
+                    chunk_size >> 10,
+                    other / one
+                );
+            }
+        }
+    }
+}

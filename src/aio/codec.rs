@@ -1,0 +1,184 @@
+//! [`RecordDecoder`] and [`RecordEncoder`]: records for `tokio_util::codec`.
+
+use super::output::Outlet;
+use crate::engine::Turn;
+use crate::records::{RecordReader, RecordReaderBuilder, RecordWriter, RecordWriterBuilder};
+use bloscpack_error::{Error, Result};
+use bloscpack_wire::Limits;
+use bytes::{Bytes, BytesMut};
+use std::fmt;
+use tokio_util::codec::{Decoder, Encoder};
+
+/// The limit on the uncompressed bytes of a chunk by default: they are decompressed where the codec is polled.
+const LONGEST: u32 = 1 << 20;
+
+/// Takes records from the bytes of a socket: a [`Decoder`] for `FramedRead` and `Framed`.
+///
+/// A codec cannot wait for other threads, so it decompresses where it is polled. By default it therefore refuses chunks of
+/// more than 1 MiB, which take less than a millisecond or two; a [`RecordStream`](super::RecordStream) takes any.
+///
+/// ```
+/// use bloscpack::aio::{Finish, RecordDecoder, RecordEncoder};
+/// use bytes::{Bytes, BytesMut};
+/// use tokio_util::codec::{Decoder, Encoder};
+/// # use bloscpack::bytes;
+///
+/// let (mut encoder, mut socket) = (RecordEncoder::new()?, BytesMut::new());
+/// encoder.encode("a record", &mut socket)?;
+/// let mut decoder = RecordDecoder::new();
+/// assert_eq!(decoder.decode(&mut socket)?, Some(Bytes::from_static(b"a record")));
+/// assert_eq!(decoder.decode(&mut socket)?, None);
+///
+/// encoder.encode(Finish, &mut socket)?;
+/// assert_eq!(decoder.decode_eof(&mut socket)?, None);
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+pub struct RecordDecoder {
+    reader: RecordReader<()>,
+}
+
+impl RecordDecoder {
+    /// Creates a decoder of chunks of up to 1 MiB.
+    #[must_use]
+    pub fn new() -> Self {
+        let limits = Limits::new().chunk(LONGEST);
+        RecordReaderBuilder::default().limits(limits).into()
+    }
+
+    /// The next record; nothing if that needs more input, or at the end.
+    fn next(&mut self, input: &mut BytesMut, is_end: bool) -> Result<Option<Bytes>> {
+        loop {
+            if let Some(record) = self.reader.ready()? {
+                return Ok(Some(record));
+            }
+            let engine = &mut self.reader.engine;
+            match engine.turn(input.is_empty())? {
+                Turn::Piece(piece) => {
+                    self.reader.put(Some(piece))?;
+                }
+                Turn::Busy => engine.wait(),
+                Turn::Hungry if !input.is_empty() => engine.feed(input),
+                Turn::Hungry if is_end => engine.end_of_input(),
+                Turn::Hungry => return Ok(None),
+                Turn::End => {
+                    self.reader.put(None)?;
+                    return Ok(None);
+                }
+            }
+        }
+    }
+}
+
+impl Default for RecordDecoder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl From<RecordReaderBuilder> for RecordDecoder {
+    /// A decoder with these options, whose default limits allow chunks of up to 2 GiB.
+    fn from(options: RecordReaderBuilder) -> Self {
+        let reader = options.build(());
+        Self { reader }
+    }
+}
+
+impl Decoder for RecordDecoder {
+    type Item = Bytes;
+    type Error = Error;
+
+    fn decode(&mut self, input: &mut BytesMut) -> Result<Option<Bytes>> {
+        self.next(input, false)
+    }
+
+    fn decode_eof(&mut self, input: &mut BytesMut) -> Result<Option<Bytes>> {
+        self.next(input, true)
+    }
+}
+
+impl fmt::Debug for RecordDecoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RecordDecoder").field(&self.reader).finish()
+    }
+}
+
+/// The end of a stream of records, for a [`RecordEncoder`]: without it, the reader sees a stream that was cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Finish;
+
+/// Makes records into bytes for a socket: an [`Encoder`] for `FramedWrite` and `Framed`.
+///
+/// Each record is written at once, in a chunk of its own or of one record, so that it can be read as soon as it is flushed;
+/// it is compressed where the codec is polled. The item [`Finish`] ends the stream.
+pub struct RecordEncoder {
+    writer: RecordWriter<Outlet>,
+    is_finished: bool,
+}
+
+impl RecordEncoder {
+    /// Creates an encoder with all defaults.
+    ///
+    /// # Errors
+    /// Returns none with these options.
+    pub fn new() -> Result<Self> {
+        RecordWriterBuilder::default().try_into()
+    }
+
+    /// Moves what was written to the socket's buffer.
+    fn hand_on(&mut self, output: &mut BytesMut) -> Result<()> {
+        let outlet = &mut self.writer.sink.writer;
+        let left = outlet.left()?;
+        output.extend_from_slice(left);
+        let len = left.len();
+        outlet.take(len);
+        Ok(())
+    }
+
+    fn check(&self) -> Result<()> {
+        match self.is_finished {
+            true => Err(Error::usage("nothing can be written after the end")),
+            false => Ok(()),
+        }
+    }
+}
+
+impl TryFrom<RecordWriterBuilder> for RecordEncoder {
+    type Error = Error;
+
+    /// An encoder with these options.
+    fn try_from(options: RecordWriterBuilder) -> Result<Self> {
+        Ok(Self {
+            writer: options.write_to(Outlet::default())?,
+            is_finished: false,
+        })
+    }
+}
+
+impl<B: AsRef<[u8]>> Encoder<B> for RecordEncoder {
+    type Error = Error;
+
+    fn encode(&mut self, record: B, output: &mut BytesMut) -> Result<()> {
+        self.check()?;
+        self.writer.push(record)?;
+        self.writer.flush()?;
+        self.hand_on(output)
+    }
+}
+
+impl Encoder<Finish> for RecordEncoder {
+    type Error = Error;
+
+    fn encode(&mut self, _: Finish, output: &mut BytesMut) -> Result<()> {
+        self.check()?;
+        self.is_finished = true;
+        self.writer.chunker.finish(&mut self.writer.sink)?;
+        self.writer.sink.finish(&self.writer.plan)?;
+        self.hand_on(output)
+    }
+}
+
+impl fmt::Debug for RecordEncoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RecordEncoder").field(&self.writer).finish()
+    }
+}

@@ -1,0 +1,137 @@
+//! [`RecordSink`]: records to an async target.
+
+use super::Target;
+use super::output::{Outlet, Output};
+use crate::records::{RecordWriter, RecordWriterBuilder, ToRecord};
+use bloscpack_error::{Error, Result};
+use futures_sink::Sink;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// Writes records to an async target: [`RecordWriter`] for async programs.
+///
+/// It is a [`Sink`] of anything that is bytes, whose `close` finishes the stream and ends the target. Dropped before, it leaves
+/// a stream that every reader refuses as cut short. A future that is dropped before it is ready has not taken its record.
+///
+/// ```
+/// # #[cfg(feature = "tokio")] {
+/// use bloscpack::aio::{RecordSink, Tokio};
+/// use bloscpack::records::RecordReader;
+/// # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+/// let mut sink = RecordSink::new(Tokio(Vec::new()))?;
+/// sink.push("one").await?;
+/// sink.push([2, 2]).await?;
+/// sink.finish().await?;
+/// let stream = sink.into_inner().0;
+/// assert_eq!(RecordReader::new(stream.as_slice()).count(), 2);
+/// # Ok::<(), bloscpack::Error>(())
+/// # })?;
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct RecordSink<T> {
+    output: Output<RecordWriter<Outlet>, T>,
+}
+
+impl<T> RecordSink<T> {
+    pub(crate) fn with(writer: RecordWriter<Outlet>, target: T) -> Self {
+        let output = Output::new(writer, target);
+        Self { output }
+    }
+
+    /// The target underneath.
+    pub fn get_ref(&self) -> &T {
+        &self.output.target
+    }
+
+    /// Returns the target. The stream in it is complete only after [`finish`](Self::finish).
+    pub fn into_inner(self) -> T {
+        self.output.target
+    }
+
+    /// Records taken in so far.
+    pub fn records(&self) -> u64 {
+        self.output.compress.records()
+    }
+}
+
+impl<T: Target> RecordSink<T> {
+    /// Creates a sink with all defaults, for an unknown number of records. For other options there is
+    /// [`RecordWriterBuilder::write_async`].
+    ///
+    /// # Errors
+    /// Returns none with these options.
+    pub fn new(target: T) -> Result<Self> {
+        RecordWriterBuilder::default().write_async(target)
+    }
+
+    /// Writes a record: any bytes, from none to 2 GiB. It may wait here for others, up to the next [`flush`](Self::flush).
+    ///
+    /// # Errors
+    /// Returns the same errors as [`RecordWriter::push`].
+    pub async fn push(&mut self, record: impl AsRef<[u8]>) -> Result<()> {
+        poll_fn(|task| self.output.poll_ready(task)).await?;
+        self.put(record.as_ref())
+    }
+
+    /// Writes a value as a record.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`RecordWriter::push_as`].
+    pub async fn push_as<V: ToRecord + ?Sized>(&mut self, value: &V) -> Result<()> {
+        poll_fn(|task| self.output.poll_ready(task)).await?;
+        self.output.compress.push_as(value)
+    }
+
+    /// Writes all records that were pushed and flushes the target, so that its reader can read them.
+    ///
+    /// # Errors
+    /// Returns any error of the target.
+    pub async fn flush(&mut self) -> Result<()> {
+        poll_fn(|task| self.output.poll_flush(task)).await
+    }
+
+    /// Writes the rest, and the end mark if the number was not known, and flushes the target, which stays open.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`RecordWriter::finish`]. The stream is then not complete.
+    pub async fn finish(&mut self) -> Result<()> {
+        poll_fn(|task| self.output.poll_finish(task)).await
+    }
+
+    /// Takes a record, after there was room.
+    fn put(&mut self, record: &[u8]) -> Result<()> {
+        self.output.count(record.len());
+        self.output.compress.push(record)
+    }
+}
+
+impl<B: AsRef<[u8]>, T: Target + Unpin> Sink<B> for RecordSink<T> {
+    type Error = Error;
+
+    fn poll_ready(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Result<()>> {
+        self.get_mut().output.poll_ready(task)
+    }
+
+    fn start_send(self: Pin<&mut Self>, record: B) -> Result<()> {
+        self.get_mut().put(record.as_ref())
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Result<()>> {
+        self.get_mut().output.poll_flush(task)
+    }
+
+    fn poll_close(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Result<()>> {
+        self.get_mut().output.poll_close(task)
+    }
+}
+
+impl<T> fmt::Debug for RecordSink<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RecordSink")
+            .field("records", &self.records())
+            .finish_non_exhaustive()
+    }
+}
