@@ -94,7 +94,7 @@ fn a_timer_keeps_its_beat() {
         let mut encoder = Encoder::builder().threads(2).write_to(Vec::new()).unwrap();
         encoder.write_all(data).unwrap();
         let member = encoder.finish().unwrap();
-        let times = testkit::effort::cases(16, 4);
+        let times = 16;
         run(async {
             let source = Repeated {
                 member: &member,
