@@ -74,6 +74,7 @@ fn main() {
     let mut builder = tokio::runtime::Builder::new_current_thread();
     let runtime = builder.enable_all().build().unwrap();
     println!("codec chunk      threads work       blocking MB/s  async MB/s  ratio");
+    let mut ratios = Vec::new();
     for compressor in [Compressor::Lz4, Compressor::Zstd] {
         for chunk_size in [64 << 10, 1 << 20, 16 << 20] {
             let options = Encoder::builder()
@@ -94,6 +95,7 @@ fn main() {
                     best[1] = best[1].min(middle.elapsed().as_secs_f64());
                 }
                 let [one, other] = best.map(|time| data.len() as f64 / 1e6 / time);
+                ratios.push((work, other / one));
                 println!(
                     "{compressor:?}   {:>6} KiB  {threads}       {work:<10} {one:>13.0} {other:>11.0} {:>6.2}",
                     chunk_size >> 10,
@@ -101,5 +103,11 @@ fn main() {
                 );
             }
         }
+    }
+    for work in WORK {
+        let of_work = ratios.iter().filter(|ratio| ratio.0 == work);
+        let logs: Vec<_> = of_work.map(|ratio| ratio.1.ln()).collect();
+        let mean = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
+        println!("{work}: {mean:.2} on average");
     }
 }

@@ -16,7 +16,7 @@
 //!
 //! One crew of threads, as many as there are processors, compresses and decompresses for all codecs of the process; an
 //! executor's thread only parses and copies, and lets other tasks run after each MiB. The number of threads in a builder is
-//! that of the chunks of its codec that may be worked on at once, one by default; another one is read or filled meanwhile. The
+//! that of the chunks of its codec that may be worked on at once, one by default; others are read or filled meanwhile. The
 //! crew takes chunks in the order in which they come, from whichever codec. Dropping a codec waits for nothing.
 //!
 //! Only the codecs of `tokio_util`, which cannot wait, work where they are polled.

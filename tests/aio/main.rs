@@ -14,9 +14,6 @@ mod ends;
 mod executor;
 mod liveness;
 
-#[global_allocator]
-static ALLOCATOR: testkit::counting::Counting = testkit::counting::Counting;
-
 /// Runs a future on a runtime of this thread alone; only one that hangs takes a minute.
 fn run<T>(future: impl Future<Output = T>) -> T {
     let mut builder = tokio::runtime::Builder::new_current_thread();

@@ -19,7 +19,7 @@ use std::task::{Context, Poll, ready};
 /// Work on fewer bytes than this is put together into one job: handing one over takes as long as the work on it.
 pub const BATCH: usize = 128 << 10;
 
-/// Jobs that wait while every thread works on one, so that no thread has to wait for the caller.
+/// Jobs that wait while every thread works on one, so that no thread has to wait for the caller, or for a task to be woken.
 const SLACK: usize = 2;
 
 /// Does one job after another, keeping its buffers and contexts.
@@ -90,10 +90,7 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
 
     /// How many jobs may be under way before a result must be taken.
     pub fn capacity(&self) -> usize {
-        if self.shared.is_some() {
-            // The next job is prepared while one is done. Saturates, as below.
-            self.threads.saturating_add(1)
-        } else if self.threads == 1 {
+        if self.threads == 1 && self.shared.is_none() {
             1
         } else {
             // Saturates, since the caller may ask for any number of threads.
