@@ -160,6 +160,7 @@ impl<S: ReadAt> IndexedReader<S> {
     pub fn read_at(&self, at: u64, buf: &mut [u8]) -> Result<usize> {
         let (mut at, mut done) = (at, 0);
         let source = ReadAhead::new(&self.source, 0);
+        self.announce(&source, at..at.saturating_add(to_u64(buf.len())));
         while let Some(rest) = buf.get_mut(done..).filter(|rest| !rest.is_empty()) {
             let len = self.read_in_chunk(&source, at, rest, false).reading()?;
             if len == 0 {
@@ -169,6 +170,27 @@ impl<S: ReadAt> IndexedReader<S> {
             at += to_u64(len);
         }
         Ok(done)
+    }
+
+    /// Announces the chunks of a range of the content to the source, if there are several. Each is in one piece with the next.
+    fn announce<T: ReadAt>(&self, source: &T, content: Range<u64>) {
+        let last = content.end.min(self.content_len()).checked_sub(1);
+        let Some((first, last)) = self
+            .index
+            .chunk_at(content.start)
+            .zip(last.and_then(|last| self.index.chunk_at(last)))
+            .filter(|(first, last)| first < last)
+        else {
+            return;
+        };
+        // A chunk that cannot be found is reported where it is read.
+        if let (Ok(Some(first)), Ok(Some(last))) = (
+            self.index.extent(source, first),
+            self.index.extent(source, last),
+        ) {
+            let range = first.position.byte..last.end;
+            source.will_read(std::slice::from_ref(&range));
+        }
     }
 
     /// As [`read_at`](Self::read_at), but no further than to the end of the chunk.
@@ -223,6 +245,7 @@ impl<S: ReadAt> IndexedReader<S> {
     pub fn copy_range<W: Write + ?Sized>(&self, range: Range<u64>, writer: &mut W) -> Result<u64> {
         let (mut at, mut buf) = (range.start, Vec::new());
         let source = ReadAhead::new(&self.source, 0);
+        self.announce(&source, range.clone());
         while at < range.end
             && let Some(chunk) = self.index.chunk_at(at)
         {

@@ -9,6 +9,8 @@ use crate::checked::to_u64;
 use crate::shared_source::SharedSource;
 use bloscpack_error::{Error, Result};
 use bloscpack_frames::{Frame, FrameOptions, NdArray};
+#[cfg(feature = "datasets")]
+use bloscpack_storage::Store;
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
@@ -48,6 +50,17 @@ pub(super) fn open_source(
 pub(super) fn open_sparse(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
     let (opener, path) = (frame_options(options), path.to_owned());
     new(Box::new(move || opener.open(&path)), options, Vec::new())
+}
+
+/// Opens the sparse frame at the root of a store.
+#[cfg(feature = "datasets")]
+pub(super) fn open_store(
+    store: impl Store + Clone + 'static,
+    options: &OpenOptions,
+) -> Result<Box<dyn Container>> {
+    let opener = frame_options(options);
+    let open = move || opener.open_store(store.clone());
+    new(Box::new(open), options, Vec::new())
 }
 
 fn frame_options(options: &OpenOptions) -> FrameOptions {

@@ -57,6 +57,8 @@ mod frame_summary;
 mod table;
 
 pub use error::SelectionError;
+#[cfg(all(feature = "datasets", feature = "frames"))]
+pub use opener::open_store;
 pub use opener::{open, open_source, open_stream};
 pub use options::OpenOptions;
 pub use probe::{Family, Probe, probe, probe_bytes, probe_source};

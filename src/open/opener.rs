@@ -9,6 +9,8 @@ use crate::shared_source::SharedSource;
 #[cfg(feature = "datasets")]
 use bloscpack_datasets::Dataset;
 use bloscpack_error::{Error, IoSide, Result};
+#[cfg(all(feature = "datasets", feature = "frames"))]
+use bloscpack_storage::{Key, Store};
 use bloscpack_storage::{ReadAt, Snapshot};
 use std::fs::File;
 use std::io::Read;
@@ -120,9 +122,31 @@ pub fn open_stream(
     )?)))
 }
 
-#[cfg(feature = "datasets")]
-fn dataset(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
-    contained(dataset_options(options).open(path)?, options)
+/// Opens what is at the root of a store, for reading: a dataset, or a sparse frame.
+///
+/// ```
+/// use bloscpack::dataset::CArray;
+/// use bloscpack::open::{OpenOptions, open_store};
+/// use bloscpack::storage::Memory;
+/// let store = Memory::new();
+/// CArray::of::<u8>().create_in(store.clone())?.flush()?;
+/// let array = open_store(store, &OpenOptions::new())?;
+/// assert_eq!(array.kind().name(), "carray");
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns errors of the store, and those of opening a dataset or a frame. Paths in them are relative to the root.
+#[cfg(all(feature = "datasets", feature = "frames"))]
+pub fn open_store(
+    store: impl Store + Clone + 'static,
+    options: &OpenOptions,
+) -> Result<Box<dyn Container>> {
+    let metadata = Key::root().join(bloscpack_frames::wire::METADATA_FILE)?;
+    if store.kind(&metadata).reading()?.is_some() {
+        return super::frame::open_store(store, options);
+    }
+    contained(dataset_options(options).open_in(store)?, options)
 }
 
 #[cfg(feature = "datasets")]
@@ -131,6 +155,11 @@ fn dataset_options(options: &OpenOptions) -> bloscpack_datasets::DatasetOptions 
         .threads(options.workers())
         .limits(options.limits)
         .cache(options.cache)
+}
+
+#[cfg(feature = "datasets")]
+fn dataset(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
+    contained(dataset_options(options).open(path)?, options)
 }
 
 #[cfg(feature = "datasets")]

@@ -3,6 +3,7 @@
 use crate::shared_source::SharedSource;
 use bloscpack_storage::ReadAt;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Called with the bytes that were processed, and how many there will be in all where that is known.
@@ -66,6 +67,10 @@ impl ReadAt for Watched<SharedSource> {
 
     fn size(&self) -> io::Result<u64> {
         self.inner.size()
+    }
+
+    fn will_read(&self, ranges: &[Range<u64>]) {
+        self.inner.will_read(ranges);
     }
 }
 

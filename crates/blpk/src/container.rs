@@ -13,6 +13,7 @@ use crate::input::{self, Input, is_directory};
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::remote;
 use crate::session::Session;
 use crate::text::quoted;
 
@@ -95,6 +96,17 @@ impl Opened {
     ) -> Result<Self, Failure> {
         let (options, progress) = options(session);
         let options = more(options);
+        if remote::is_url(path) {
+            let container = remote::open(path, &options, session)?;
+            let mut opened = Self {
+                origin: Origin::new(remote::name(path), &*container),
+                container,
+                input: None,
+                progress,
+            };
+            opened.warn(session);
+            return Ok(opened);
+        }
         let mut opened = match is_directory(path)? {
             true => Self::of_directory(path, &options, progress)
                 .map_err(|error| not_opened(path, &error))?,

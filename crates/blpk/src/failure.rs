@@ -52,7 +52,12 @@ impl Failure {
 
     /// An error of the library; `name` is that of the file.
     pub fn library(name: impl Display, error: &Error) -> Self {
-        let title = format!("{name}: {error}");
+        let (name, text) = (name.to_string(), error.to_string());
+        // Errors of object stores name the URL themselves, and what is there may have a longer one.
+        let title = match name.contains("://") && text.starts_with(name.trim_matches('\'')) {
+            true => text,
+            false => format!("{name}: {text}"),
+        };
         let failure = Self::new(error.category().into(), without_code(&title));
         let position = error.position();
         Self {

@@ -11,6 +11,7 @@
 //! | `message`, `interrupt`, `failure` | what the user reads when something goes wrong |
 //! | `args`, `session`, `progress` | options of all subcommands |
 //! | `input`, `output`, `json_text` | bytes from files and pipes, and to them; reports |
+//! | `remote` | URLs in the place of paths |
 //! | `container` | inputs of any kind, opened by the library |
 //! | `edit`, `dataset`, `frame` | files, datasets and frames that are made or changed |
 //! | `command` | the subcommands |
@@ -32,6 +33,7 @@ mod layout;
 mod message;
 mod output;
 mod progress;
+mod remote;
 mod session;
 mod size;
 mod spool;

@@ -4,10 +4,19 @@ use std::fmt::Display;
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "remote")]
+use bloscpack_remote::{Remote, RemoteOptions};
+#[cfg(feature = "remote")]
+use std::sync::OnceLock;
+
 use bloscpack::{Limits, storage::parallel::processors};
 
 use crate::args::{Global, MAX_THREADS, When};
+#[cfg(feature = "remote")]
+use crate::failure::Failure;
 use crate::message;
+#[cfg(feature = "remote")]
+use crate::status::Status;
 use crate::text::count;
 use bloscpack::wire::internal::to_u64;
 
@@ -30,6 +39,11 @@ pub struct Session {
     verbose: bool,
     debug: bool,
     begun: Instant,
+    /// What opens URLs, with its options until it is needed.
+    #[cfg(feature = "remote")]
+    remote: OnceLock<Remote>,
+    #[cfg(feature = "remote")]
+    remote_options: RemoteOptions,
 }
 
 impl Session {
@@ -49,9 +63,30 @@ impl Session {
             verbose: global.verbose || global.debug,
             debug: global.debug,
             begun: Instant::now(),
+            #[cfg(feature = "remote")]
+            remote: OnceLock::new(),
+            #[cfg(feature = "remote")]
+            remote_options: global
+                .store
+                .iter()
+                .fold(RemoteOptions::new(), |options, (key, value)| {
+                    options.set(key, value)
+                }),
         };
         session.debug(format_args!("using {}", count(to_u64(threads), "thread")));
         session
+    }
+
+    /// What opens URLs.
+    #[cfg(feature = "remote")]
+    pub fn remote(&self) -> Result<&Remote, Failure> {
+        if self.remote.get().is_none() {
+            let remote = Remote::new(self.remote_options.clone());
+            let remote = remote.map_err(|error| Failure::io("URLs", &error))?;
+            let _ = self.remote.set(remote);
+        }
+        let remote = self.remote.get();
+        remote.ok_or_else(|| Failure::new(Status::Failed, "URLs cannot be read"))
     }
 
     /// Limits on what is written: those of the readers, which `--limit` can raise but not lower.

@@ -96,6 +96,11 @@ impl Files {
         }
     }
 
+    /// Announces that these files are going to be read whole, in about this order.
+    pub(crate) fn will_read(&self, keys: &[Key]) {
+        self.root.will_read(keys);
+    }
+
     /// The error for a file that cannot be read.
     fn unreadable(&self, key: &Key, error: io::Error) -> Result<Error> {
         let error: Error = match error.kind() {

@@ -101,6 +101,6 @@ pub use options::DatasetOptions;
 pub use repair::{Finding, Remedy, RepairOptions, Uncounted};
 pub use survey::ArraySurvey;
 pub use verify::DatasetReport;
-pub use walk::{DatasetEntry, walk};
+pub use walk::{DatasetEntry, walk, walk_in};
 pub use warning::Warning;
 pub use wire::Attributes;

@@ -5,7 +5,7 @@ use crate::files::Files;
 use crate::layout;
 use crate::options::DatasetOptions;
 use bloscpack_error::{IoSide as _, Result};
-use bloscpack_storage::{Access, DiskStore, EntryKind, Key};
+use bloscpack_storage::{Access, DiskStore, EntryKind, Key, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -42,9 +42,19 @@ const MAX_DEPTH: usize = 64;
 /// Returns any error of opening the directory.
 pub fn walk(
     path: impl AsRef<Path>,
+    failed: impl FnMut(&Path, bloscpack_error::Error),
+) -> Result<Vec<DatasetEntry>> {
+    walk_in(DiskStore::open(path).reading()?, failed)
+}
+
+/// Finds the datasets in a store: see [`walk`].
+///
+/// # Errors
+/// Returns any error of opening the store.
+pub fn walk_in(
+    store: impl Store + 'static,
     mut failed: impl FnMut(&Path, bloscpack_error::Error),
 ) -> Result<Vec<DatasetEntry>> {
-    let store = DiskStore::open(path).reading()?;
     let lock_timeout = DatasetOptions::default().lock_timeout;
     let files = Files::open(Arc::new(store), Access::Read, lock_timeout)?;
     let (mut found, mut open) = (Vec::new(), vec![Key::root()]);

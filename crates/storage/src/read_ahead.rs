@@ -198,6 +198,10 @@ impl<S: ReadAt> ReadAt for ReadAhead<S> {
             several => self.source.read_ranges(several),
         }
     }
+
+    fn will_read(&self, ranges: &[Range<u64>]) {
+        self.source.will_read(ranges);
+    }
 }
 
 #[cfg(test)]

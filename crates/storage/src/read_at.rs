@@ -4,6 +4,7 @@ use crate::convert::{end_of, min_len, to_u64};
 use crate::error::bug;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A source of bytes that can be read at any position, by several threads at once.
@@ -74,6 +75,13 @@ pub trait ReadAt {
         ranges
             .iter_mut()
             .try_for_each(|(at, buf)| self.read_exact_at(*at, buf))
+    }
+
+    /// Announces that these bytes are going to be read, in about this order. A source that has to wait for each read may
+    /// begin to fetch them; others ignore it. Positions after the end are ignored, too, and so is an error: the read itself
+    /// reports it.
+    fn will_read(&self, ranges: &[Range<u64>]) {
+        let _ = ranges;
     }
 }
 
@@ -160,6 +168,10 @@ macro_rules! pointers {
 
             fn read_ranges(&self, ranges: &mut [(u64, &mut [u8])]) -> io::Result<()> {
                 (**self).read_ranges(ranges)
+            }
+
+            fn will_read(&self, ranges: &[Range<u64>]) {
+                (**self).will_read(ranges);
             }
         }
     )*};

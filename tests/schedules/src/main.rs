@@ -58,6 +58,7 @@ mod superchunk {
 #[cfg(feature = "cache")]
 #[path = "../../../crates/datasets/src/array_storage"]
 mod array_storage {
+    #[allow(dead_code, reason = "nothing is read ahead here")]
     mod cache;
     #[allow(dead_code, reason = "nothing is compressed here")]
     mod pool;

@@ -50,6 +50,15 @@ pub struct Global {
     /// default.
     #[arg(long = "limit", global = true, value_name = "LIMITS", value_delimiter = ',', value_parser = limit, help_heading = GLOBAL)]
     pub limits: Vec<Limit>,
+
+    /// An option of the object store or web server of a URL, such as region=eu-central-1 or endpoint=http://localhost:9000;
+    /// may be repeated
+    ///
+    /// Credentials come from the usual variables of the environment, such as AWS_ACCESS_KEY_ID, where they are not options.
+    /// An option on the command line can be seen by all users of the machine.
+    #[cfg(feature = "remote")]
+    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = crate::remote::option, help_heading = GLOBAL)]
+    pub store: Vec<(String, String)>,
 }
 
 /// When to show something.

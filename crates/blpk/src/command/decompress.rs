@@ -3,16 +3,19 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+use bloscpack::open::{Kind, Selection};
 use bloscpack::{Decoder, Metadata};
 use clap::Args;
 
 use super::bloscpack_file::{self, failed_to_read, without_extension};
 use crate::args::Operands;
+use crate::container::Opened;
 use crate::failure::Failure;
 use crate::frame::{self, READ};
 use crate::input::{Input, STANDARD, is_standard_input};
 use crate::output::{Output, Replaces};
 use crate::progress::Progress;
+use crate::remote;
 use crate::session::Session;
 use crate::size;
 use crate::status::Status;
@@ -74,6 +77,9 @@ impl Decompress {
             Some(stem) if stem == output => Replaces::Any,
             _ => Replaces::Plain,
         };
+        if remote::is_url(input) {
+            return remote_file(input, output, session);
+        }
         let input = Input::open_binary(input, session)?;
         let mut output = Output::create(replaces, output, &[&input], session)?;
         output.keep_time(&input);
@@ -143,6 +149,13 @@ impl Decompress {
         if is_standard_input(input) {
             return Ok(output.unwrap_or(Path::new(STANDARD)).to_owned());
         }
+        if remote::is_url(input) {
+            let output = output.map(Path::to_owned);
+            return output.ok_or_else(|| {
+                Failure::usage(format!("{}: a URL needs OUT", remote::name(input)))
+                    .hint("name OUT, or - for standard output")
+            });
+        }
         match (output, without_extension(input)) {
             (Some(output), stem) if self.no_check_extension || stem.is_some() => {
                 Ok(output.to_owned())
@@ -171,6 +184,25 @@ impl Decompress {
         }
         Ok(Some(metadata_output))
     }
+}
+
+/// Decompresses a file at a URL.
+fn remote_file(input: &Path, output: &Path, session: &Session) -> Result<Status, Failure> {
+    let mut opened = Opened::open(input, session)?;
+    if opened.container.kind() != Kind::Bloscpack {
+        let kind = opened.container.kind();
+        let title = format!(
+            "{}: not a Bloscpack file, but of the kind {kind}",
+            opened.origin.name
+        );
+        return Err(Failure::new(Status::Unsupported, title).hint("use blpk cat or blpk export"));
+    }
+    let mut output = Output::create(Replaces::Plain, output, &[], session)?;
+    let done = opened.container.copy(&Selection::default(), &mut output);
+    opened.finish(session);
+    done.map_err(|error| opened.origin.failed_to_read(&error, &output))?;
+    output.commit()?;
+    Ok(Status::Done)
 }
 
 /// The output for an input with the extension.

@@ -22,6 +22,7 @@ use crate::failure::Failure;
 use crate::input::STANDARD;
 use crate::json_text;
 use crate::output::{self, Printer};
+use crate::remote;
 use crate::session::Session;
 use crate::spool::Spool;
 use crate::status::Status;
@@ -60,6 +61,7 @@ pub struct Info {
 impl Info {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         if let Some(aim) = self.auto
+            && !remote::is_url(&self.path)
             && let Some((tuned, len)) = auto::of_plain(aim, &self.path, session)?
         {
             return self.plain(&tuned, len);

@@ -12,6 +12,7 @@ use crate::dataset::walk::{self, Found};
 use crate::failure::Failure;
 use crate::json_text;
 use crate::output;
+use crate::remote;
 use crate::session::Session;
 use crate::size::pretty;
 use crate::status::Status;
@@ -36,11 +37,14 @@ pub struct Ls {
 
 impl Ls {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        if is_not_directory(&self.path) {
+        if is_not_directory(&self.path) && !remote::is_url(&self.path) {
             let title = format!("{} is not a directory", quoted(&self.path));
             return Err(Failure::usage(title).hint("blpk info shows what a file contains"));
         }
-        let below = walk::below(&self.path)?;
+        let below = match remote::is_url(&self.path) {
+            true => remote::below(&self.path, session)?,
+            false => walk::below(&self.path)?,
+        };
         if !self.json {
             below.note_others(&self.path, session);
         }
@@ -77,6 +81,11 @@ impl Ls {
 /// What something contains, from its headers.
 fn outline(found: Found, session: &Session) -> Result<Outline, Failure> {
     match found {
+        Found::Directory(path, None) if remote::is_url(&path) => {
+            let mut opened = Opened::open_with(&path, session, |options| options.cache(0))?;
+            let outline = opened.container.outline();
+            outline.map_err(|error| opened.origin.failure(&error))
+        }
         Found::Directory(path, error) => {
             let opened = walk::open(&path, error, session);
             let outline = opened.and_then(|mut opened| opened.container.outline());

@@ -147,6 +147,11 @@ impl ChunkCache {
         Some(chunk)
     }
 
+    /// Whether a chunk is kept, which does not count as a use.
+    pub(super) fn contains(&self, number: u64) -> bool {
+        self.locked().entries.contains_key(&number)
+    }
+
     /// Keeps a chunk, and drops those that were not used for longest.
     pub(super) fn put(&self, number: u64, chunk: &Arc<CachedChunk>) {
         let bytes = chunk.weight();

@@ -90,6 +90,7 @@ impl ArrayStorage {
                 out = later;
                 row += count;
             }
+            self.announce(runs.iter().map(|run| run.chunk))?;
             parallel::for_each(threads, runs.into_iter(), |run| self.read_run(run))?;
         }
         Ok(())
@@ -123,8 +124,21 @@ impl ArrayStorage {
             if some.is_empty() {
                 return Ok(());
             }
+            self.announce(some.iter().map(|part| part.chunk))?;
             parallel::for_each(threads, some.into_iter(), read)?;
         }
+    }
+
+    /// Announces that these chunks, which ascend, are going to be read. One alone is read at once anyway.
+    fn announce(&self, chunks: impl Iterator<Item = u64>) -> Result<()> {
+        let missing = chunks.filter(|chunk| !self.cache.contains(*chunk));
+        let mut files: Vec<u64> = missing.map(|chunk| self.file_of(chunk).0).collect();
+        files.dedup();
+        if files.len() > 1 {
+            let keys = files.into_iter().map(|file| self.key(file));
+            self.files.will_read(&keys.collect::<Result<Vec<_>>>()?);
+        }
+        Ok(())
     }
 
     /// The selected elements of a chunk, contiguous.

@@ -230,19 +230,42 @@ impl Frame {
         bytes: &mut Vec<u8>,
     ) -> Result<(StoredChunk<'_>, ChunkHeader)> {
         let stored = self.storage.chunk(number, at)?;
-        // Chunks are mostly in order, so that the next one shows where this one ends.
-        let next = match self.meta.places.get(self.slot(number)? + 1) {
-            Some(ChunkPlace::At(next)) => next.checked_sub(at).filter(|len| *len > 0),
-            Some(_) => None,
-            None => Some(stored.room()),
-        };
         let len = match self.storage.file() {
-            Some(_) => next.unwrap_or(to_u64(SMALL)),
+            Some(_) => self.next_after(number, at)?.unwrap_or(stored.room()),
             None => stored.room(),
         };
         let check = |header: &ChunkHeader| self.check_stored(number, &stored, header);
         let header = stored.load(len, bytes, check)?;
         Ok((stored, header))
+    }
+
+    /// The probable length of a stored chunk in a file with others: chunks are mostly in order, so that the next one shows
+    /// where this one ends. `None` for the last one.
+    fn next_after(&self, number: u64, at: u64) -> Result<Option<u64>> {
+        Ok(match self.meta.places.get(self.slot(number)? + 1) {
+            Some(ChunkPlace::At(next)) => {
+                let len = next.checked_sub(at).filter(|len| *len > 0);
+                Some(len.unwrap_or(to_u64(SMALL)))
+            }
+            Some(_) => Some(to_u64(SMALL)),
+            None => None,
+        })
+    }
+
+    /// Announces that these chunks are going to be read: whole, or of large ones of which only blocks are wanted, the
+    /// beginning, which shows where those are.
+    pub(crate) fn announce(&self, chunks: impl Iterator<Item = (u64, bool)>) -> Result<()> {
+        let mut wanted = Vec::new();
+        for (number, is_whole) in chunks.take(MAX_ANNOUNCED) {
+            if let ChunkPlace::At(at) = self.place(number)? {
+                // The file ends somewhere after the last chunk.
+                let len = self.next_after(number, at)?.unwrap_or(WHOLE);
+                let is_whole = is_whole || len <= WHOLE;
+                wanted.push((at, if is_whole { len } else { to_u64(SMALL) }));
+            }
+        }
+        self.storage.will_read(&wanted);
+        Ok(())
     }
 
     /// A window for several chunks, if they are in one file.
@@ -282,6 +305,11 @@ impl Frame {
         Ok(())
     }
 }
+
+/// Chunks of up to so many bytes are announced whole, however few of their blocks are wanted: a second round trip takes longer.
+const WHOLE: u64 = 1 << 20;
+/// The most chunks that are announced at once.
+const MAX_ANNOUNCED: usize = 1 << 13;
 
 const NAN_F32: [u8; 4] = f32::NAN.to_le_bytes();
 const NAN_F64: [u8; 8] = f64::NAN.to_le_bytes();

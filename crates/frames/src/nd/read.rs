@@ -66,8 +66,25 @@ impl NdArray {
             true => 1,
             false => self.frame.coder.threads,
         };
+        self.announce(slice)?;
         let bands = self.bands(slice, out, threads)?;
         parallel::for_each(threads, bands.into_iter(), |band| self.read_band(band))
+    }
+
+    /// Announces the chunks of a slice to the storage.
+    fn announce(&self, slice: &[Range<u64>]) -> Result<()> {
+        let chunks = self.grid.chunks_of(slice).map(|at| {
+            let extent = self.grid.extent(&self.grid.origin(&at));
+            let count = |part: &[Range<u64>]| {
+                part.iter()
+                    .map(|range| range.end - range.start)
+                    .product::<u64>()
+            };
+            // As many elements as half of its blocks have.
+            let is_most = count(&common(slice, &extent)) >= count(&extent).div_ceil(2);
+            (self.grid.number(&at), is_most)
+        });
+        self.frame.announce(chunks)
     }
 
     /// Cuts a slice into parts that threads can read independently.

@@ -24,6 +24,11 @@ pub(crate) trait FrameStorage: Send + Sync {
     /// The bytes of the chunk with this number, which the index says is at `at`.
     fn chunk(&self, number: u64, at: u64) -> Result<StoredChunk<'_>>;
 
+    /// Announces that these chunks are going to be read, by their places, with their lengths as far as they are wanted.
+    fn will_read(&self, chunks: &[(u64, u64)]) {
+        let _ = chunks;
+    }
+
     /// The file that contains all chunks, if one does.
     fn file(&self) -> Option<&dyn Object>;
 

@@ -33,6 +33,15 @@ impl FrameStorage for ReaderStorage {
         Ok(StoredChunk::within(number, source, start, self.chunks_end))
     }
 
+    fn will_read(&self, chunks: &[(u64, u64)]) {
+        let ranges = chunks.iter().map(|(at, len)| {
+            // A damaged index may contain any place.
+            let start = self.chunks_at.saturating_add(*at);
+            start..start.saturating_add(*len).min(self.chunks_end).max(start)
+        });
+        self.source.will_read(&ranges.collect::<Vec<_>>());
+    }
+
     fn file(&self) -> Option<&dyn Object> {
         Some(&*self.source)
     }

@@ -89,6 +89,11 @@ impl FrameStorage for SparseStorage {
         }
     }
 
+    fn will_read(&self, chunks: &[(u64, u64)]) {
+        let keys = chunks.iter().filter_map(|(at, _)| Self::key(*at).ok());
+        self.root.will_read(&keys.collect::<Vec<_>>());
+    }
+
     fn file(&self) -> Option<&dyn Object> {
         None
     }

@@ -156,6 +156,11 @@ impl JournaledStore {
         )
     }
 
+    /// Announces that these files are going to be read whole, in about this order: see [`Store::will_read`].
+    pub fn will_read(&self, keys: &[Key]) {
+        self.store.will_read(keys);
+    }
+
     /// Reads a whole file of up to `max` bytes.
     ///
     /// # Errors

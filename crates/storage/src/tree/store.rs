@@ -59,6 +59,12 @@ pub trait Store: Debug + Send + Sync {
     /// of the store.
     fn open(&self, key: &Key) -> io::Result<Box<dyn Object>>;
 
+    /// Announces that these files are going to be read whole, in about this order. A store that has to wait for each of them
+    /// may begin to fetch them; others ignore it. A key without a file is ignored, too.
+    fn will_read(&self, keys: &[Key]) {
+        let _ = keys;
+    }
+
     /// Opens a file or a folder, for handles that [see one another](crate::Presence); a folder is
     /// not written to. A store without such handles returns `None`: writers then wait for readers.
     ///

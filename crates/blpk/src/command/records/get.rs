@@ -3,18 +3,25 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use bloscpack::{Category, Decoder, Error, records::IndexedRecordReader};
+use bloscpack::{
+    Category, Decoder, Error,
+    open::{Inner, Kind},
+    records::IndexedRecordReader,
+    storage::ReadAt,
+};
 use clap::Args;
 
 use super::output::RecordOutput;
 use super::separator::{Separator, SeparatorArgs};
 use super::{CONTENT, failed_to_read};
 use crate::args;
+use crate::container::Opened;
 use crate::failure::Failure;
 use crate::frame::{self, READ};
-use crate::input::{Bytes, Input, STANDARD};
+use crate::input::{Input, STANDARD};
 use crate::output::{Output, Replaces};
 use crate::progress::Progress;
+use crate::remote;
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::count;
@@ -79,6 +86,9 @@ impl std::fmt::Display for RecordNumbers {
 
 impl Get {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        if remote::is_url(&self.file) {
+            return self.remote(session);
+        }
         frame::refuse(&self.file, READ)?;
         let input = Input::open_binary(&self.file, session)?;
         let Some(file) = input.by_position() else {
@@ -91,10 +101,33 @@ impl Get {
         let reader = builder.open(file);
         let reader = reader.map_err(|error| failed_to_open(&error, &input, &output, session))?;
         session.warnings(&input.name(), reader.warnings());
-        let ranges = self.ranges(&reader, &input)?;
+        let ranges = self.ranges(reader.len(), &input.name())?;
         let mut out = RecordOutput::new(output, self.separator());
         let done = copy(ranges, &reader, &mut out);
         let done = done.map_err(|error| failed_to_read(&error, &input, out.output()));
+        out.finish(done)?;
+        Ok(Status::Done)
+    }
+
+    /// Prints records of a file at a URL.
+    fn remote(&self, session: &Session) -> Result<Status, Failure> {
+        let opened = Opened::open(&self.file, session)?;
+        let failed = |error: Error| opened.origin.failure(&error);
+        let source = match opened.container.inner() {
+            Inner::Bloscpack(Some(source)) if opened.container.kind() == Kind::Records => source,
+            _ => {
+                let title = format!("{}: not a file with records", opened.origin.name);
+                return Err(Failure::new(Status::Unsupported, title).hint("use blpk cat"));
+            }
+        };
+        let builder = IndexedRecordReader::builder().limits(session.limits);
+        let reader = builder.open(source).map_err(failed)?;
+        session.warnings(&opened.origin.name, reader.warnings());
+        let ranges = self.ranges(reader.len(), &opened.origin.name)?;
+        let output = Output::create(Replaces::Plain, Path::new(STANDARD), &[], session)?;
+        let mut out = RecordOutput::new(output, self.separator());
+        let done = copy(ranges, &reader, &mut out);
+        let done = done.map_err(|error| opened.origin.failed_to_read(&error, out.output()));
         out.finish(done)?;
         Ok(Status::Done)
     }
@@ -107,15 +140,10 @@ impl Get {
     }
 
     /// The ranges that are asked for, if all of them exist.
-    fn ranges(
-        &self,
-        reader: &IndexedRecordReader<&Bytes>,
-        input: &Input,
-    ) -> Result<Vec<Range<u64>>, Failure> {
-        let records = reader.len();
+    fn ranges(&self, records: u64, name: &str) -> Result<Vec<Range<u64>>, Failure> {
         let ranges = self.numbers.iter().map(|numbers| {
             numbers.of(records).ok_or_else(|| {
-                let title = format!("{}: {numbers}", input.name());
+                let title = format!("{name}: {numbers}");
                 let hint = format!("it has {}, counted from 0", count(records, "record"));
                 Failure::usage(title).hint(hint)
             })
@@ -124,9 +152,9 @@ impl Get {
     }
 }
 
-fn copy(
+fn copy<S: ReadAt>(
     ranges: Vec<Range<u64>>,
-    reader: &IndexedRecordReader<&Bytes>,
+    reader: &IndexedRecordReader<S>,
     out: &mut RecordOutput,
 ) -> Result<(), Error> {
     for range in ranges {

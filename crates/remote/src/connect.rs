@@ -1,0 +1,194 @@
+//! Makes the stores that URLs lead to.
+
+use crate::error::{Failure, Secrets};
+use crate::location::{Location, Scheme};
+use crate::options::RemoteOptions;
+use object_store::ObjectStore;
+use std::io::ErrorKind;
+use std::sync::Arc;
+
+/// The store of a URL. Its paths are those of the URL.
+pub(crate) fn connect(
+    location: &Location,
+    options: &RemoteOptions,
+    secrets: &Secrets,
+) -> Result<Arc<dyn ObjectStore>, Failure> {
+    let failed = |error: object_store::Error| Failure::of(&error, &location.name, secrets);
+    match location.scheme {
+        #[cfg(feature = "aws")]
+        Scheme::S3 => s3(location, options).map_err(failed),
+        #[cfg(feature = "gcp")]
+        Scheme::Gcs => gcs(location, options).map_err(failed),
+        #[cfg(feature = "azure")]
+        Scheme::Azure => azure(location, options).map_err(failed),
+        #[cfg(feature = "http")]
+        Scheme::Http => http(location, options).map_err(failed),
+        #[cfg(feature = "fs")]
+        Scheme::File => Ok(Arc::new(object_store::local::LocalFileSystem::new())),
+        Scheme::Memory => Ok(Arc::new(object_store::memory::InMemory::new())),
+        #[allow(unreachable_patterns, reason = "with all features there is no other")]
+        _ => {
+            let _ = failed;
+            let name = &location.name;
+            let what = format!(
+                "{name}: this build has no support for such URLs (build it with more features)"
+            );
+            Err(Failure::new(ErrorKind::Unsupported, what))
+        }
+    }
+}
+
+/// The error for an option that a store does not have.
+#[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+fn known<K: std::str::FromStr>(store: &'static str, key: &str) -> object_store::Result<K> {
+    let key = key.to_ascii_lowercase();
+    key.parse()
+        .map_err(|_| object_store::Error::UnknownConfigurationKey { store, key })
+}
+
+#[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+fn retry(options: &RemoteOptions) -> object_store::RetryConfig {
+    object_store::RetryConfig {
+        max_retries: options.retries,
+        retry_timeout: options.retry_timeout,
+        ..Default::default()
+    }
+}
+
+/// Whether the machine has credentials of its own, as those of clouds do, which takes a second to find out.
+#[cfg(any(feature = "aws", feature = "gcp", feature = "azure"))]
+fn check_cloud(what: &str) -> object_store::Result<()> {
+    let address = std::net::SocketAddr::from(([169, 254, 169, 254], 80));
+    let found = std::net::TcpStream::connect_timeout(&address, std::time::Duration::from_secs(1));
+    found
+        .map(drop)
+        .map_err(|_| object_store::Error::Unauthenticated {
+            path: String::new(),
+            source: format!("no credentials: {what}, or skip_signature=true for a public bucket")
+                .into(),
+        })
+}
+
+#[cfg(feature = "aws")]
+fn s3(location: &Location, options: &RemoteOptions) -> object_store::Result<Arc<dyn ObjectStore>> {
+    use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey as Key};
+    let mut builder = match options.uses_environment {
+        true => AmazonS3Builder::from_env(),
+        false => AmazonS3Builder::new(),
+    };
+    builder = builder
+        .with_url(location.url.as_str())
+        .with_retry(retry(options));
+    for (key, value) in &options.store {
+        builder = builder.with_config(known("S3", key)?, value);
+    }
+    let has = |key: Key| {
+        builder
+            .get_config_value(&key)
+            .is_some_and(|value| value != "false")
+    };
+    let is_set = |name: &str| options.uses_environment && std::env::var_os(name).is_some();
+    let has_others = [
+        "AWS_WEB_IDENTITY_TOKEN_FILE",
+        "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+    ];
+    let has_own = has(Key::AccessKeyId) || has(Key::SkipSignature) || has(Key::MetadataEndpoint);
+    if !has_own && !has_others.into_iter().any(is_set) {
+        check_cloud("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")?;
+    }
+    Ok(Arc::new(builder.build()?))
+}
+
+#[cfg(feature = "gcp")]
+fn gcs(location: &Location, options: &RemoteOptions) -> object_store::Result<Arc<dyn ObjectStore>> {
+    use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey as Key};
+    let mut builder = match options.uses_environment {
+        true => GoogleCloudStorageBuilder::from_env(),
+        false => GoogleCloudStorageBuilder::new(),
+    };
+    let url = location.url.as_str().replacen("gcs://", "gs://", 1);
+    builder = builder.with_url(url).with_retry(retry(options));
+    for (key, value) in &options.store {
+        builder = builder.with_config(known("GCS", key)?, value);
+    }
+    let has = |key: Key| {
+        builder
+            .get_config_value(&key)
+            .is_some_and(|value| value != "false")
+    };
+    let keys = [
+        Key::ServiceAccount,
+        Key::ServiceAccountKey,
+        Key::ApplicationCredentials,
+        Key::SkipSignature,
+    ];
+    let home = std::env::var_os("HOME").unwrap_or_default();
+    let known_file =
+        std::path::Path::new(&home).join(".config/gcloud/application_default_credentials.json");
+    if !keys.into_iter().any(has) && !known_file.exists() {
+        check_cloud(
+            "set GOOGLE_SERVICE_ACCOUNT or GOOGLE_APPLICATION_CREDENTIALS to a file of keys",
+        )?;
+    }
+    Ok(Arc::new(builder.build()?))
+}
+
+#[cfg(feature = "azure")]
+fn azure(
+    location: &Location,
+    options: &RemoteOptions,
+) -> object_store::Result<Arc<dyn ObjectStore>> {
+    use object_store::azure::{AzureConfigKey as Key, MicrosoftAzureBuilder};
+    let mut builder = match options.uses_environment {
+        true => MicrosoftAzureBuilder::from_env(),
+        false => MicrosoftAzureBuilder::new(),
+    };
+    builder = builder
+        .with_url(location.url.as_str())
+        .with_retry(retry(options));
+    for (key, value) in &options.store {
+        builder = builder.with_config(known("Azure", key)?, value);
+    }
+    let has = |key: Key| {
+        builder
+            .get_config_value(&key)
+            .is_some_and(|value| value != "false")
+    };
+    let keys = [
+        Key::AccessKey,
+        Key::SasKey,
+        Key::Token,
+        Key::ClientId,
+        Key::MsiEndpoint,
+        Key::FederatedTokenFile,
+        Key::UseAzureCli,
+        Key::SkipSignature,
+        Key::UseEmulator,
+    ];
+    if !keys.into_iter().any(has) {
+        check_cloud("set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY")?;
+    }
+    Ok(Arc::new(builder.build()?))
+}
+
+#[cfg(feature = "http")]
+fn http(
+    location: &Location,
+    options: &RemoteOptions,
+) -> object_store::Result<Arc<dyn ObjectStore>> {
+    use object_store::ClientOptions;
+    use object_store::http::HttpBuilder;
+    let mut client = ClientOptions::new().with_allow_http(location.url.scheme() == "http");
+    for (key, value) in &options.store {
+        client = client.with_config(known("HTTP", key)?, value);
+    }
+    // The query, which may be a signature, goes with every request.
+    let mut base = location.url.clone();
+    base.set_path("");
+    base.set_fragment(None);
+    let builder = HttpBuilder::new()
+        .with_url(base)
+        .with_client_options(client);
+    Ok(Arc::new(builder.with_retry(retry(options)).build()?))
+}

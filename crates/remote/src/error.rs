@@ -1,0 +1,307 @@
+//! [`Failure`]: an error of an object store, with what to do about it, and without secrets.
+
+use std::error::Error;
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
+
+/// An error that several readers may wait for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    kind: ErrorKind,
+    text: Arc<str>,
+}
+
+impl From<Failure> for io::Error {
+    fn from(failure: Failure) -> Self {
+        Self::new(failure.kind, &*failure.text)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::new(error.kind(), error.to_string())
+    }
+}
+
+/// What must not be in any message.
+#[derive(Default, Clone)]
+pub(crate) struct Secrets(Arc<[String]>);
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} secrets", self.0.len())
+    }
+}
+
+impl Secrets {
+    /// Short ones are words that occur anywhere, such as `true`.
+    pub fn new(secrets: impl Iterator<Item = String>) -> Self {
+        Self(secrets.filter(|secret| secret.len() > 4).collect())
+    }
+
+    /// The text without secrets, and without the queries of URLs, in which signatures are.
+    fn redact(&self, text: &str) -> String {
+        let mut clean = text.to_owned();
+        for secret in &*self.0 {
+            clean = clean.replace(secret.as_str(), "***");
+        }
+        let words = clean.split(' ').map(|word| match word.split_once('?') {
+            Some((url, _)) if url.contains("://") => format!("{url}?***"),
+            _ => word.to_owned(),
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A mistake that is known by a part of the message: what it is called here, and what to do.
+type Known = (&'static str, ErrorKind, &'static str, &'static str);
+
+const KNOWN: &[Known] = &[
+    (
+        "ExpiredToken",
+        ErrorKind::PermissionDenied,
+        "the credentials have expired",
+        "get new ones, and set AWS_SESSION_TOKEN with the two keys",
+    ),
+    (
+        "InvalidAccessKeyId",
+        ErrorKind::PermissionDenied,
+        "the access key is unknown",
+        "check AWS_ACCESS_KEY_ID and the endpoint",
+    ),
+    (
+        "NotSignedUp",
+        ErrorKind::PermissionDenied,
+        "the access key is unknown",
+        "check AWS_ACCESS_KEY_ID and the endpoint",
+    ),
+    (
+        "SignatureDoesNotMatch",
+        ErrorKind::PermissionDenied,
+        "the secret key does not belong to the access key",
+        "check AWS_SECRET_ACCESS_KEY",
+    ),
+    (
+        "NoSuchBucket",
+        ErrorKind::NotFound,
+        "there is no such bucket",
+        "check its name, and the region and endpoint",
+    ),
+    (
+        "without LOCATION",
+        ErrorKind::Other,
+        "the bucket is in another region",
+        "set region=... or AWS_REGION",
+    ),
+    (
+        "plain HTTP request",
+        ErrorKind::InvalidInput,
+        "the server expects https",
+        "write https:// instead of http://",
+    ),
+    (
+        "InvalidContentType",
+        ErrorKind::InvalidInput,
+        "the server does not speak https",
+        "write http:// instead of https://, or for a bucket an endpoint with http:// and allow_http=true",
+    ),
+    (
+        "URL scheme is not allowed",
+        ErrorKind::InvalidInput,
+        "the endpoint has no encryption",
+        "set allow_http=true if that is meant",
+    ),
+    (
+        "certificate",
+        ErrorKind::InvalidData,
+        "the certificate of the server is not trusted",
+        "check the name of the host",
+    ),
+    (
+        "Range request not supported",
+        ErrorKind::Unsupported,
+        "the server does not answer with ranges of bytes",
+        "download the file first",
+    ),
+    (
+        "Connection refused",
+        ErrorKind::ConnectionRefused,
+        "no server answers there",
+        "check host and port",
+    ),
+    (
+        "dns error",
+        ErrorKind::HostUnreachable,
+        "there is no such host",
+        "check its name, and the endpoint and region of a bucket",
+    ),
+    (
+        "failed to lookup address",
+        ErrorKind::HostUnreachable,
+        "there is no such host",
+        "check its name, and the endpoint and region of a bucket",
+    ),
+];
+
+impl Failure {
+    pub fn new(kind: ErrorKind, text: impl Into<String>) -> Self {
+        Self {
+            kind,
+            text: text.into().into(),
+        }
+    }
+
+    /// Whether it says that there is no such object.
+    pub fn is_missing(&self) -> bool {
+        self.kind == ErrorKind::NotFound
+    }
+
+    /// Whether it says that the credentials are not sufficient.
+    pub fn is_denied(&self) -> bool {
+        self.kind == ErrorKind::PermissionDenied
+    }
+
+    /// The work ended before there was a result.
+    pub fn ended() -> Self {
+        let text = "the request was given up: the runtime of the object store has ended";
+        Self::new(ErrorKind::Other, text)
+    }
+
+    /// The object is not what its first answer was.
+    pub fn changed(name: &str) -> Self {
+        let text = format!("{name}: the object has changed while it was read (open it again)");
+        Self::new(ErrorKind::Other, text)
+    }
+
+    /// An answer that has other bytes than were asked for.
+    pub fn wrong_length(name: &str, found: u64, expected: u64) -> Self {
+        let text = format!("{name}: an answer of {found} bytes, not of {expected} (try again)");
+        Self::new(ErrorKind::UnexpectedEof, text)
+    }
+
+    /// The error of a store for this URL.
+    pub fn of(error: &object_store::Error, name: &str, secrets: &Secrets) -> Self {
+        use object_store::Error as E;
+        let (kind, what, hint) = match error {
+            E::Precondition { .. } => return Self::changed(name),
+            E::NotFound { .. } if !deepest(error).contains("NoSuchBucket") => (
+                ErrorKind::NotFound,
+                "there is no such object",
+                "check the path",
+            ),
+            E::PermissionDenied { .. } => (
+                ErrorKind::PermissionDenied,
+                "access is denied",
+                "the credentials need the permission to get and to list objects",
+            ),
+            E::Unauthenticated { .. } => (
+                ErrorKind::PermissionDenied,
+                "the server does not accept the credentials",
+                "check them in the environment and in the options",
+            ),
+            E::InvalidPath { .. } => (
+                ErrorKind::InvalidInput,
+                "no object can have this path",
+                "remove empty and dotted parts",
+            ),
+            E::UnknownConfigurationKey { .. } => (
+                ErrorKind::InvalidInput,
+                "there is no such option",
+                "check its spelling",
+            ),
+            _ => (ErrorKind::Other, "the request failed", "try again"),
+        };
+        let detail = secrets.redact(&told(&deepest(error)));
+        let known = KNOWN.iter().find(|(part, ..)| detail.contains(part));
+        let (kind, what, hint) = match known {
+            Some((_, kind, what, hint)) => (*kind, *what, *hint),
+            None => (kind, what, hint),
+        };
+        // What "not found" means is clear, and the rest of an answer is a page for people.
+        let detail = match kind == ErrorKind::NotFound {
+            true => String::new(),
+            false => format!(": {detail}"),
+        };
+        Self::new(kind, format!("{name}: {what}{detail} ({hint})"))
+    }
+}
+
+/// The message of the innermost error.
+fn deepest(error: &dyn Error) -> String {
+    let mut error = error;
+    while let Some(inner) = error.source() {
+        error = inner;
+    }
+    error.to_string()
+}
+
+/// The most characters of a message.
+const MOST: usize = 240;
+
+/// The message of a server in one line: code and message of an XML document, or the beginning of anything else.
+fn told(text: &str) -> String {
+    let of = |tag: &str| {
+        let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+        rest.split_once(&format!("</{tag}>"))
+            .map(|(inner, _)| inner)
+    };
+    let text = match (of("Code"), of("Message")) {
+        (Some(code), Some(message)) => format!("{code}: {message}"),
+        (Some(code), None) => code.to_owned(),
+        _ => text.to_owned(),
+    };
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    let line = words
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ");
+    match line.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}...", line.split_at(end).0),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn generic(text: &str) -> object_store::Error {
+        object_store::Error::Generic {
+            store: "S3",
+            source: text.into(),
+        }
+    }
+
+    #[test]
+    fn no_secret_is_in_a_message() {
+        let secrets = Secrets::new(["hunter2secret".to_owned(), "true".to_owned()].into_iter());
+        let text = "GET http://host/a?X-Amz-Signature=abc with hunter2secret: it is true";
+        let text = Failure::of(&generic(text), "s3://b/k", &secrets).text;
+        assert_eq!(
+            &*text,
+            "s3://b/k: the request failed: GET http://host/a?*** with ***: it is true (try again)"
+        );
+        assert!(!format!("{secrets:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn answers_are_read_for_their_code() {
+        let xml = "<?xml version=\"1.0\"?>\n<Error><Code>ExpiredToken</Code><Message>The token\nhas expired</Message>\
+                   <Token>sesame</Token></Error>";
+        let failure = Failure::of(&generic(xml), "s3://b/k", &Secrets::default());
+        assert_eq!(failure.kind, ErrorKind::PermissionDenied);
+        assert!(
+            failure
+                .text
+                .contains("have expired: ExpiredToken: The token has expired (get new")
+        );
+        assert!(!failure.text.contains("sesame"));
+        let long = "x".repeat(100_000);
+        assert!(
+            Failure::of(&generic(&long), "n", &Secrets::default())
+                .text
+                .len()
+                < 400
+        );
+    }
+}

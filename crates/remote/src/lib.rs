@@ -1,0 +1,43 @@
+//! Bloscpack files, records, datasets and Blosc2 frames, read from object stores and over HTTP.
+//!
+//! [`Remote`] opens URLs. What it returns is what [`bloscpack::open`] returns for paths, and reads the same; [`RemoteObject`]
+//! and [`RemoteStore`] also go wherever a [`ReadAt`](bloscpack::storage::ReadAt) or a
+//! [`Store`](bloscpack::storage::Store) goes.
+//!
+//! | to | use |
+//! |---|---|
+//! | open anything | [`Remote::open`] |
+//! | read bytes of an object at any position | [`Remote::object`] |
+//! | open a dataset, or find those below a prefix | [`Remote::store`] |
+//! | call asynchronous code from a thread | [`Bridge`] |
+//!
+//! `docs/remote.md` in the repository has a table of how many requests each kind of work takes.
+//!
+//! # Features
+//!
+//! `aws`, `gcp`, `azure`, `http` and `fs` are the kinds of URLs, all on by default.
+
+#![forbid(unsafe_code)]
+#![deny(clippy::indexing_slicing, clippy::string_slice)]
+
+mod bridge;
+mod cache;
+mod connect;
+mod error;
+mod location;
+mod object;
+mod options;
+mod plan;
+mod remote;
+mod source;
+mod store;
+
+pub use bridge::Bridge;
+pub use location::is_url;
+pub use object::RemoteObject;
+pub use options::RemoteOptions;
+pub use remote::{Found, Remote};
+pub use store::RemoteStore;
+
+/// The crate whose stores can be [registered](Remote::register).
+pub use object_store;

@@ -1,0 +1,210 @@
+//! [`Remote`]: opens URLs.
+
+use crate::bridge::Bridge;
+use crate::cache::Cache;
+use crate::connect::connect;
+use crate::error::Failure;
+use crate::location::{Location, Scheme, secrets_of};
+use crate::object::RemoteObject;
+use crate::options::RemoteOptions;
+use crate::plan::Plan;
+use crate::source::{Place, Shared, Source};
+use crate::store::RemoteStore;
+use bloscpack::Result;
+use bloscpack::error::IoSide as _;
+use bloscpack::open::{Container, OpenOptions, open_source, open_store};
+use object_store::ObjectStore;
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Semaphore;
+
+/// Opens URLs: `s3://`, `gs://`, `az://`, `http://`, `https://`, `file://` and `memory:`.
+///
+/// All that it opens share a thread in the background, connections, and a bounded cache. Calls may be made from any thread,
+/// in and out of any runtime.
+///
+/// ```
+/// use bloscpack::open::{OpenOptions, Part, Selection};
+/// use bloscpack_remote::{Remote, RemoteOptions};
+/// use object_store::{ObjectStoreExt as _, memory::InMemory};
+/// use std::sync::Arc;
+///
+/// let bucket = Arc::new(InMemory::new());
+/// let remote = Remote::new(RemoteOptions::new())?;
+/// # let (store, file) = (Arc::clone(&bucket), bloscpack::compress(b"some content")?);
+/// # remote.bridge().wait(async move { store.put(&"dir/file.blp".into(), file.into()).await })?.unwrap();
+/// remote.register("memory://bucket", bucket)?;
+///
+/// let mut file = remote.open("memory://bucket/dir/file.blp", &OpenOptions::new())?;
+/// let mut out = Vec::new();
+/// file.copy(&Selection::of(Part::Bytes((5..).into())), &mut out)?;
+/// assert_eq!(out, b"content");
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Remote {
+    shared: Arc<Shared>,
+    /// The stores that were made, or registered, by what their URLs have in common.
+    stores: Mutex<HashMap<String, Arc<dyn ObjectStore>>>,
+}
+
+/// What a URL leads to.
+#[derive(Debug)]
+pub enum Found {
+    /// One object: a file.
+    Object(RemoteObject),
+    /// Objects below a prefix: a dataset, or a folder of them.
+    Folder(RemoteStore),
+}
+
+impl Remote {
+    /// Starts the thread in the background.
+    ///
+    /// # Errors
+    /// Returns any error of the system.
+    pub fn new(options: RemoteOptions) -> io::Result<Self> {
+        Ok(Self::with_bridge(options, Bridge::new()?))
+    }
+
+    /// Makes requests in the runtime of this bridge.
+    #[must_use]
+    pub fn with_bridge(options: RemoteOptions, bridge: Bridge) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                bridge,
+                cache: Cache::new(options.cache),
+                permits: Semaphore::new(options.requests),
+                options,
+            }),
+            stores: Mutex::default(),
+        }
+    }
+
+    /// The bridge to the runtime.
+    #[must_use]
+    pub fn bridge(&self) -> &Bridge {
+        &self.shared.bridge
+    }
+
+    /// Uses this store for all URLs that begin like this one.
+    ///
+    /// # Errors
+    /// Returns an error if this is not a URL.
+    pub fn register(&self, url: &str, store: Arc<dyn ObjectStore>) -> io::Result<()> {
+        let location = Location::parse(url)?;
+        self.stores().insert(location.store_name(), store);
+        Ok(())
+    }
+
+    /// The object at a URL.
+    ///
+    /// # Errors
+    /// Returns an error with the URL and what to do: for a URL that is not one, a store that cannot be reached or does not
+    /// accept the credentials, and an object that does not exist.
+    pub fn object(&self, url: &str) -> io::Result<RemoteObject> {
+        Ok(self.object_at(&Location::parse(url)?)?)
+    }
+
+    /// The objects below a URL.
+    ///
+    /// # Errors
+    /// Returns the errors of [`object`](Self::object), and [`NotFound`](io::ErrorKind::NotFound) if there are none.
+    pub fn store(&self, url: &str) -> io::Result<RemoteStore> {
+        let location = Location::parse(url)?;
+        let store = self.store_at(&location)?;
+        Ok(store.ok_or_else(|| missing(&location))?)
+    }
+
+    /// Finds out what a URL leads to: an object, or else objects below it. A URL that ends with a slash leads to a folder.
+    ///
+    /// # Errors
+    /// Returns the errors of [`object`](Self::object).
+    pub fn find(&self, url: &str) -> io::Result<Found> {
+        let location = Location::parse(url)?;
+        let folder = |found: Option<RemoteStore>| found.map(Found::Folder);
+        // What is probably there is looked for first.
+        let looks_like_file = location.has_extension() || location.scheme == Scheme::Http;
+        if location.is_folder || !looks_like_file {
+            if let Some(found) = folder(self.store_at(&location)?) {
+                return Ok(found);
+            }
+            if location.is_folder {
+                return Err(missing(&location).into());
+            }
+        }
+        match self.object_at(&location) {
+            Ok(object) => Ok(Found::Object(object)),
+            // Some servers have folders, and fail in their own ways where one is asked for as an object.
+            Err(error) if looks_like_file && !error.is_denied() => {
+                match self.store_at(&location) {
+                    Ok(found) => Ok(folder(found).ok_or(error)?),
+                    // There may not even be a bucket.
+                    Err(other) if error.is_missing() => Err(other.into()),
+                    Err(_) => Err(error.into()),
+                }
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Opens what a URL leads to: a Bloscpack file, records, a dataset or a frame.
+    ///
+    /// # Errors
+    /// Returns the errors of [`find`](Self::find), and those of opening files and datasets.
+    pub fn open(&self, url: &str, options: &OpenOptions) -> Result<Box<dyn Container>> {
+        match self.find(url).reading()? {
+            Found::Object(object) => open_source(object, options),
+            Found::Folder(store) => open_store(store, options),
+        }
+    }
+
+    fn object_at(&self, location: &Location) -> std::result::Result<RemoteObject, Failure> {
+        let source = Source::new(self.place(location)?, false);
+        source.first()?;
+        let plan = Plan::new(self.shared.options.window);
+        Ok(RemoteObject::new(source, Arc::new(plan)))
+    }
+
+    /// The objects below a location, if there are any.
+    fn store_at(&self, location: &Location) -> std::result::Result<Option<RemoteStore>, Failure> {
+        let place = self.place(location)?;
+        let store = match location.scheme {
+            Scheme::Http => RemoteStore::unlisted(place),
+            _ => RemoteStore::listed(place)?,
+        };
+        Ok((!store.is_empty()).then_some(store))
+    }
+
+    fn place(&self, location: &Location) -> std::result::Result<Place, Failure> {
+        let options = &self.shared.options;
+        let secrets = secrets_of(&options.store, location);
+        let known = self.stores().get(&location.store_name()).cloned();
+        let store = match known {
+            Some(store) => store,
+            None => {
+                let store = connect(location, options, &secrets)?;
+                self.stores()
+                    .insert(location.store_name(), Arc::clone(&store));
+                store
+            }
+        };
+        Ok(Place {
+            shared: Arc::clone(&self.shared),
+            store,
+            path: location.path.clone(),
+            name: location.name.as_str().into(),
+            secrets,
+        })
+    }
+
+    fn stores(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<dyn ObjectStore>>> {
+        self.stores.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn missing(location: &Location) -> Failure {
+    let name = &location.name;
+    let what = format!("{name}: there is no such object, and none below it (check the path)");
+    Failure::new(io::ErrorKind::NotFound, what)
+}

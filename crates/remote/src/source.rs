@@ -1,0 +1,326 @@
+//! [`Source`]: one object, and the requests for its bytes.
+
+use crate::bridge::Bridge;
+use crate::cache::{Cache, Run, Wanted};
+use crate::error::{Failure, Secrets};
+use crate::options::RemoteOptions;
+use bytes::Bytes;
+use object_store::path::Path;
+use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore};
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use tokio::sync::Semaphore;
+
+/// The least bytes of a request, where there are so many.
+const LEAST: u64 = 64 << 10;
+/// The most bytes of a request.
+const MOST: u64 = 1 << 20;
+/// Objects of a store of datasets are fetched whole up to this length, in one request.
+const WHOLE: u64 = 8 << 20;
+
+/// The parts that all objects share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub bridge: Bridge,
+    pub cache: Cache,
+    /// How many requests are made at once.
+    pub permits: Semaphore,
+    pub options: RemoteOptions,
+}
+
+/// Where an object is.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub shared: Arc<Shared>,
+    pub store: Arc<dyn ObjectStore>,
+    pub path: Path,
+    /// Its URL, without secrets.
+    pub name: Arc<str>,
+    pub secrets: Secrets,
+}
+
+impl fmt::Debug for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// A version of an object: all answers have to be of the same.
+#[derive(Debug, Clone)]
+pub(crate) struct Version {
+    pub size: u64,
+    e_tag: Option<String>,
+    modified: i64,
+    /// The tag as the condition of requests.
+    condition: Option<String>,
+    /// The name of this version in the cache.
+    key: Arc<str>,
+}
+
+impl Version {
+    fn of(meta: &ObjectMeta, name: &str, is_listed: bool) -> Self {
+        let tag = meta.e_tag.as_deref().map(bare);
+        let modified = meta.last_modified.timestamp_millis();
+        let version = meta.version.as_deref().unwrap_or_default();
+        let tag_text = tag.unwrap_or_default();
+        let key = format!("{name}\n{tag_text}\n{version}\n{modified}\n{}", meta.size);
+        // Weak tags match nothing, and those of listings may be spelled differently.
+        let condition = meta.e_tag.clone();
+        let condition = condition.filter(|tag| !tag.starts_with("W/"));
+        Self {
+            size: meta.size,
+            e_tag: tag.map(str::to_owned),
+            modified,
+            condition: condition.filter(|tag| !is_listed || tag.starts_with('"')),
+            key: key.into(),
+        }
+    }
+
+    /// Whether an answer is of this version. Listings have no fractions of a second, or others.
+    fn is(&self, meta: &ObjectMeta) -> bool {
+        let tags = self.e_tag.as_deref().zip(meta.e_tag.as_deref().map(bare));
+        let is_same = match tags {
+            Some((one, other)) => one == other,
+            None => self.modified / 1000 == meta.last_modified.timestamp(),
+        };
+        is_same && self.size == meta.size
+    }
+}
+
+/// A tag without its quotes, which some listings leave out.
+fn bare(tag: &str) -> &str {
+    tag.trim_start_matches("W/").trim_matches('"')
+}
+
+/// One object.
+#[derive(Debug)]
+pub(crate) struct Source {
+    place: Place,
+    /// Whether it is one of many files of a store, each of which is read whole.
+    is_part: bool,
+    version: OnceLock<Version>,
+    /// Held while the first answer is waited for.
+    first: Mutex<()>,
+}
+
+impl Source {
+    /// An object of which nothing is known.
+    pub fn new(place: Place, is_part: bool) -> Arc<Self> {
+        Arc::new(Self {
+            place,
+            is_part,
+            version: OnceLock::new(),
+            first: Mutex::default(),
+        })
+    }
+
+    /// An object of a store as it was listed.
+    pub fn listed(place: Place, meta: &ObjectMeta) -> Arc<Self> {
+        let version = Version::of(meta, &place.name, true);
+        Arc::new(Self {
+            place,
+            is_part: true,
+            version: OnceLock::from(version),
+            first: Mutex::default(),
+        })
+    }
+
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// The version, if it is known without asking.
+    pub fn known(&self) -> Option<&Version> {
+        self.version.get()
+    }
+
+    /// The version of the first answer, which also brings the first bytes.
+    pub fn version(self: &Arc<Self>) -> io::Result<&Version> {
+        Ok(self.first()?)
+    }
+
+    /// As [`version`](Self::version).
+    pub fn first(self: &Arc<Self>) -> Result<&Version, Failure> {
+        if let Some(version) = self.version.get() {
+            return Ok(version);
+        }
+        let _waits = lock(&self.first);
+        if let Some(version) = self.version.get() {
+            return Ok(version);
+        }
+        let source = Arc::clone(self);
+        let (version, bytes) = self
+            .place
+            .shared
+            .bridge
+            .wait(async move { source.begin().await })??;
+        Ok(self.begun_with(version, bytes))
+    }
+
+    fn begun_with(&self, version: Version, bytes: Bytes) -> &Version {
+        let end = bytes.len() as u64;
+        let cache = &self.place.shared.cache;
+        cache.put(&version.key, 0..end, bytes);
+        self.version.get_or_init(|| version)
+    }
+
+    /// Waits for the first answers of several objects, which are asked for at once.
+    pub fn begin_all(sources: Vec<Arc<Self>>) -> io::Result<Vec<Result<Arc<Self>, Failure>>> {
+        let Some(first) = sources.first() else {
+            return Ok(Vec::new());
+        };
+        let bridge = first.place.shared.bridge.clone();
+        let begun = sources.into_iter().map(|source| async move {
+            let (version, bytes) = source.begin().await?;
+            source.begun_with(version, bytes);
+            Ok(source)
+        });
+        let begun = futures_util::future::join_all(begun.collect::<Vec<_>>());
+        bridge.wait(begun)
+    }
+
+    /// Asks for the beginning, and so for the length.
+    async fn begin(&self) -> Result<(Version, Bytes), Failure> {
+        let most = if self.is_part { WHOLE } else { LEAST };
+        let range = GetRange::Bounded(0..most);
+        let options = GetOptions {
+            range: Some(range),
+            ..Default::default()
+        };
+        let permit = self.place.shared.permits.acquire().await;
+        let permit = permit.map_err(|_| Failure::ended())?;
+        let result = self.place.store.get_opts(&self.place.path, options).await;
+        let result = match result {
+            Ok(result) => result,
+            // An object without bytes has no range.
+            Err(error @ object_store::Error::Generic { .. }) => {
+                let head = GetOptions {
+                    head: true,
+                    ..Default::default()
+                };
+                let head = self.place.store.get_opts(&self.place.path, head).await;
+                let head = head.ok().filter(|head| head.meta.size == 0);
+                let head = head.ok_or_else(|| self.failed(&error))?;
+                return Ok((
+                    Version::of(&head.meta, &self.place.name, false),
+                    Bytes::new(),
+                ));
+            }
+            Err(error) => return Err(self.failed(&error)),
+        };
+        let version = Version::of(&result.meta, &self.place.name, false);
+        let expected = 0..most.min(version.size);
+        let bytes = self.body(result, &expected).await?;
+        drop(permit);
+        Ok((version, bytes))
+    }
+
+    /// The range of an answer, if it is the one that was asked for.
+    async fn body(
+        &self,
+        result: object_store::GetResult,
+        expected: &Range<u64>,
+    ) -> Result<Bytes, Failure> {
+        let (name, len) = (&self.place.name, expected.end - expected.start);
+        if result.range != *expected {
+            let found = result.range.end.saturating_sub(result.range.start);
+            return Err(Failure::wrong_length(name, found, len));
+        }
+        let bytes = result.bytes().await.map_err(|error| self.failed(&error))?;
+        match bytes.len() as u64 == len {
+            true => Ok(bytes),
+            false => Err(Failure::wrong_length(name, bytes.len() as u64, len)),
+        }
+    }
+
+    async fn fetch(&self, version: &Version, range: &Range<u64>) -> Result<Bytes, Failure> {
+        let permit = self.place.shared.permits.acquire().await;
+        let _permit = permit.map_err(|_| Failure::ended())?;
+        let options = GetOptions {
+            range: Some(GetRange::Bounded(range.clone())),
+            if_match: version.condition.clone(),
+            ..Default::default()
+        };
+        let result = self.place.store.get_opts(&self.place.path, options).await;
+        let result = result.map_err(|error| self.failed(&error))?;
+        if !version.is(&result.meta) {
+            return Err(Failure::changed(&self.place.name));
+        }
+        self.body(result, range).await
+    }
+
+    fn failed(&self, error: &object_store::Error) -> Failure {
+        Failure::of(error, &self.place.name, &self.place.secrets)
+    }
+
+    /// Begins to fetch what is missing of a range. Returns the run with its first byte, and how many bytes were asked for.
+    pub fn cover(
+        self: &Arc<Self>,
+        version: &Version,
+        range: Range<u64>,
+        is_planned: bool,
+    ) -> (Option<Arc<Run>>, u64) {
+        let size = version.size;
+        let is_whole = self.is_part && size <= WHOLE;
+        let wanted = Wanted {
+            at: range.start,
+            range: if is_whole { 0..size } else { range },
+            is_planned,
+            least: if is_planned { 0 } else { LEAST },
+            most: if is_whole { WHOLE } else { MOST },
+            size,
+        };
+        let cache = &self.place.shared.cache;
+        let (run, new) = cache.cover(&version.key, &wanted);
+        let asked = new.iter().map(|run| run.len()).sum();
+        for run in new {
+            let work = Fetching {
+                source: Arc::clone(self),
+                version: version.clone(),
+                run,
+            };
+            self.place.shared.bridge.spawn(work.run());
+        }
+        (run, asked)
+    }
+
+    /// The bytes of a run that begin at a position.
+    pub fn wait(&self, version: &Version, run: &Arc<Run>) -> io::Result<Bytes> {
+        let bytes = run.wait()?;
+        self.place.shared.cache.touch(&version.key, run);
+        Ok(bytes)
+    }
+}
+
+/// A run that is being fetched. It has a result in any case, also if the runtime ends before.
+struct Fetching {
+    source: Arc<Source>,
+    version: Version,
+    run: Arc<Run>,
+}
+
+impl Fetching {
+    async fn run(self) {
+        let result = self.source.fetch(&self.version, &self.run.range).await;
+        self.finish(result);
+    }
+
+    fn finish(&self, result: Result<Bytes, Failure>) {
+        let cache = &self.source.place.shared.cache;
+        cache.finish(&self.version.key, &self.run, result);
+    }
+}
+
+impl Drop for Fetching {
+    fn drop(&mut self) {
+        if !self.run.is_finished() {
+            self.finish(Err(Failure::ended()));
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,363 @@
+//! [`RemoteStore`]: the objects below a prefix, as files in folders.
+
+use crate::error::Failure;
+use crate::object::RemoteObject;
+use crate::plan::Plan;
+use crate::source::{Place, Source};
+use bloscpack::storage::{Entry, EntryKind, Guard, Key, LockMode, Object, Store};
+use futures_util::TryStreamExt as _;
+use object_store::ObjectMeta;
+use object_store::path::Path;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::io::{self, ErrorKind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The objects below a prefix, as files in folders, for reading.
+///
+/// It is listed once, with the lengths of all objects, and shows what was there then. An object that is changed later is an
+/// error where it is read. A plain HTTP server has no listings: there, files are asked for by their names, and
+/// [`list`](Store::list) returns [`Unsupported`](ErrorKind::Unsupported).
+///
+/// A bucket has no lock. Whoever changes a dataset there in place, file by file, changes it under its readers.
+#[derive(Debug, Clone)]
+pub struct RemoteStore(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    place: Place,
+    plan: Arc<Plan>,
+    objects: Objects,
+}
+
+#[derive(Debug)]
+enum Objects {
+    /// All objects, by their paths relative to the prefix.
+    Listed(BTreeMap<String, ObjectMeta>),
+    /// Those that were asked for.
+    Unlisted(Mutex<Asked>),
+}
+
+#[derive(Debug, Default)]
+struct Asked {
+    known: HashMap<String, Option<Arc<Source>>>,
+    /// Files that will be read, in this order.
+    announced: VecDeque<String>,
+}
+
+/// The longest small file that is fetched when a store is opened, and how many of them.
+const SMALL: u64 = 64 << 10;
+const MAX_SMALL: usize = 1 << 10;
+
+/// The small files that describe a dataset or a frame, by their paths in its folder.
+const META: [&str; 7] = [
+    "__attrs__",
+    "__rootdirs__",
+    "meta/sizes",
+    "meta/storage",
+    "meta/shape",
+    "meta/attributes",
+    "chunks.b2frame",
+];
+
+/// How many files of a server without listings are asked for at once.
+const AT_ONCE: usize = 16;
+
+impl RemoteStore {
+    /// Lists the objects below a prefix, and begins to fetch the small files that describe datasets.
+    pub(crate) fn listed(place: Place) -> Result<Self, Failure> {
+        let (store, path) = (Arc::clone(&place.store), place.path.clone());
+        let listed = place.shared.bridge.wait(async move {
+            let prefix = Some(&path).filter(|path| !path.as_ref().is_empty());
+            store.list(prefix).try_collect::<Vec<ObjectMeta>>().await
+        })?;
+        let listed = listed.map_err(|error| Failure::of(&error, &place.name, &place.secrets))?;
+        let below = |meta: ObjectMeta| {
+            let parts = meta.location.prefix_match(&place.path)?;
+            let names: Vec<String> = parts.map(|part| part.as_ref().to_owned()).collect();
+            (!names.is_empty()).then(|| (names.join("/"), meta))
+        };
+        let mut objects: BTreeMap<String, ObjectMeta> =
+            listed.into_iter().filter_map(below).collect();
+        // Some programs keep an empty object for each folder.
+        let folders: Vec<String> = objects
+            .iter()
+            .filter(|(path, meta)| meta.size == 0 && has_below(&objects, path))
+            .map(|(path, _)| path.clone())
+            .collect();
+        for folder in folders {
+            objects.remove(&folder);
+        }
+        let store = Self::new(place, Objects::Listed(objects));
+        store.fetch_small();
+        Ok(store)
+    }
+
+    /// The files below a URL of a server without listings.
+    pub(crate) fn unlisted(place: Place) -> Self {
+        Self::new(place, Objects::Unlisted(Mutex::default()))
+    }
+
+    fn new(place: Place, objects: Objects) -> Self {
+        let plan = Arc::new(Plan::new(place.shared.options.window));
+        Self(Arc::new(Inner {
+            place,
+            plan,
+            objects,
+        }))
+    }
+
+    /// Whether there is no object.
+    pub(crate) fn is_empty(&self) -> bool {
+        match &self.0.objects {
+            Objects::Listed(objects) => objects.is_empty(),
+            Objects::Unlisted(_) => !META
+                .iter()
+                .any(|name| self.asked(name).is_ok_and(|found| found.is_some())),
+        }
+    }
+
+    /// Its URL, without secrets.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.0.place.name
+    }
+
+    /// The paths of all objects, relative to the URL, sorted; none on a server without listings.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        let objects = match &self.0.objects {
+            Objects::Listed(objects) => Some(objects),
+            Objects::Unlisted(_) => None,
+        };
+        objects
+            .into_iter()
+            .flat_map(BTreeMap::keys)
+            .map(String::as_str)
+    }
+
+    /// Fetches what describes the datasets, all at once.
+    fn fetch_small(&self) {
+        let Objects::Listed(objects) = &self.0.objects else {
+            return;
+        };
+        let small = objects.iter().filter(|(path, meta)| {
+            let is_meta = META.iter().any(|name| {
+                path.strip_suffix(name)
+                    .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+            });
+            is_meta && meta.size <= SMALL
+        });
+        for (path, meta) in small.take(MAX_SMALL) {
+            let source = Source::listed(self.place_of(path), meta);
+            if let Some(version) = source.known() {
+                source.cover(version, 0..meta.size, true);
+            }
+        }
+    }
+
+    fn place_of(&self, path: &str) -> Place {
+        let place = &self.0.place;
+        let full = match place.path.as_ref() {
+            "" => path.to_owned(),
+            prefix => format!("{prefix}/{path}"),
+        };
+        Place {
+            // Names are taken as they are, where that is possible.
+            path: Path::parse(&full).unwrap_or_else(|_| Path::from(full)),
+            name: format!("{}/{path}", place.name.trim_end_matches('/')).into(),
+            ..place.clone()
+        }
+    }
+
+    fn source(&self, path: &str) -> io::Result<Option<Arc<Source>>> {
+        match &self.0.objects {
+            Objects::Listed(objects) => {
+                let meta = objects.get(path);
+                Ok(meta.map(|meta| Source::listed(self.place_of(path), meta)))
+            }
+            Objects::Unlisted(_) => self.asked(path),
+        }
+    }
+
+    /// The file with this path on a server without listings: asked for with those that come next.
+    fn asked(&self, path: &str) -> io::Result<Option<Arc<Source>>> {
+        let Some(mut asked) = self.asked_before() else {
+            return Ok(None);
+        };
+        if let Some(known) = asked.known.get(path) {
+            return Ok(known.clone());
+        }
+        let mut wanted = vec![path.to_owned()];
+        let folder = META.iter().find_map(|name| path.strip_suffix(name));
+        wanted.extend(
+            folder
+                .into_iter()
+                .flat_map(|folder| META.map(|name| format!("{folder}{name}"))),
+        );
+        if let Some(at) = asked.announced.iter().position(|next| next == path) {
+            let end = asked.announced.len().min(at + AT_ONCE);
+            let next = asked.announced.drain(..end);
+            wanted.extend(next.skip(at));
+        }
+        wanted.retain(|path| !asked.known.contains_key(path));
+        wanted.sort_unstable();
+        wanted.dedup();
+        drop(asked);
+        let sources = wanted
+            .iter()
+            .map(|path| Source::new(self.place_of(path), true));
+        let found = Source::begin_all(sources.collect())?;
+        let Some(mut asked) = self.asked_before() else {
+            return Ok(None);
+        };
+        for (name, found) in wanted.into_iter().zip(found) {
+            match found {
+                Ok(source) => drop(asked.known.insert(name, Some(source))),
+                Err(error) if error.is_missing() => drop(asked.known.insert(name, None)),
+                // Only the error of the file that is wanted is reported. Others may never be read.
+                Err(error) if name == path => return Err(error.into()),
+                Err(_) => {}
+            }
+        }
+        Ok(asked.known.get(path).cloned().flatten())
+    }
+
+    fn asked_before(&self) -> Option<MutexGuard<'_, Asked>> {
+        match &self.0.objects {
+            Objects::Unlisted(asked) => Some(asked.lock().unwrap_or_else(PoisonError::into_inner)),
+            Objects::Listed(_) => None,
+        }
+    }
+
+    fn failed(&self, key: &Key, kind: ErrorKind, what: &str) -> io::Error {
+        io::Error::new(kind, format!("{}/{key}: {what}", self.0.place.name))
+    }
+}
+
+/// Whether there are objects below this path.
+fn has_below(objects: &BTreeMap<String, ObjectMeta>, path: &str) -> bool {
+    let prefix = format!("{path}/");
+    let next = objects.range(prefix.clone()..).next();
+    next.is_some_and(|(next, _)| next.starts_with(&prefix))
+}
+
+const READ_ONLY: &str =
+    "datasets in object stores are only read (write it to a directory, and upload that)";
+
+impl Store for RemoteStore {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+        match self.source(key.as_str())? {
+            Some(source) => Ok(Box::new(RemoteObject::new(
+                source,
+                Arc::clone(&self.0.plan),
+            ))),
+            None => match self.kind(key)? {
+                None => Err(ErrorKind::NotFound.into()),
+                Some(_) => Err(self.failed(key, ErrorKind::InvalidInput, "this is a folder")),
+            },
+        }
+    }
+
+    fn will_read(&self, keys: &[Key]) {
+        if let Some(mut asked) = self.asked_before() {
+            asked.announced = keys.iter().map(|key| key.as_str().to_owned()).collect();
+            return;
+        }
+        let sources = keys
+            .iter()
+            .filter_map(|key| self.source(key.as_str()).ok().flatten());
+        self.0.plan.add_whole(sources);
+    }
+
+    fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
+        let Objects::Listed(objects) = &self.0.objects else {
+            let what = "a plain HTTP server has no listings (name a file, or read content instead of verifying)";
+            return Err(self.failed(folder, ErrorKind::Unsupported, what));
+        };
+        let prefix = match *folder == Key::root() {
+            true => String::new(),
+            false => format!("{folder}/"),
+        };
+        let below = objects
+            .range(prefix.clone()..)
+            .take_while(|(path, _)| path.starts_with(&prefix));
+        let mut entries: BTreeMap<String, EntryKind> = BTreeMap::new();
+        for (path, _) in below {
+            let rest = path.get(prefix.len()..).unwrap_or_default();
+            match rest.split_once('/') {
+                Some((name, _)) => entries.insert(name.to_owned(), EntryKind::Folder),
+                None => entries.insert(rest.to_owned(), EntryKind::File),
+            };
+        }
+        match entries.is_empty() && !prefix.is_empty() {
+            true if objects.contains_key(folder.as_str()) => Err(self.failed(
+                folder,
+                ErrorKind::InvalidInput,
+                "this is an object, not a folder",
+            )),
+            true => Err(ErrorKind::NotFound.into()),
+            false => Ok(entries
+                .into_iter()
+                .map(|(name, kind)| Entry {
+                    name: name.into(),
+                    kind,
+                })
+                .collect()),
+        }
+    }
+
+    fn kind(&self, key: &Key) -> io::Result<Option<EntryKind>> {
+        if *key == Key::root() {
+            return Ok(Some(EntryKind::Folder));
+        }
+        if self.source(key.as_str())?.is_some() {
+            return Ok(Some(EntryKind::File));
+        }
+        let is_folder = match &self.0.objects {
+            Objects::Listed(objects) => has_below(objects, key.as_str()),
+            Objects::Unlisted(_) => false,
+        };
+        Ok(is_folder.then_some(EntryKind::Folder))
+    }
+
+    fn create(&self, key: &Key, _: &[u8]) -> io::Result<()> {
+        Err(self.failed(key, ErrorKind::ReadOnlyFilesystem, READ_ONLY))
+    }
+
+    fn patch(&self, key: &Key, _: u64, _: &[u8]) -> io::Result<()> {
+        Err(self.failed(key, ErrorKind::Unsupported, READ_ONLY))
+    }
+
+    fn rename(&self, from: &Key, _: &Key) -> io::Result<()> {
+        Err(self.failed(from, ErrorKind::ReadOnlyFilesystem, READ_ONLY))
+    }
+
+    fn remove(&self, key: &Key) -> io::Result<()> {
+        Err(self.failed(key, ErrorKind::ReadOnlyFilesystem, READ_ONLY))
+    }
+
+    fn make_folder(&self, key: &Key) -> io::Result<()> {
+        Err(self.failed(key, ErrorKind::ReadOnlyFilesystem, READ_ONLY))
+    }
+
+    fn remove_folder(&self, key: &Key) -> io::Result<()> {
+        Err(self.failed(key, ErrorKind::ReadOnlyFilesystem, READ_ONLY))
+    }
+
+    fn sync(&self, _: &Key) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// There are no locks: readers exclude nobody, and nobody can write.
+    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
+        match mode {
+            LockMode::Shared => Ok(Some(Box::new(Reading))),
+            _ => Err(self.failed(folder, ErrorKind::ReadOnlyFilesystem, READ_ONLY)),
+        }
+    }
+}
+
+/// The lock of a reader, which is none.
+#[derive(Debug)]
+struct Reading;
+
+impl Guard for Reading {}

@@ -1,0 +1,144 @@
+//! Files of all kinds by real tools, read from real servers: what comes is what the same files contain on the disk.
+
+use crate::servers;
+use bloscpack::Result;
+use bloscpack::exchange::Format;
+use bloscpack::open::{Container, Kind, OpenOptions, Selection};
+use bloscpack_remote::{Remote, RemoteOptions};
+use std::path::{Path, PathBuf};
+
+/// What a container contains, and what its checks say. Messages name files in different ways.
+#[derive(Debug, PartialEq)]
+struct Content {
+    kind: Kind,
+    shape: Option<Vec<u64>>,
+    columns: Option<Vec<String>>,
+    bytes: Option<Vec<u8>>,
+    rows: Option<Vec<u8>>,
+    checks: Option<(u64, u64, u64)>,
+}
+
+fn read(opened: Result<Box<dyn Container>>, verifies: bool) -> Option<Content> {
+    let mut container = opened.ok()?;
+    let outline = container.outline().ok();
+    let (shape, columns) = outline.map_or((None, None), |outline| (outline.shape, outline.columns));
+    let (all, mut bytes, mut rows) = (Selection::default(), Vec::new(), Vec::new());
+    let bytes = container.copy(&all, &mut bytes).is_ok().then_some(bytes);
+    let exported = container.export(&all, Format::JsonLines, &mut rows);
+    let checks = container.verify().ok().filter(|_| verifies);
+    Some(Content {
+        kind: container.kind(),
+        shape,
+        columns,
+        bytes,
+        rows: exported.is_ok().then_some(rows),
+        checks: checks.map(|report| (report.chunks, report.bytes, report.damage_count)),
+    })
+}
+
+/// All files and datasets in a folder: everything that can be opened. `path` is relative to `root`.
+fn inputs(root: &Path, path: &Path, found: &mut Vec<PathBuf>) {
+    let here = root.join(path);
+    let is_dataset = ["meta", "__attrs__", "__rootdirs__", "chunks.b2frame"];
+    if here.is_file() || is_dataset.iter().any(|name| here.join(name).exists()) {
+        found.push(path.to_owned());
+        return;
+    }
+    let mut names: Vec<_> = here
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    names.sort();
+    for name in names {
+        inputs(root, &path.join(name), found);
+    }
+}
+
+/// The test data, and the corpus if it is there, as a bucket: without what git adds or leaves out.
+fn bucket() -> (tempfile::TempDir, Vec<PathBuf>) {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join("bucket");
+    for part in ["bloscpack", "datasets", "frames"] {
+        testkit::datasets::copy(&testkit::root().join("testdata").join(part), &to.join(part));
+    }
+    for part in [
+        "bloscpack",
+        "bcolz",
+        "bcolz-legacy",
+        "blz",
+        "carray05",
+        "caterva",
+        "b2nd",
+    ] {
+        if let Some(from) = testkit::corpus::part(part) {
+            testkit::datasets::copy(&from, &to.join("corpus").join(part));
+        }
+    }
+    let mut found = Vec::new();
+    inputs(&to, Path::new(""), &mut found);
+    assert!(found.len() > 150, "{}", found.len());
+    (folder, found)
+}
+
+fn compare(remote: &Remote, base: &str, folder: &Path, inputs: &[PathBuf], verifies: bool) {
+    let options = OpenOptions::new().threads(2);
+    let mut kinds = std::collections::HashMap::new();
+    for input in inputs {
+        let path = folder.join("bucket").join(input);
+        // Only a local directory without any file is a dataset that cannot be in a bucket.
+        let expected = read(bloscpack::open::open(&path, &options), verifies);
+        let url = format!("{base}/{}", input.display().to_string().replace('%', "%25"));
+        let found = read(remote.open(&url, &options), verifies);
+        assert!(
+            found == expected,
+            "{url}: {}",
+            differences(&found, &expected)
+        );
+        *kinds
+            .entry(expected.map(|content| content.kind))
+            .or_insert(0) += 1;
+    }
+    println!("{base}: {kinds:?}");
+    for kind in [Kind::Bloscpack, Kind::Array, Kind::Table, Kind::Frame] {
+        assert!(kinds.contains_key(&Some(kind)), "{kinds:?}");
+    }
+}
+
+fn differences(found: &Option<Content>, expected: &Option<Content>) -> String {
+    let text =
+        |content: &Option<Content>| format!("{content:?}").chars().take(600).collect::<String>();
+    format!("{}\n instead of {}", text(found), text(expected))
+}
+
+#[test]
+fn from_s3() {
+    let (folder, inputs) = bucket();
+    let options = RemoteOptions::new()
+        .environment(false)
+        // This server answers for a folder as if it had failed.
+        .retries(0, std::time::Duration::from_secs(10))
+        .set("endpoint", servers::s3(folder.path()))
+        .set("allow_http", "true")
+        .set("access_key_id", servers::KEY)
+        .set("secret_access_key", servers::SECRET);
+    let remote = Remote::new(options).unwrap();
+    compare(&remote, "s3://bucket", folder.path(), &inputs, true);
+}
+
+#[test]
+fn from_a_plain_web_server() {
+    let (folder, inputs) = bucket();
+    let base = format!("{}/bucket", servers::http(folder.path()));
+    let remote = Remote::new(RemoteOptions::new()).unwrap();
+    compare(&remote, &base, folder.path(), &inputs, false);
+}
+
+#[test]
+fn from_the_disk_by_url() {
+    let (folder, inputs) = bucket();
+    let remote = Remote::new(RemoteOptions::new()).unwrap();
+    let base = format!("file://{}/bucket", folder.path().display());
+    let some: Vec<PathBuf> = inputs.into_iter().step_by(5).collect();
+    compare(&remote, &base, folder.path(), &some, true);
+}
