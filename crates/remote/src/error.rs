@@ -182,6 +182,10 @@ impl Failure {
     /// The error of a store for this URL.
     pub fn of(error: &object_store::Error, name: &str, secrets: &Secrets) -> Self {
         use object_store::Error as E;
+        if let Some(hint) = no_credentials(error, name) {
+            let what = format!("{name}: there are no credentials ({hint})");
+            return Self::new(ErrorKind::PermissionDenied, what);
+        }
         let (kind, what, hint) = match error {
             E::Precondition { .. } => return Self::changed(name),
             E::NotFound { .. } if !deepest(error).contains("NoSuchBucket") => (
@@ -224,6 +228,29 @@ impl Failure {
         };
         Self::new(kind, format!("{name}: {what}{detail} ({hint})"))
     }
+}
+
+/// What to do where the machine was asked for its own credentials, as those of clouds have them, and has none.
+fn no_credentials(error: &object_store::Error, name: &str) -> Option<&'static str> {
+    let mut next = Some(error as &dyn Error);
+    let mut messages = std::iter::from_fn(|| {
+        let error = next?;
+        next = error.source();
+        Some(error.to_string())
+    });
+    let is_asked =
+        |text: String| text.contains("169.254.169.254") || text.contains("no credentials");
+    messages.any(is_asked).then(|| match name.split(':').next() {
+        Some("gs" | "gcs") => {
+            "set GOOGLE_APPLICATION_CREDENTIALS to a file of keys, or skip_signature=true for a public bucket"
+        }
+        Some("s3" | "s3a") => {
+            "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or skip_signature=true for a public bucket"
+        }
+        _ => {
+            "set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY, or skip_signature=true for a public container"
+        }
+    })
 }
 
 /// The message of the innermost error.

@@ -129,8 +129,9 @@ impl ReadAt for RemoteObject {
                 .used(&self.source, if run.is_planned { run.len() } else { 0 });
         }
         let bytes = self.source.wait(version, &run)?;
-        let skip = usize::try_from(at - run.range.start).unwrap_or(usize::MAX);
-        let mut rest = bytes.get(skip..).unwrap_or_default();
+        let skip = usize::try_from(at - run.range.start).ok();
+        let rest = skip.and_then(|skip| bytes.get(skip..));
+        let mut rest = rest.ok_or_else(|| io::Error::other("a range without its position"))?;
         io::Read::read(&mut rest, buf)
     }
 

@@ -59,10 +59,11 @@ pub const FAULTS: [Fault; 8] = [
 
 #[derive(Debug, Default)]
 pub struct Bucket {
-    inner: InMemory,
+    /// Buckets with the same objects may count for themselves.
+    inner: Arc<InMemory>,
     seen: Mutex<Seen>,
     /// The request that fails, counted from 0, and how; perhaps all after it fail, too.
-    pub fault: Mutex<Option<(usize, bool, Fault)>>,
+    pub fault: Option<(usize, bool, Fault)>,
     pub delay: Duration,
 }
 
@@ -77,6 +78,16 @@ impl Bucket {
         Arc::new(Self {
             delay,
             ..Self::default()
+        })
+    }
+
+    /// The same objects, with another fault: nothing that is still under way counts here.
+    pub fn again(&self, fault: Option<(usize, bool, Fault)>) -> Arc<Self> {
+        Arc::new(Self {
+            inner: Arc::clone(&self.inner),
+            seen: Mutex::default(),
+            fault,
+            delay: self.delay,
         })
     }
 
@@ -133,8 +144,7 @@ impl Bucket {
     }
 
     fn fault_of(&self, number: usize) -> Option<Fault> {
-        let fault = *self.fault.lock().unwrap();
-        fault
+        self.fault
             .filter(|(at, goes_on, _)| *at == number || (*goes_on && *at < number))
             .map(|(.., fault)| fault)
     }
