@@ -73,6 +73,10 @@ pub fn name(path: &Path) -> String {
     format!("'{shown}'")
 }
 
+/// The file of a sparse frame that contains everything but the chunks.
+#[cfg(feature = "remote")]
+const METADATA: &str = "chunks.b2frame";
+
 /// Datasets, and files whose names are those of ours, below a URL.
 #[cfg(feature = "remote")]
 pub fn below(path: &Path, session: &Session) -> Result<crate::dataset::walk::Below, Failure> {
@@ -98,6 +102,13 @@ pub fn below(path: &Path, session: &Session) -> Result<crate::dataset::walk::Bel
             .map(|one| Found::Directory(url(&one.path), None)),
     );
     found.extend(damaged);
+    // The directories of sparse frames are known by one of their files.
+    let sparse = store
+        .paths()
+        .map(Path::new)
+        .filter(|file| file.ends_with(METADATA));
+    let sparse = sparse.filter_map(Path::parent).map(url);
+    found.extend(sparse.map(|folder| Found::Directory(folder, None)));
     let folders: Vec<String> = found
         .iter()
         .map(|one| format!("{}/", one.path().to_string_lossy()))
