@@ -28,7 +28,7 @@ pub(crate) fn connect(
         Scheme::Memory => Ok(Arc::new(object_store::memory::InMemory::new())),
         #[allow(unreachable_patterns, reason = "with all features there is no other")]
         _ => {
-            let _ = failed;
+            let _ = (failed, options);
             let name = &location.name;
             let what = format!(
                 "{name}: this build has no support for such URLs (build it with more features)"
