@@ -332,3 +332,28 @@ fn names_cannot_move_the_cursor() {
         assert!(said.starts_with(escaped), "{said:?}");
     }
 }
+
+/// Nothing is asked of any server, and nothing that may be a signature is printed.
+#[cfg(not(feature = "remote"))]
+#[test]
+fn urls_need_a_feature() {
+    let folder = Folder::new();
+    let url = "https://host/a.blp?X-Amz-Signature=abc";
+    let lines: &[&[&str]] = &[
+        &["cat", url],
+        &["info", url],
+        &["verify", url],
+        &["ls", url],
+        &["d", url, "-"],
+        &["export", url, "out.csv"],
+        &["records", "get", url, "0"],
+    ];
+    for line in lines {
+        let ran = folder.run(*line);
+        let said = format!("{}{}", ran.text_lossy(), ran.stderr);
+        assert!(!said.contains("abc"), "{line:?}: {said}");
+        let ran = ran.failed(5, "'https://host/a.blp'");
+        assert!(ran.stderr.contains("--features remote"), "{}", ran.stderr);
+    }
+    assert!(folder.names().is_empty());
+}
