@@ -251,7 +251,7 @@ MISTAKES_WITH_FILES = [
     (lambda at: bcolz.open(at / "none"), FileNotFoundError, "none"),
     (lambda at: bp.pack_bytes_to_file(b"x", at / "none" / "x.blp"), FileNotFoundError, "none/x.blp"),
     (lambda at: bp.open(at / "carray"), IsADirectoryError, "use open_array, or bloscpack.bcolz.open"),
-    (lambda at: bp.open_array(at / "ctable"), bp.errors.UsageError, "use bloscpack.bcolz.open"),
+    (lambda at: bp.open_array(at / "ctable"), bp.errors.UsageError, "use open_table"),
     (lambda at: bp.open(at / "text.blp"), bp.errors.UnsupportedError, 'begins with "this"'),
     (lambda at: bp.unpack_ndarray_from_file(at / "damaged.blp"), bp.errors.ChecksumError, r"chunk 0 \(byte \d+\): adler32"),
     (lambda at: bp.unpack_ndarray_from_file(at / "cut.blp"), bp.errors.CutShortError, r"chunk 0 \(byte \d+\): cut short: \d+ of"),

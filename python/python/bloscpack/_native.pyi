@@ -24,6 +24,7 @@ __all__ = [
     "verify",
     "recover",
     "walk",
+    "write_stream",
     "append_records",
     "append_file",
 ]
