@@ -81,14 +81,15 @@ fn bucket() -> (tempfile::TempDir, Vec<PathBuf>) {
     (folder, found)
 }
 
-fn compare(remote: &Remote, base: &str, folder: &Path, inputs: &[PathBuf], verifies: bool) {
+/// Compares each input, a path in `root`, with what comes from the URL that `base` and that path make.
+fn compare(remote: &Remote, base: &str, root: &Path, inputs: &[PathBuf], verifies: bool) {
     let options = OpenOptions::new().threads(2);
     let mut kinds = std::collections::HashMap::new();
     for input in inputs {
-        let path = folder.join("bucket").join(input);
+        let path = root.join(input);
         // Only a local directory without any file is a dataset that cannot be in a bucket.
         let expected = read(bloscpack::open::open(&path, &options), verifies);
-        let url = format!("{base}/{}", input.display().to_string().replace('%', "%25"));
+        let url = format!("{base}{}", input.display().to_string().replace('%', "%25"));
         let found = read(remote.open(&url, &options), verifies);
         assert!(
             found == expected,
@@ -99,7 +100,7 @@ fn compare(remote: &Remote, base: &str, folder: &Path, inputs: &[PathBuf], verif
             .entry(expected.map(|content| content.kind))
             .or_insert(0) += 1;
     }
-    println!("{base}: {kinds:?}");
+    println!("{base}...: {kinds:?}");
     for kind in [Kind::Bloscpack, Kind::Array, Kind::Table, Kind::Frame] {
         assert!(kinds.contains_key(&Some(kind)), "{kinds:?}");
     }
@@ -123,22 +124,37 @@ fn from_s3() {
         .set("access_key_id", servers::KEY)
         .set("secret_access_key", servers::SECRET);
     let remote = Remote::new(options).unwrap();
-    compare(&remote, "s3://bucket", folder.path(), &inputs, true);
+    // A bucket for each input, for this server looks at every object of a bucket to list some of them.
+    let place = |(number, input): (usize, &PathBuf)| {
+        let placed = Path::new(&format!("input-{number}")).join(input.file_name().unwrap());
+        let to = folder.path().join(&placed);
+        std::fs::create_dir(to.parent().unwrap()).unwrap();
+        std::fs::rename(folder.path().join("bucket").join(input), to).unwrap();
+        placed
+    };
+    let inputs: Vec<_> = inputs.iter().enumerate().map(place).collect();
+    compare(&remote, "s3://", folder.path(), &inputs, true);
 }
 
 #[test]
 fn from_a_plain_web_server() {
     let (folder, inputs) = bucket();
-    let base = format!("{}/bucket", servers::http(folder.path()));
+    let base = format!("{}/bucket/", servers::http(folder.path()));
     let remote = Remote::new(RemoteOptions::new()).unwrap();
-    compare(&remote, &base, folder.path(), &inputs, false);
+    compare(
+        &remote,
+        &base,
+        &folder.path().join("bucket"),
+        &inputs,
+        false,
+    );
 }
 
 #[test]
 fn from_the_disk_by_url() {
     let (folder, inputs) = bucket();
     let remote = Remote::new(RemoteOptions::new()).unwrap();
-    let base = format!("file://{}/bucket", folder.path().display());
+    let base = format!("file://{}/bucket/", folder.path().display());
     let some: Vec<PathBuf> = inputs.into_iter().step_by(5).collect();
-    compare(&remote, &base, folder.path(), &some, true);
+    compare(&remote, &base, &folder.path().join("bucket"), &some, true);
 }
