@@ -34,6 +34,10 @@ fn decode_both(chunk: &[u8]) {
         .decode_range(chunk, start as u32, &mut part)
         .expect("as the whole");
     assert!(part == data[start..end]);
+    // C-Blosc refuses the versions before that of Blosc 1.0.
+    if header.version < 2 {
+        return;
+    }
     // It panics where C-Blosc refuses what we take.
     assert!(oracle::decompress(chunk, data.len()) == data, "{header:?}");
 }
