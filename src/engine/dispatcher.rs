@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 #[cfg(feature = "aio")]
 use std::task::{Context, Poll, ready};
 
-/// What there is of the next chunk.
+/// The state of the next chunk.
 #[expect(clippy::large_enum_variant, reason = "none is kept")]
 pub(super) enum Next {
     Done(Outcome),

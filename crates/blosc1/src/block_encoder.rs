@@ -6,7 +6,7 @@ use super::output::Output;
 use super::scratch::room_for;
 use super::{ChunkError, Compressor, Filter, filter};
 
-/// What all blocks of a chunk have in common.
+/// The values that all blocks of a chunk have in common.
 #[derive(Clone, Copy)]
 pub(super) struct Job<'a> {
     pub layout: &'a Layout,

@@ -47,10 +47,10 @@ pub struct ChunkSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SplitMode {
-    /// Those of all compressors but Zstd, as C-Blosc does by default.
+    /// Splits for all compressors but Zstd, as C-Blosc does by default.
     #[default]
     ForwardCompat,
-    /// Those of blosclz and Snappy.
+    /// Splits for blosclz and Snappy.
     Auto,
     /// All.
     Always,

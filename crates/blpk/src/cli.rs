@@ -58,7 +58,7 @@ const CHANGING: [&str; 10] = [
     "repair",
 ];
 
-/// What other programs call the subcommands.
+/// The names that other programs give to the subcommands.
 const OTHER_NAMES: [(&str, &str); 13] = [
     ("check", "verify"),
     ("extract", "decompress"),

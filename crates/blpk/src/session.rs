@@ -77,7 +77,7 @@ impl Session {
         session
     }
 
-    /// What opens URLs.
+    /// The opener of URLs.
     #[cfg(feature = "remote")]
     pub fn remote(&self) -> Result<&Remote, Failure> {
         if self.remote.get().is_none() {

@@ -23,7 +23,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// What must not be in any message.
+/// Values that must not be in any message.
 #[derive(Default, Clone)]
 pub(crate) struct Secrets(Arc<[String]>);
 

@@ -123,7 +123,7 @@ impl Location {
         query.into_iter().chain(password)
     }
 
-    /// What all URLs of a store have in common.
+    /// The part that all URLs of a store have in common.
     pub fn store_name(&self) -> String {
         let authority = self.url.authority();
         let query = self.url.query().unwrap_or_default();

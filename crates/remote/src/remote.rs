@@ -49,7 +49,7 @@ pub struct Remote {
     stores: Mutex<HashMap<String, Arc<dyn ObjectStore>>>,
 }
 
-/// What a URL leads to.
+/// The target of a URL.
 #[derive(Debug)]
 pub enum Found {
     /// One object: a file.

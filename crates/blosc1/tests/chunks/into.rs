@@ -178,7 +178,7 @@ fn single_calls_check_the_length_of_the_output() {
     }
 }
 
-/// What can be decompressed is valid, and a chunk that is not valid cannot be decompressed.
+/// A chunk that can be decompressed is valid, and one that is not valid cannot be decompressed.
 #[test]
 fn valid_is_what_only_streams_can_spoil() {
     let mut random = Random::new(56);

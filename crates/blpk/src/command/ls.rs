@@ -78,7 +78,7 @@ impl Ls {
     }
 }
 
-/// What something contains, from its headers.
+/// The content of an input, from its headers.
 fn outline(found: Found, session: &Session) -> Result<Outline, Failure> {
     match found {
         Found::Directory(path, None) if remote::is_url(&path) => {

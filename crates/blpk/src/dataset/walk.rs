@@ -14,7 +14,7 @@ use crate::input::look;
 use crate::session::Session;
 use crate::text::quoted;
 
-/// What is below a directory.
+/// The inputs below a directory.
 pub struct Below {
     /// In the order of the paths.
     pub found: Vec<Found>,

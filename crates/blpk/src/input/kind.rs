@@ -16,7 +16,7 @@ const ENDINGS: [&str; 3] = ["blp", "b2nd", "b2frame"];
 const MAGIC_LEN: usize = 4;
 const LOOK: u64 = 16;
 
-/// What name and first bytes of a file say.
+/// The kind of a file by its name and its first bytes.
 pub struct Look {
     pub is_empty: bool,
     /// Whether it has the name of a Bloscpack file or of a frame, or begins as one.
