@@ -5,6 +5,7 @@
     contrib/side_by_side.py --quick OLD_BLPK NEW_BLPK    some cases of each family (less than a minute)
     contrib/side_by_side.py --list OLD_BLPK NEW_BLPK     the names of the cases
     contrib/side_by_side.py --only PATTERN OLD NEW       the cases whose names match a regular expression
+    contrib/side_by_side.py --damages 4000 OLD NEW       also about so many damaged files, verified and recovered
 
 A case is a folder of files and some command lines (side_by_side/cases.py). Each build runs them in a folder of its own,
 with the same content, up to the first failure. After each command line these are compared:
@@ -102,10 +103,10 @@ class Runner:
         return bench
 
 
-def chosen(runner: Runner, quick: bool, only: str | None) -> list[Case]:
+def chosen(runner: Runner, quick: bool, only: str | None, damages: int) -> list[Case]:
     """The cases to run."""
     found: list[Case] = []
-    for cases, stride in families(runner.make, runner.describe):
+    for cases, stride in families(runner.make, runner.describe, damages):
         found += list(cases)[:: stride if quick else 1]
     return [case for case in found if not only or re.search(only, case.name)]
 
@@ -168,6 +169,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("new", type=Path, help="the new build of blpk")
     parser.add_argument("--quick", action="store_true", help="run some cases of each family")
     parser.add_argument("--only", metavar="PATTERN", help="run the cases whose names match")
+    parser.add_argument("--damages", type=int, default=0, metavar="N", help="also recover about N damaged files")
     parser.add_argument("--list", action="store_true", help="print the names of the cases")
     parser.add_argument("--allow-new-key", action="append", default=[], metavar="KEY",
                         help="a key of JSON that may be new: its name, or a path such as 'files[].damages[].side'")
@@ -188,7 +190,7 @@ def main() -> int:
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="side-by-side-", dir=place) as work:
         runner = Runner(options.old.resolve(), options.new.resolve(), Path(work), set(options.allow_new_key))
-        cases = chosen(runner, options.quick, options.only)
+        cases = chosen(runner, options.quick, options.only, options.damages)
         if options.list:
             print("\n".join(case.name for case in cases))
             return 0

@@ -29,13 +29,14 @@ Make = Callable[[Mapping[str, Content], list[Step]], Path]
 Describe = Callable[[Path], dict[str, Any]]
 
 
-def families(make: Make, describe: Describe) -> list[tuple[Iterable[Case], int]]:
-    """Each family, and of how many cases --quick takes one."""
+def families(make: Make, describe: Describe, damages: int = 0) -> list[tuple[Iterable[Case], int]]:
+    """Each family, and of how many cases --quick takes one; `damages` are more damaged files to recover."""
     return [
         (help_cases(), 1), (wrong_cases(), 1), (source_cases(), 3), (other_cases(), 1), (corpus_cases(), 37),
         (member_cases(), 7), (array_cases(describe), 41), (folder_cases(), 3), (import_cases(), 7),
         (exchange_cases(), 3), (csv_cases(), 3), (matrix_cases(), 19), (record_cases(), 6), (damage_cases(make), 17),
         (damaged_set_cases(), 13), (interrupted_cases(), 9), (interrupted_set_cases(), 19), (refused_cases(), 3),
+        (recovery_cases(make, damages), 1),
     ]
 
 
@@ -608,6 +609,12 @@ TO_DAMAGE = {
     "caterva": (GRID, "import --from npy --layout caterva -c zlib in made"),
 }
 
+RECOVERED_FILE = """
+    verify --json d.blp
+    recover --json d.blp r.blp
+    recover --json --fill d.blp f.blp
+"""
+
 DAMAGED_SET = """
     verify $name
     verify --json $name
@@ -629,6 +636,15 @@ def damage_cases(make: Make) -> Iterator[Case]:
         yield from damage_of(name, intact, seed, 24, 8)
     for seed, (name, path) in enumerate(list(data.bloscpack_files().items())[::6]):
         yield from damage_of(name, path.read_bytes(), seed, 6, 2)
+
+
+def recovery_cases(make: Make, count: int) -> Iterator[Case]:
+    """About so many damaged files, each a case of its own: all that is recovered of them has to be the same."""
+    of_each = -(-count // (4 * len(TO_DAMAGE)))
+    for seed, (name, (content, command)) in enumerate(TO_DAMAGE.items()):
+        intact = make({"in": content, "meta": data.METADATA}, script(command)).read_bytes()
+        for number, damaged in enumerate(data.damaged(intact, 1000 + seed, 2 * of_each, of_each)):
+            yield Case(f"recovery/{name}/{number}", {"d.blp": damaged}, script(RECOVERED_FILE))
 
 
 def damage_of(name: str, intact: bytes, seed: int, flips: int, cuts: int) -> Iterator[Case]:
