@@ -2,6 +2,7 @@
 
 use blosc1::Fault;
 use bloscpack_dtype::{DTypeError, WrongElement};
+use bloscpack_storage::ArchiveError;
 use bloscpack_wire::Limit;
 
 /// A typed error of a crate above this one: of a dataset, a frame, or an exchange format.
@@ -20,6 +21,15 @@ pub trait Detail: std::error::Error + Send + Sync + 'static {
     /// Advice on what to do next.
     fn hint(&self) -> Option<&'static str> {
         None
+    }
+}
+
+impl Detail for ArchiveError {
+    fn fault(&self) -> Fault {
+        match self.is_damaged {
+            true => Fault::Damaged,
+            false => Fault::Unsupported,
+        }
     }
 }
 

@@ -49,6 +49,7 @@ impl From<storage::Error> for Error {
                 FormatError::Interrupted { why }.into()
             }
             storage::Error::Bug { found } => Self::bug(found),
+            storage::Error::Archive(error) => error.into(),
             other => Self::bug(other.to_string()),
         }
     }

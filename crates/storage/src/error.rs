@@ -35,6 +35,9 @@ pub enum Error {
         /// The reason the change cannot be completed.
         fault: JournalFault,
     },
+    /// A ZIP archive is damaged, or has something that is not supported.
+    #[error(transparent)]
+    Archive(ArchiveError),
     /// An invariant of this crate does not hold, or an implementation of one of its traits breaks
     /// the contract. The operation stopped before it used the value in question.
     #[error("broken invariant, please report this bug: {found}")]
@@ -42,6 +45,19 @@ pub enum Error {
         /// The violation.
         found: String,
     },
+}
+
+/// Why a ZIP archive, or a file in it, cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("ZIP archive, byte {at}: {what}")]
+#[non_exhaustive]
+pub struct ArchiveError {
+    /// The position in the archive.
+    pub at: u64,
+    /// The reason.
+    pub what: String,
+    /// Whether its bytes break the format. Otherwise it has something that is not supported.
+    pub is_damaged: bool,
 }
 
 /// The thing that an interrupted change was made to.

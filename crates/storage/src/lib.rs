@@ -95,7 +95,7 @@ mod zip;
 
 pub use cursor::Cursor;
 pub use disk::Disk;
-pub use error::{Error, JournalFault, Result, Subject};
+pub use error::{ArchiveError, Error, JournalFault, Result, Subject};
 pub use file::{Change, JournaledFile, Replacement, Snapshot};
 pub use folder::{Access, Folder};
 pub use lock::{Lock, LockMode};

@@ -5,8 +5,9 @@ use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use bloscpack::Error;
+use bloscpack::dataset::Dataset;
 use bloscpack::open::{Family, probe};
+use bloscpack::{Category, Error};
 
 use crate::container::Opened;
 use crate::failure::Failure;
@@ -134,7 +135,13 @@ fn is_sparse_frame(path: &Path) -> bool {
 
 /// Whether a file begins as one of ours, or has a name like one. Opening a file that cannot be read reports that.
 fn is_ours(path: &Path) -> bool {
-    look(path).map_or(true, |look| look.is_ours)
+    look(path).map_or(true, |look| look.is_ours) && !is_other_archive(path)
+}
+
+/// Whether a file is a ZIP archive of anything but a dataset.
+fn is_other_archive(path: &Path) -> bool {
+    let is_archive = probe(path).is_ok_and(|probed| probed.family == Some(Family::Archive));
+    is_archive && Dataset::open(path).is_err_and(|error| error.category() == Category::Unsupported)
 }
 
 /// Opens a dataset or a sparse frame. An error that names no file says less than that of the walk.

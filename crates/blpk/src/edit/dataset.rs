@@ -7,6 +7,7 @@ use bloscpack::{
     Category, Error,
     dataset::{CTable, Dataset},
     error::Side,
+    open::{Family, probe},
 };
 
 use super::InPlace;
@@ -37,7 +38,13 @@ impl<'a> DatasetEdit<'a> {
                 "{} is not a directory, so it is not a dataset",
                 quoted(path)
             );
-            return Err(Failure::usage(title).hint("blpk append and blpk patch change files"));
+            let family = probe(path).ok().and_then(|probed| probed.family);
+            return Err(Failure::usage(title).hint(match family {
+                Some(Family::Archive) => {
+                    "an archive is only read; blpk convert makes a directory of it"
+                }
+                _ => "blpk append and blpk patch change files",
+            }));
         }
         Ok(Self(InPlace::begin(path)))
     }

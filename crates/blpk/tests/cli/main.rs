@@ -6,6 +6,7 @@
 )]
 
 mod append;
+mod archives;
 mod auto;
 mod below;
 mod cat;

@@ -121,14 +121,14 @@ fn place(source: &dyn ReadAt) -> io::Result<Place> {
     };
     let last = tail.len().checked_sub(END_LEN);
     let at = last.and_then(|last| (0..=last).rev().find(is_end));
-    let Some(at) = at else {
+    let Some((at, record)) = at.and_then(|at| Some((at, tail.get(at..)?))) else {
         return Err(damaged(
             size,
             "no end of a directory: not a ZIP archive, or cut short",
         ));
     };
     let end = from + to_u64(at);
-    let mut fields = Fields::new(tail.get(at..).unwrap_or_default(), end);
+    let mut fields = Fields::new(record, end);
     fields.expect(END, "end of a directory")?;
     if (fields.u16()?, fields.u16()?) != (0, 0) {
         return Err(unsupported(end, "an archive in several parts"));

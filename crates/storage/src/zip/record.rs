@@ -1,5 +1,6 @@
 //! Records of ZIP archives: fields in little-endian order.
 
+use crate::error::{ArchiveError, Error};
 use std::io;
 
 /// The bytes of a record that were not read yet.
@@ -65,11 +66,18 @@ impl<'a> Fields<'a> {
 
 /// Damage of an archive at a byte.
 pub(super) fn damaged(at: u64, what: impl std::fmt::Display) -> io::Error {
-    let what = format!("ZIP archive, byte {at}: {what}");
-    io::Error::new(io::ErrorKind::InvalidData, what)
+    error(io::ErrorKind::InvalidData, at, what.to_string())
 }
 
 pub(super) fn unsupported(at: u64, what: impl std::fmt::Display) -> io::Error {
-    let what = format!("ZIP archive, byte {at}: {what}");
-    io::Error::new(io::ErrorKind::Unsupported, what)
+    error(io::ErrorKind::Unsupported, at, what.to_string())
+}
+
+fn error(kind: io::ErrorKind, at: u64, what: String) -> io::Error {
+    let error = ArchiveError {
+        at,
+        what,
+        is_damaged: kind == io::ErrorKind::InvalidData,
+    };
+    io::Error::new(kind, Error::Archive(error))
 }
