@@ -32,7 +32,7 @@ fn walk(len: usize) -> Vec<u8> {
         .collect()
 }
 
-/// What is measured: content by copies, by whole chunks, and the other direction.
+/// The cases that are measured: content by copies, by whole chunks, and the other direction.
 const WORK: [&str; 3] = ["read", "next_bytes", "write"];
 
 fn blocking(work: &str, builder: EncoderBuilder, threads: usize, data: &[u8], file: &[u8]) {

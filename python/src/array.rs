@@ -63,7 +63,7 @@ pub fn dataset_options(threads: usize) -> DatasetOptions {
     DatasetOptions::new().threads(threads)
 }
 
-/// What is open.
+/// The open array, by its kind.
 pub enum Inner {
     /// An array of a dataset.
     Rows(Box<CArray>),

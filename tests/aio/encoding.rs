@@ -14,7 +14,7 @@ use testkit::effort::models;
 use testkit::golden::{Random, sensor};
 use tokio::io::AsyncWriteExt;
 
-/// What is done with an encoder.
+/// A step of work with an encoder.
 enum Step {
     Write(Vec<u8>),
     Flush,

@@ -144,7 +144,7 @@ fn a_timer_keeps_its_beat() {
             work
         })
     };
-    // What other programs do on this machine is not counted, and a beat takes several polls of the decoder.
+    // The work of other programs on this machine is not counted, and a beat takes several polls of the decoder.
     for by_copies in [false, true] {
         assert!(gaps(&sensor(64 << 20, 3), by_copies) < Duration::from_millis(10));
         assert!(gaps(&vec![0; 64 << 20], by_copies) < Duration::from_millis(10));

@@ -1,4 +1,4 @@
-//! What was flushed arrives while both ends wait, also over streams that stall, and half-closed sockets.
+//! Flushed content arrives while both ends wait, also over streams that stall, and half-closed sockets.
 
 use super::run;
 use bloscpack::aio::{AsyncDecoder, AsyncEncoder, RecordSink, RecordStream, Tokio};

@@ -89,7 +89,7 @@ fn main() -> std::io::Result<()> {
         #[cfg(feature = "c-blosc")]
         ["make", file, count] => pairs::make(file, count.parse().map_err(std::io::Error::other)?),
         ["read", file] => {
-            // What refuses by a panic need not say so for each chunk.
+            // An engine that refuses by a panic need not say so for each chunk.
             std::panic::set_hook(Box::new(|_| {}));
             read(&pairs::load(file)?);
             Ok(())

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use engine::ChunkError;
 
-/// What went wrong, in C-Blosc's numbers.
+/// An error, as C-Blosc's number of it.
 pub(crate) mod code {
     use std::os::raw::c_int;
 

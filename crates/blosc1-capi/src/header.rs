@@ -1,4 +1,4 @@
-//! What the header of a chunk says, without further checks: the functions `blosc_cbuffer_*`.
+//! The fields of a chunk's header, without further checks: the functions `blosc_cbuffer_*`.
 #![allow(
     unsafe_code,
     reason = "exported functions take pointers and names that are not mangled"

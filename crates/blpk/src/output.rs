@@ -178,7 +178,7 @@ impl Output {
     /// binary data was about to reach a terminal.
     pub fn unfinished(&self, failure: Failure) -> Failure {
         if let Sink::Direct(file) = &self.sink {
-            // What other processes write next goes after it.
+            // The next bytes of other processes go after it.
             let _ = file.settle();
         }
         match &self.sink {

@@ -39,7 +39,7 @@ pub struct Session {
     verbose: bool,
     debug: bool,
     begun: Instant,
-    /// What opens URLs, with its options until it is needed.
+    /// The opener of URLs; until it is needed, its options.
     #[cfg(feature = "remote")]
     remote: OnceLock<Remote>,
     #[cfg(feature = "remote")]

@@ -226,7 +226,7 @@ impl<'a> Search<'a> {
         let mut sizes = Vec::new();
         for typesize in TYPESIZES {
             if typesize > 8 || typesize == 6 {
-                // Of these, some divisor shows first whether there are elements at all.
+                // Some divisor of these shows first whether there are elements at all.
                 if is_text(&sizes) {
                     continue;
                 }

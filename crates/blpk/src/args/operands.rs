@@ -28,7 +28,7 @@ pub struct Operands {
     #[arg(long, help_heading = NAMES)]
     multiple: bool,
 
-    /// What gzip and zstd need to be told: the input is always kept.
+    /// An option that gzip and zstd need, and that changes nothing here: the input is always kept.
     #[arg(long, hide = true)]
     keep: bool,
 

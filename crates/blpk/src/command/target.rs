@@ -1,4 +1,4 @@
-//! What `import` and `convert` make, by their options and by the ending of OUT.
+//! The kind of file or dataset that `import` and `convert` make, by their options and by the ending of OUT.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::layout::ArrayLayout;
 use crate::text::quoted;
 
-/// What is made.
+/// The kind that is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A dataset or a frame.
@@ -17,7 +17,7 @@ pub enum Target {
     File,
 }
 
-/// What the ending of a name promises, if that is a frame or a Bloscpack file.
+/// The kind that the ending of a name promises, if that is a frame or a Bloscpack file.
 pub fn promised(path: &Path) -> Option<Target> {
     match &*ending(path)? {
         "b2nd" | "b2frame" => Some(Target::Layout(ArrayLayout::Frame(ArrayKind::B2nd))),
@@ -36,7 +36,7 @@ pub fn mismatch(path: &Path, is: &str, hint: impl Into<String>) -> Failure {
     Failure::usage(title).hint(hint)
 }
 
-/// What to make at `path`, with the layout that was given. Refuses a layout that the ending of the name contradicts.
+/// The kind to make at `path`, with the layout that was given. Refuses a layout that the ending of the name contradicts.
 pub fn of(path: &Path, given: Option<ArrayLayout>) -> Result<Target, Failure> {
     let wrong = |is: &str, hint: &str| Err(mismatch(path, is, hint));
     if let (Some(target), None) = (promised(path), given) {

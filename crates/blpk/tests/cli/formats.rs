@@ -34,7 +34,7 @@ fn separators_are_noticed() {
         let n = folder.run(["cat", "t", "--column", "n"]).succeeded();
         assert_eq!(n, [1_i64.to_le_bytes(), 2_i64.to_le_bytes()].concat());
     }
-    // What is given counts, and so does the ending.
+    // The option counts, and so does the ending.
     folder.write("h.tsv", "a;b\n1;2\n");
     folder.run(["import", "h.tsv", "one"]).succeeded();
     assert_eq!(info(&folder, "one")["columns"].as_array().unwrap().len(), 1);

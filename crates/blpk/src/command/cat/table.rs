@@ -78,7 +78,7 @@ pub fn text(
     Ok(Some(text))
 }
 
-/// What is not shown.
+/// The rows and columns that are not shown.
 fn note(rows: u64, shown: u64, others: &[&Column]) -> String {
     let mut note = match shown < rows {
         true => format!("{shown} of {}", count(rows, "row")),

@@ -1,4 +1,4 @@
-//! What is intact of a file that ends too early, or whose headers contradict each other.
+//! The intact parts of a file that ends too early, or whose headers contradict each other.
 
 use std::io::Read;
 
