@@ -123,15 +123,18 @@ impl DecoderBuilder {
 
     /// Builds a decoder of this reader. Nothing is read yet.
     pub fn read_from<R: Read>(self, reader: R) -> Decoder<R> {
-        Decoder::with_engine(Engine::new(reader, self.settings))
+        self.build(reader)
     }
 
-    /// Builds a decoder of an async source, whose work is done by the [crew](crate::aio#threads) of this process. The
-    /// number of [threads](Self::threads) is then that of the chunks that may be decoded at once.
+    pub(crate) fn build<R>(self, input: R) -> Decoder<R> {
+        Decoder::with_engine(Engine::new(input, self.settings))
+    }
+
+    /// The same options for the crew of this process.
     #[cfg(feature = "aio")]
-    pub fn read_async<S: crate::aio::Source>(mut self, source: S) -> crate::aio::AsyncDecoder<S> {
+    pub(crate) fn on_crew(mut self) -> Self {
         self.settings.crew = Some(bloscpack_storage::parallel::crew());
-        Decoder::with_engine(Engine::new(source, self.settings)).into()
+        self
     }
 
     /// Builds a decoder of a source that can be read at any position, from the byte `from` on, at which the first member

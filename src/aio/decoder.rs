@@ -55,6 +55,14 @@ impl<S> From<Decoder<S>> for AsyncDecoder<S> {
     }
 }
 
+impl DecoderBuilder {
+    /// Builds a decoder of an async source, whose work is done by the [crew](super#threads) of this process. The number of
+    /// [threads](Self::threads) is then that of the chunks that may be decoded at once.
+    pub fn read_async<S: Source>(self, source: S) -> AsyncDecoder<S> {
+        self.on_crew().build(source).into()
+    }
+}
+
 impl<S: Source> AsyncDecoder<S> {
     /// Creates a decoder with the default [`Limits`](bloscpack_wire::Limits). For other options there is
     /// [`DecoderBuilder::read_async`].

@@ -42,12 +42,21 @@ pub struct AsyncEncoder<T> {
     pub(super) output: Output<Encoder<Outlet>, T>,
 }
 
-impl<T> AsyncEncoder<T> {
-    pub(crate) fn with(encoder: Encoder<Outlet>, target: T) -> Self {
+impl EncoderBuilder {
+    /// Builds an encoder for an async target, whose work is done by the [crew](super#threads) of this process. The number of
+    /// [threads](Self::threads) is then that of the chunks that may be compressed at once. The header is written with the
+    /// first data.
+    ///
+    /// # Errors
+    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error, as [`write_to`](Self::write_to).
+    pub fn write_async<T: Target>(self, target: T) -> Result<AsyncEncoder<T>> {
+        let encoder = self.on_crew().write_to(Outlet::default())?;
         let output = Output::new(encoder, target);
-        Self { output }
+        Ok(AsyncEncoder { output })
     }
+}
 
+impl<T> AsyncEncoder<T> {
     /// The target underneath.
     pub fn get_ref(&self) -> &T {
         &self.output.target

@@ -47,7 +47,6 @@ pub use encoder::AsyncEncoder;
 pub use ends::{Source, Target};
 #[cfg(feature = "futures-io")]
 pub use futures::Futures;
-pub(crate) use output::Outlet;
 pub(crate) use pace::Pace;
 pub use pace::Yield;
 pub use records::RecordStream;

@@ -49,6 +49,13 @@ impl<S> From<RecordReader<S>> for RecordStream<S> {
     }
 }
 
+impl RecordReaderBuilder {
+    /// Builds a stream of records of an async source, as [`DecoderBuilder::read_async`](crate::DecoderBuilder::read_async).
+    pub fn read_async<S: Source>(self, source: S) -> RecordStream<S> {
+        self.on_crew().build(source).into()
+    }
+}
+
 impl<S: Source> RecordStream<S> {
     /// Creates a stream with the default [`Limits`](bloscpack_wire::Limits). For other options there is
     /// [`RecordReaderBuilder::read_async`].

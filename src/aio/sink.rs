@@ -35,12 +35,19 @@ pub struct RecordSink<T> {
     output: Output<RecordWriter<Outlet>, T>,
 }
 
-impl<T> RecordSink<T> {
-    pub(crate) fn with(writer: RecordWriter<Outlet>, target: T) -> Self {
+impl RecordWriterBuilder {
+    /// Builds a sink for an async target, as [`EncoderBuilder::write_async`](crate::EncoderBuilder::write_async).
+    ///
+    /// # Errors
+    /// Returns the same errors as [`write_to`](Self::write_to).
+    pub fn write_async<T: Target>(self, target: T) -> Result<RecordSink<T>> {
+        let writer = self.on_crew().write_to(Outlet::default())?;
         let output = Output::new(writer, target);
-        Self { output }
+        Ok(RecordSink { output })
     }
+}
 
+impl<T> RecordSink<T> {
     /// The target underneath.
     pub fn get_ref(&self) -> &T {
         &self.output.target

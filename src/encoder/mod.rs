@@ -311,21 +311,6 @@ impl EncoderBuilder {
         Encoder::with_plan(writer, Plan::new(self, false)?)
     }
 
-    /// Builds an encoder for an async target, whose work is done by the [crew](crate::aio#threads) of this process. The number
-    /// of [threads](Self::threads) is then that of the chunks that may be compressed at once. The header is written with
-    /// the first data.
-    ///
-    /// # Errors
-    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error, as [`write_to`](Self::write_to).
-    #[cfg(feature = "aio")]
-    pub fn write_async<T: crate::aio::Target>(
-        self,
-        target: T,
-    ) -> Result<crate::aio::AsyncEncoder<T>> {
-        let encoder = self.on_crew().write_to(crate::aio::Outlet::default())?;
-        Ok(crate::aio::AsyncEncoder::with(encoder, target))
-    }
-
     /// The same options for the crew of this process.
     #[cfg(feature = "aio")]
     pub(crate) fn on_crew(mut self) -> Self {

@@ -208,18 +208,11 @@ impl RecordWriterBuilder {
         RecordWriter::with_plan(writer, plan, &records)
     }
 
-    /// Builds a sink for an async target, as [`EncoderBuilder::write_async`](crate::EncoderBuilder::write_async).
-    ///
-    /// # Errors
-    /// Returns the same errors as [`write_to`](Self::write_to).
+    /// The same options for the crew of this process.
     #[cfg(feature = "aio")]
-    pub fn write_async<T: crate::aio::Target>(
-        mut self,
-        target: T,
-    ) -> Result<crate::aio::RecordSink<T>> {
+    pub(crate) fn on_crew(mut self) -> Self {
         self.options = self.options.on_crew();
-        let writer = self.write_to(crate::aio::Outlet::default())?;
-        Ok(crate::aio::RecordSink::with(writer, target))
+        self
     }
 
     /// Builds a writer for a file or anything else that can be written, read and sought: `finish` fills in header, metadata

@@ -98,11 +98,11 @@ impl RecordReaderBuilder {
         self.build(input)
     }
 
-    /// Builds a stream of records of an async source, as [`DecoderBuilder::read_async`](crate::DecoderBuilder::read_async).
+    /// The same options for the crew of this process.
     #[cfg(feature = "aio")]
-    pub fn read_async<S: crate::aio::Source>(mut self, source: S) -> crate::aio::RecordStream<S> {
+    pub(crate) fn on_crew(mut self) -> Self {
         self.settings.crew = Some(bloscpack_storage::parallel::crew());
-        self.build(source).into()
+        self
     }
 
     pub(crate) fn build<R>(self, input: R) -> RecordReader<R> {
