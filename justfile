@@ -59,6 +59,12 @@ bench-arrays python_blosc2 python_caterva="-" rounds="5":
     cargo build --release --bench arrays
     benches/arrays.py "$(ls -t target/release/deps/arrays-* | grep -v '\.d$' | head -n 1)" {{python_blosc2}} {{python_caterva}} {{rounds}}
 
+# Slices of an array behind a slow web server, against python-blosc2 and Zarr; PYTHON is an interpreter with blosc2, zarr, fsspec
+# and aiohttp.
+bench-remote python rounds="5":
+    cargo build --release -p bloscpack-remote --example slices
+    benches/remote.py target/release/examples/slices {{python}} {{rounds}}
+
 # The Python module against Bloscpack, bcolz-zipline, python-blosc2 and numcodecs, in one run. Takes half an hour.
 bench-python rounds="5": wheel
     benches/python.py target/wheels/*.whl {{rounds}}

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// An object of a store that can be read at any position, by several threads at once.
 ///
 /// The first read brings length and version, and the first bytes. All later answers have to be of the same version: an object
-/// that was changed meanwhile is an error. Requests are for 64 KiB to 1 MiB. Where a reader goes forward, or
+/// that was changed meanwhile is an error. Requests are for 64 KiB to 2 MiB. Where a reader goes forward, or
 /// [announces](ReadAt::will_read) what it is going to read, that is fetched ahead, many requests at once.
 ///
 /// ```

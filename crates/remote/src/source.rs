@@ -5,6 +5,7 @@ use crate::cache::{Cache, Run, Wanted};
 use crate::error::{Failure, Secrets};
 use crate::options::RemoteOptions;
 use bytes::Bytes;
+use futures_util::future;
 use object_store::path::Path;
 use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore};
 use std::fmt;
@@ -16,7 +17,7 @@ use tokio::sync::Semaphore;
 /// The least bytes of a request, where there are so many.
 const LEAST: u64 = 64 << 10;
 /// The most bytes of a request.
-const MOST: u64 = 1 << 20;
+const MOST: u64 = 2 << 20;
 /// Objects of a store of datasets are fetched whole up to this length, in one request.
 const WHOLE: u64 = 8 << 20;
 
@@ -136,7 +137,7 @@ impl Source {
         self.version.get()
     }
 
-    /// The version of the first answer, which also brings the first bytes.
+    /// The version of the first answer, which also brings the first bytes; the last ones of a frame come at the same time.
     pub fn version(self: &Arc<Self>) -> io::Result<&Version> {
         Ok(self.first()?)
     }
@@ -151,11 +152,15 @@ impl Source {
             return Ok(version);
         }
         let source = Arc::clone(self);
-        let (version, bytes) = self
-            .place
-            .shared
-            .bridge
-            .wait(async move { source.begin().await })??;
+        let begun = async move { future::join(source.begin(), source.end()).await };
+        let (begun, end) = self.place.shared.bridge.wait(begun)?;
+        let (version, bytes) = begun?;
+        if let Some((meta, range, bytes)) = end {
+            let is_end = version.is(&meta) && range.end == version.size;
+            if is_end && bytes.len() as u64 == range.end - range.start {
+                self.place.shared.cache.put(&version.key, range, bytes);
+            }
+        }
         Ok(self.begun_with(version, bytes))
     }
 
@@ -177,7 +182,7 @@ impl Source {
             source.begun_with(version, bytes);
             Ok(source)
         });
-        let begun = futures_util::future::join_all(begun.collect::<Vec<_>>());
+        let begun = future::join_all(begun.collect::<Vec<_>>());
         bridge.wait(begun)
     }
 
@@ -215,6 +220,23 @@ impl Source {
         let bytes = self.body(result, &expected).await?;
         drop(permit);
         Ok((version, bytes))
+    }
+
+    /// Asks for the last bytes of a frame, which by its name it seems to be, before the length is known: both of its ends are
+    /// needed to open it. Returns none where anything fails: then they are asked for when they are needed.
+    async fn end(&self) -> Option<(ObjectMeta, Range<u64>, Bytes)> {
+        if self.is_part || !matches!(self.place.path.extension(), Some("b2nd" | "b2frame")) {
+            return None;
+        }
+        let _permit = self.place.shared.permits.acquire().await.ok()?;
+        let options = GetOptions {
+            range: Some(GetRange::Suffix(LEAST)),
+            ..Default::default()
+        };
+        let result = self.place.store.get_opts(&self.place.path, options).await;
+        let result = result.ok()?;
+        let (meta, range) = (result.meta.clone(), result.range.clone());
+        Some((meta, range, result.bytes().await.ok()?))
     }
 
     /// The range of an answer, if it is the one that was asked for.

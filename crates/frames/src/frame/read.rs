@@ -307,7 +307,7 @@ impl Frame {
 }
 
 /// Chunks of up to so many bytes are announced whole, however few of their blocks are wanted: a second round trip takes longer.
-const WHOLE: u64 = 1 << 20;
+const WHOLE: u64 = 8 << 20;
 /// The most chunks that are announced at once.
 const MAX_ANNOUNCED: usize = 1 << 13;
 

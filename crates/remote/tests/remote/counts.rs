@@ -116,7 +116,7 @@ fn a_frame() {
     bucket.put(&remote, "cube.b2nd", std::fs::read(&path).unwrap());
     let object = || remote.object("memory://bucket/cube.b2nd").unwrap();
     let cube = NdArray::read_from(object()).unwrap();
-    row("open an array in a frame", bucket.take(), 2, 2);
+    row("open an array in a frame", bucket.take(), 2, 1);
     cube.read_slice(&[200..201, 205..206, 206..207]).unwrap();
     row("a point", bucket.take(), 2, 1);
     let plane = [0..256, 0..256, 40..41];
