@@ -230,8 +230,11 @@ fn answer(
         .unwrap()
         .split_once('-')
         .unwrap();
-    let from: usize = from.parse().unwrap();
     let all = body.len();
+    let (from, to) = match from {
+        "" => (all.saturating_sub(to.parse().unwrap()), ""),
+        from => (from.parse().unwrap(), to),
+    };
     if from >= all {
         let fields = format!("{fields}Content-Range: bytes */{all}\r\n");
         return Some(("416 Range Not Satisfiable", fields, Vec::new()));
