@@ -9,13 +9,59 @@ use std::sync::Arc;
 pub(crate) struct Failure {
     kind: ErrorKind,
     text: Arc<str>,
+    is_conflict: bool,
 }
 
 impl From<Failure> for io::Error {
     fn from(failure: Failure) -> Self {
-        Self::new(failure.kind, &*failure.text)
+        match failure.is_conflict {
+            true => Self::new(failure.kind, ChangedByAnotherWriter(failure.text)),
+            false => Self::new(failure.kind, &*failure.text),
+        }
     }
 }
+
+/// The error for a change that came too late: another writer has changed the same objects meanwhile, and nothing of this
+/// change was made visible.
+///
+/// ```
+/// # use bloscpack_remote::ChangedByAnotherWriter;
+/// fn can_be_tried_again(error: &std::io::Error) -> bool {
+///     ChangedByAnotherWriter::is_cause_of(error)
+/// }
+/// ```
+#[derive(Debug, Clone)]
+pub struct ChangedByAnotherWriter(Arc<str>);
+
+impl ChangedByAnotherWriter {
+    /// Whether this is the cause of an error: what was changed can be opened again, and the change be made again.
+    #[must_use]
+    pub fn is_cause_of(error: &io::Error) -> bool {
+        error.get_ref().is_some_and(|inner| inner.is::<Self>())
+    }
+
+    /// The same for an error of the library.
+    #[must_use]
+    pub fn is_cause(error: &bloscpack::Error) -> bool {
+        let mut next: Option<&(dyn Error + 'static)> = Some(error);
+        while let Some(error) = next {
+            let inner = error.downcast_ref::<io::Error>();
+            if error.is::<Self>() || inner.is_some_and(Self::is_cause_of) {
+                return true;
+            }
+            next = error.source();
+        }
+        false
+    }
+}
+
+impl std::fmt::Display for ChangedByAnotherWriter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for ChangedByAnotherWriter {}
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
@@ -148,6 +194,55 @@ impl Failure {
         Self {
             kind,
             text: text.into().into(),
+            is_conflict: false,
+        }
+    }
+
+    /// Another writer was first.
+    pub fn conflict(name: &str) -> Self {
+        let text = format!(
+            "{name}: changed by another writer; this change was not made (open it again, and repeat the change)"
+        );
+        Self {
+            is_conflict: true,
+            ..Self::new(ErrorKind::ResourceBusy, text)
+        }
+    }
+
+    /// There is an object where a new one was wanted.
+    pub fn exists(name: &str) -> Self {
+        let text = format!("{name}: an object exists there (choose another name, or replace it)");
+        Self::new(ErrorKind::AlreadyExists, text)
+    }
+
+    /// The store has kept other bytes than it was given.
+    pub fn stored(name: &str, found: u64, expected: u64) -> Self {
+        let text = format!(
+            "{name}: the store has {found} bytes, not the {expected} that were sent (try again)"
+        );
+        Self::new(ErrorKind::Other, text)
+    }
+
+    /// The error of a store for a change at this URL.
+    pub fn of_change(error: &object_store::Error, name: &str, secrets: &Secrets) -> Self {
+        use object_store::Error as E;
+        match error {
+            E::Precondition { .. } => Self::conflict(name),
+            E::AlreadyExists { .. } => Self::exists(name),
+            E::NotImplemented { .. } | E::NotSupported { .. } => Self::new(
+                ErrorKind::Unsupported,
+                format!(
+                    "{name}: this store cannot do that: {}",
+                    secrets.redact(&error.to_string())
+                ),
+            ),
+            E::PermissionDenied { .. } => Self::new(
+                ErrorKind::PermissionDenied,
+                format!(
+                    "{name}: writing is denied (the credentials need the permission to put objects)"
+                ),
+            ),
+            _ => Self::of(error, name, secrets),
         }
     }
 

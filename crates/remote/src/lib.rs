@@ -1,4 +1,4 @@
-//! Bloscpack files, records, datasets and Blosc2 frames, read from object stores and over HTTP.
+//! Bloscpack files, records, datasets and Blosc2 frames, in object stores, and read over HTTP.
 //!
 //! [`Remote`] opens URLs. What it returns is what [`bloscpack::open`] returns for paths, and reads the same; [`RemoteObject`]
 //! and [`RemoteStore`] also go wherever a [`ReadAt`](bloscpack::storage::ReadAt) or a
@@ -9,6 +9,7 @@
 //! | open anything | [`Remote::open`] |
 //! | read bytes of an object at any position | [`Remote::object`] |
 //! | open a dataset, or find those below a prefix | [`Remote::store`] |
+//! | write an object | [`Remote::create`] |
 //! | call asynchronous code from a thread | [`Bridge`] |
 //!
 //! `docs/remote.md` in the repository has a table of how many requests each kind of work takes.
@@ -31,13 +32,17 @@ mod plan;
 mod remote;
 mod source;
 mod store;
+mod upload;
+mod writer;
 
 pub use bridge::Bridge;
+pub use error::ChangedByAnotherWriter;
 pub use location::is_url;
 pub use object::RemoteObject;
 pub use options::RemoteOptions;
 pub use remote::{Found, Remote};
 pub use store::RemoteStore;
+pub use writer::{RemoteWriter, WriteOptions};
 
 /// The crate whose stores can be [registered](Remote::register).
 pub use object_store;

@@ -10,6 +10,8 @@ use crate::options::RemoteOptions;
 use crate::plan::Plan;
 use crate::source::{Place, Shared, Source};
 use crate::store::RemoteStore;
+use crate::upload::exists;
+use crate::writer::{RemoteWriter, WriteOptions, check_place};
 use bloscpack::Result;
 use bloscpack::error::IoSide as _;
 use bloscpack::open::{Container, OpenOptions, open_source, open_store};
@@ -157,6 +159,26 @@ impl Remote {
             Found::Object(object) => open_source(object, options),
             Found::Folder(store) => open_store(store, options),
         }
+    }
+
+    /// Begins to write an object, which appears when it is finished.
+    ///
+    /// # Errors
+    /// Returns an error for a URL that is not one, for those of folders and web servers, and for a store that cannot be
+    /// reached.
+    pub fn create(&self, url: &str, options: &WriteOptions) -> io::Result<RemoteWriter> {
+        let location = Location::parse(url)?;
+        let place = self.place(&location)?;
+        check_place(&place, location.scheme == Scheme::Http, location.is_folder)?;
+        Ok(RemoteWriter::new(place, options.clone()))
+    }
+
+    /// Whether there is an object at a URL.
+    ///
+    /// # Errors
+    /// Returns the errors of [`object`](Self::object) except that for an object that does not exist.
+    pub fn exists(&self, url: &str) -> io::Result<bool> {
+        Ok(exists(&self.place(&Location::parse(url)?)?)?)
     }
 
     fn object_at(&self, location: &Location) -> std::result::Result<RemoteObject, Failure> {

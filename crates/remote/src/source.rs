@@ -42,6 +42,13 @@ pub(crate) struct Place {
     pub secrets: Secrets,
 }
 
+impl Place {
+    /// The error for a change that failed.
+    pub fn not_written(&self, error: &object_store::Error) -> Failure {
+        Failure::of_change(error, &self.name, &self.secrets)
+    }
+}
+
 impl fmt::Debug for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)

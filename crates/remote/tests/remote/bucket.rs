@@ -5,11 +5,12 @@ use bloscpack_remote::object_store::path::Path;
 use bloscpack_remote::object_store::{
     CopyOptions, Error, GetOptions, GetResult, GetResultPayload, ListResult, MultipartUpload,
     ObjectMeta, ObjectStore, ObjectStoreExt as _, PutMultipartOptions, PutOptions, PutPayload,
-    PutResult, Result,
+    PutResult, Result, UploadPart,
 };
 use bloscpack_remote::{Remote, RemoteOptions};
 use futures_util::stream::{self, BoxStream, StreamExt as _, TryStreamExt as _};
 use std::fmt;
+use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -61,10 +62,12 @@ pub const FAULTS: [Fault; 8] = [
 pub struct Bucket {
     /// Buckets with the same objects may count for themselves.
     inner: Arc<InMemory>,
-    seen: Mutex<Seen>,
+    seen: Arc<Mutex<Seen>>,
     /// The request that fails, counted from 0, and how; perhaps all after it fail, too.
     pub fault: Option<(usize, bool, Fault)>,
     pub delay: Duration,
+    /// Uploads in parts that were neither completed nor aborted.
+    open: Arc<Mutex<isize>>,
 }
 
 impl fmt::Display for Bucket {
@@ -85,9 +88,10 @@ impl Bucket {
     pub fn again(&self, fault: Option<(usize, bool, Fault)>) -> Arc<Self> {
         Arc::new(Self {
             inner: Arc::clone(&self.inner),
-            seen: Mutex::default(),
+            seen: Arc::default(),
             fault,
             delay: self.delay,
+            open: Arc::default(),
         })
     }
 
@@ -115,6 +119,48 @@ impl Bucket {
                 true => self.put_all(remote, &name, &path),
                 false => self.put(remote, &name, std::fs::read(path).unwrap()),
             }
+        }
+    }
+
+    /// The bytes of an object, if there is one.
+    pub fn bytes(&self, remote: &Remote, path: &str) -> Option<Vec<u8>> {
+        let (inner, path) = (Arc::clone(&self.inner), Path::parse(path).unwrap());
+        let get = async move { inner.get(&path).await.ok()?.bytes().await.ok() };
+        Some(remote.bridge().wait(get).unwrap()?.to_vec())
+    }
+
+    /// All objects, by their paths.
+    pub fn all(&self, remote: &Remote) -> std::collections::BTreeMap<String, Vec<u8>> {
+        let inner = Arc::clone(&self.inner);
+        let listed = async move { inner.list(None).try_collect::<Vec<_>>().await.unwrap() };
+        let listed = remote.bridge().wait(listed).unwrap();
+        let paths = listed.into_iter().map(|meta| meta.location.to_string());
+        paths
+            .map(|path| (path.clone(), self.bytes(remote, &path).unwrap()))
+            .collect()
+    }
+
+    /// A bucket of its own with the same objects.
+    pub fn copy(&self, fault: Option<(usize, bool, Fault)>) -> Arc<Self> {
+        Arc::new(Self {
+            inner: Arc::new(self.inner.fork()),
+            fault,
+            delay: self.delay,
+            ..Self::default()
+        })
+    }
+
+    /// Uploads in parts that were neither completed nor aborted.
+    pub fn open_uploads(&self) -> isize {
+        *self.open.lock().unwrap()
+    }
+
+    fn faults(&self) -> Faults {
+        Faults {
+            seen: Arc::clone(&self.seen),
+            fault: self.fault,
+            delay: self.delay,
+            open: Arc::clone(&self.open),
         }
     }
 
@@ -201,6 +247,113 @@ impl Bucket {
     }
 }
 
+/// The part of a bucket that counts changes and lets them fail.
+#[derive(Debug, Clone)]
+struct Faults {
+    seen: Arc<Mutex<Seen>>,
+    fault: Option<(usize, bool, Fault)>,
+    delay: Duration,
+    open: Arc<Mutex<isize>>,
+}
+
+impl Faults {
+    /// The number of a request, with what is wrong with it.
+    async fn begin(&self) -> (usize, Option<Fault>) {
+        let (number, round) = {
+            let mut seen = self.seen.lock().unwrap();
+            seen.requests += 1;
+            seen.now += 1;
+            seen.at_once = seen.at_once.max(seen.now);
+            (seen.requests - 1, seen.rounds + 1)
+        };
+        tokio::time::sleep(self.delay).await;
+        let fault = self
+            .fault
+            .filter(|(at, goes_on, _)| *at == number || (*goes_on && *at < number));
+        (round, fault.map(|(.., fault)| fault))
+    }
+
+    fn end(&self, round: usize) {
+        let mut seen = self.seen.lock().unwrap();
+        seen.rounds = seen.rounds.max(round);
+        seen.now = seen.now.saturating_sub(1);
+    }
+
+    /// Makes a change, or says that it did not, or does so although it did.
+    async fn change<T>(self, path: &Path, change: impl Future<Output = Result<T>>) -> Result<T> {
+        let (round, fault) = self.begin().await;
+        let failed = |what: &'static str| Error::Generic {
+            store: "bucket",
+            source: what.into(),
+        };
+        let done = match fault {
+            None => change.await,
+            Some(Fault::Torn | Fault::Long) => match change.await {
+                Ok(_) => Err(failed("503, after it was done")),
+                Err(error) => Err(error),
+            },
+            Some(Fault::Precondition | Fault::Changed) => Err(Error::Precondition {
+                path: path.to_string(),
+                source: "412".into(),
+            }),
+            Some(_) => Err(failed("500 Internal Server Error")),
+        };
+        self.end(round);
+        done
+    }
+}
+
+/// An upload in parts, each of which may fail.
+#[derive(Debug)]
+struct Upload {
+    inner: Box<dyn MultipartUpload>,
+    path: Path,
+    faults: Faults,
+}
+
+#[async_trait::async_trait]
+impl MultipartUpload for Upload {
+    fn put_part(&mut self, data: PutPayload) -> UploadPart {
+        // The store keeps parts in the order of the calls: one that is cut has to be cut here.
+        let number = self.faults.seen.lock().unwrap().requests;
+        let is_cut = matches!(self.faults.fault, Some((at, _, Fault::Cut)) if at == number);
+        let bytes = bytes::Bytes::from(data);
+        let kept = if is_cut { bytes.len() / 2 } else { bytes.len() };
+        let put = self.inner.put_part(bytes.slice(..kept).into());
+        let (faults, path) = (self.faults.clone(), self.path.clone());
+        match is_cut {
+            true => {
+                faults.seen.lock().unwrap().requests += 1;
+                put
+            }
+            false => Box::pin(async move { faults.change(&path, put).await }),
+        }
+    }
+
+    async fn complete(&mut self) -> Result<PutResult> {
+        let faults = self.faults.clone();
+        let (path, complete) = (self.path.clone(), self.inner.complete());
+        let open = Arc::clone(&faults.open);
+        let complete = async move {
+            let done = complete.await;
+            *open.lock().unwrap() -= 1;
+            done
+        };
+        faults.change(&path, complete).await
+    }
+
+    async fn abort(&mut self) -> Result<()> {
+        let faults = self.faults.clone();
+        let (path, abort) = (self.path.clone(), self.inner.abort());
+        let open = Arc::clone(&faults.open);
+        let abort = async move {
+            *open.lock().unwrap() -= 1;
+            abort.await
+        };
+        faults.change(&path, abort).await
+    }
+}
+
 #[async_trait::async_trait]
 impl ObjectStore for Bucket {
     async fn put_opts(
@@ -209,7 +362,8 @@ impl ObjectStore for Bucket {
         payload: PutPayload,
         options: PutOptions,
     ) -> Result<PutResult> {
-        self.inner.put_opts(path, payload, options).await
+        let put = self.inner.put_opts(path, payload, options);
+        self.faults().change(path, put).await
     }
 
     async fn put_multipart_opts(
@@ -217,7 +371,16 @@ impl ObjectStore for Bucket {
         path: &Path,
         options: PutMultipartOptions,
     ) -> Result<Box<dyn MultipartUpload>> {
-        self.inner.put_multipart_opts(path, options).await
+        let begin = self.inner.put_multipart_opts(path, options);
+        let faults = self.faults();
+        let inner = faults.clone().change(path, begin).await?;
+        *self.open.lock().unwrap() += 1;
+        let path = path.clone();
+        Ok(Box::new(Upload {
+            inner,
+            path,
+            faults,
+        }))
     }
 
     async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {

@@ -13,3 +13,4 @@ mod counts;
 mod faults;
 mod mistakes;
 mod servers;
+mod writes;

@@ -1,0 +1,157 @@
+//! [`Upload`]: the parts of an object on their way, of which nobody sees anything before all of them are there.
+
+use crate::error::Failure;
+use crate::source::Place;
+use bytes::Bytes;
+use object_store::{MultipartUpload, ObjectStoreExt as _, PutResult};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
+
+/// How long an upload that is given up may take to tell the store.
+const GIVING_UP: Duration = Duration::from_secs(20);
+
+/// A multipart upload that was begun. It is completed, or else aborted when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Upload {
+    place: Place,
+    /// `None` once it was completed or aborted.
+    upload: Option<Box<dyn MultipartUpload>>,
+    /// The parts on their way, in order, with their lengths.
+    parts: VecDeque<(u64, Receiver<Result<(), Failure>>)>,
+    on_their_way: u64,
+    /// Bytes that may be on their way.
+    most: u64,
+}
+
+impl Upload {
+    /// Begins an upload with at most so many bytes on their way, or a single part of more.
+    pub fn begin(place: &Place, most: u64) -> Result<Self, Failure> {
+        let at = place.clone();
+        let begun = place
+            .shared
+            .bridge
+            .wait(async move { at.store.put_multipart(&at.path).await })?;
+        let upload = begun.map_err(|error| place.not_written(&error))?;
+        Ok(Self {
+            place: place.clone(),
+            upload: Some(upload),
+            parts: VecDeque::new(),
+            on_their_way: 0,
+            most,
+        })
+    }
+
+    /// Sends the next part, once there is room for it.
+    pub fn put(&mut self, part: Bytes) -> Result<(), Failure> {
+        let len = part.len() as u64;
+        while !self.parts.is_empty() && self.on_their_way.saturating_add(len) > self.most {
+            self.wait_for_one()?;
+        }
+        let upload = self.upload.as_mut().ok_or_else(Failure::ended)?;
+        let sent = upload.put_part(part.into());
+        let place = self.place.clone();
+        let (done, result) = sync_channel(1);
+        self.place.shared.bridge.spawn(async move {
+            let permit = place.shared.permits.acquire().await;
+            let put = match permit {
+                Ok(_permit) => sent.await.map_err(|error| place.not_written(&error)),
+                Err(_) => Err(Failure::ended()),
+            };
+            // Nobody waits for it after another part has failed.
+            let _ = done.send(put);
+        });
+        self.on_their_way += len;
+        self.parts.push_back((len, result));
+        Ok(())
+    }
+
+    /// Waits for the part that was sent first.
+    fn wait_for_one(&mut self) -> Result<(), Failure> {
+        let Some((len, result)) = self.parts.pop_front() else {
+            return Ok(());
+        };
+        self.on_their_way = self.on_their_way.saturating_sub(len);
+        result.recv().map_err(|_| Failure::ended())?
+    }
+
+    /// Waits for all parts.
+    pub fn settle(&mut self) -> Result<(), Failure> {
+        while !self.parts.is_empty() {
+            self.wait_for_one()?;
+        }
+        Ok(())
+    }
+
+    /// Makes an object of all parts, which has to have this length.
+    pub fn complete(mut self, len: u64) -> Result<(), Failure> {
+        self.settle()?;
+        let mut upload = self.upload.take().ok_or_else(Failure::ended)?;
+        let at = self.place.clone();
+        let work = async move {
+            let done = upload.complete().await;
+            (upload, done)
+        };
+        let (upload, done) = self.place.shared.bridge.wait(work)?;
+        match done {
+            Ok(put) => check_length(&at, put, len),
+            Err(error) => {
+                // The store may have completed it, and then has nothing to abort.
+                self.upload = Some(upload);
+                Err(self.place.not_written(&error))
+            }
+        }
+    }
+}
+
+impl Drop for Upload {
+    fn drop(&mut self) {
+        let Some(mut upload) = self.upload.take() else {
+            return;
+        };
+        let parts = std::mem::take(&mut self.parts);
+        // A part that arrives after the end would stay.
+        for (_, result) in parts {
+            let _ = result.recv();
+        }
+        let abort = async move { upload.abort().await };
+        let abort = async move { tokio::time::timeout(GIVING_UP, abort).await.map(drop) };
+        // A store that does not answer has rules for what is left.
+        let _ = self.place.shared.bridge.wait(abort);
+    }
+}
+
+/// Compares the length of an object with what was sent. One that is wrong is removed: it looks whole, and is not.
+fn check_length(place: &Place, put: PutResult, len: u64) -> Result<(), Failure> {
+    let at = place.clone();
+    let check = async move {
+        let found = at.store.head(&at.path).await?;
+        // Somebody else has replaced it since.
+        let is_other = put.e_tag.zip(found.e_tag).is_some_and(|(a, b)| a != b);
+        if found.size == len || is_other {
+            return Ok(len);
+        }
+        at.store.delete(&at.path).await?;
+        Ok(found.size)
+    };
+    let found = place.shared.bridge.wait(check)?;
+    match found.map_err(|error| place.not_written(&error))? {
+        found if found == len => Ok(()),
+        found => Err(Failure::stored(&place.name, found, len)),
+    }
+}
+
+/// Whether there is an object at a place.
+pub(crate) fn exists(place: &Place) -> Result<bool, Failure> {
+    let (store, path) = (Arc::clone(&place.store), place.path.clone());
+    let found = place
+        .shared
+        .bridge
+        .wait(async move { store.head(&path).await })?;
+    match found {
+        Ok(_) => Ok(true),
+        Err(object_store::Error::NotFound { .. }) => Ok(false),
+        Err(error) => Err(place.not_written(&error)),
+    }
+}
