@@ -46,18 +46,14 @@ impl Failure {
 
     /// An error of the operating system; `name` is that of the file.
     pub fn io(name: impl Display, error: &io::Error) -> Self {
-        let title = format!("{name}: {error}");
+        let title = titled(&name.to_string(), error.to_string());
         Self::new(Status::Failed, without_code(&title))
     }
 
     /// An error of the library; `name` is that of the file.
     pub fn library(name: impl Display, error: &Error) -> Self {
         let (name, text) = (name.to_string(), error.to_string());
-        // Errors of object stores name the URL themselves, and what is there may have a longer one.
-        let title = match name.contains("://") && text.starts_with(name.trim_matches('\'')) {
-            true => text,
-            false => format!("{name}: {text}"),
-        };
+        let title = titled(&name, text);
         let failure = Self::new(error.category().into(), without_code(&title));
         let position = error.position();
         Self {
@@ -133,6 +129,15 @@ impl Failure {
         if let Some(title) = &self.title {
             message::error(title, &self.details, self.hint.as_deref());
         }
+    }
+}
+
+/// The text of an error, after the name of the file.
+fn titled(name: &str, text: String) -> String {
+    // Errors of object stores name the URL themselves, and what is there may have a longer one.
+    match name.contains("://") && text.starts_with(name.trim_matches('\'')) {
+        true => text,
+        false => format!("{name}: {text}"),
     }
 }
 

@@ -24,13 +24,16 @@ use bloscpack::{
 
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::remote;
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::quoted;
 pub use bytes::{Bytes, COMPLETED, FROM_JOURNAL, INTERRUPTED, failure, journal};
 pub use counted::CountedFile;
 pub use interruptible::InterruptibleReader;
-pub use kind::{Look, has_data, has_known_ending, is_directory, is_frame, is_sparse_frame, look};
+pub use kind::{
+    Look, has_data, has_known_ending, is_directory, is_frame, is_sparse_frame, look, look_at,
+};
 pub use metadata::read_metadata;
 pub use reader::InputReader;
 pub use rest::Rest;
@@ -72,7 +75,10 @@ impl Input {
         let failed = |error: io::Error| Failure::io(&name, &error);
         let standard = is_standard_input(path);
         let file = if standard { stdin() } else { File::open(path) };
-        let mut file = file.map_err(failed)?;
+        let mut file = match file {
+            Err(_) if remote::is_url(path) => return Err(remote::not_read(path)),
+            file => file.map_err(failed)?,
+        };
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_dir() {
             return Err(Failure::usage(format!("{name} is a directory")).hint(DIRECTORIES));

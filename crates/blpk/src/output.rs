@@ -5,6 +5,8 @@ mod destination;
 mod direct;
 mod folder;
 mod left_over;
+#[cfg_attr(not(feature = "remote"), path = "output/no_object.rs")]
+mod object;
 mod replaces;
 mod syncing;
 mod work_dir;
@@ -18,6 +20,8 @@ use same_file::Handle;
 
 use crate::failure::Failure;
 use crate::input::{Input, STANDARD};
+use crate::interrupt;
+use crate::remote;
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::quoted;
@@ -25,6 +29,7 @@ use atomic::AtomicFile;
 use destination::{Destination, is_block_device};
 use direct::DirectFile;
 pub use folder::{parent, sync_folder, temporary, without_path};
+use object::ObjectFile;
 pub use replaces::Replaces;
 pub use syncing::SyncingFile;
 pub use work_dir::WorkDir;
@@ -43,6 +48,7 @@ pub struct Output {
 enum Sink {
     Atomic(Box<AtomicFile>),
     Direct(DirectFile),
+    Object(Box<ObjectFile>),
 }
 
 impl Output {
@@ -79,6 +85,11 @@ impl Output {
     ) -> Result<Self, Failure> {
         if is_standard_output(path) {
             return Self::standard(inputs, session);
+        }
+        if remote::is_url(path) {
+            let sink = Sink::Object(ObjectFile::begin(path, replaces, session)?.into());
+            let name = remote::name(path);
+            return Ok(Self { name, sink });
         }
         let name = quoted(path);
         let failed = |error: io::Error| Failure::io(&name, &error);
@@ -161,6 +172,7 @@ impl Output {
     fn real_path(&self) -> Option<PathBuf> {
         match &self.sink {
             Sink::Atomic(file) => file.real_path(),
+            Sink::Object(file) => file.real_path(),
             Sink::Direct(_) if self.name == STANDARD_OUTPUT => Some(STANDARD.into()),
             Sink::Direct(_) => None,
         }
@@ -171,6 +183,7 @@ impl Output {
         match &self.sink {
             Sink::Atomic(file) => Some(&file.file),
             Sink::Direct(file) => file.whole.as_ref(),
+            Sink::Object(file) => file.seekable(),
         }
     }
 
@@ -186,7 +199,8 @@ impl Output {
             Sink::Direct(file) if file.refused => refuse_terminal("binary data"),
             Sink::Direct(_) => failure,
             Sink::Atomic(file) if file.replaced.is_some() => failure.detail(unchanged(self.name())),
-            Sink::Atomic(_) => failure.detail(not_written(self.name())),
+            Sink::Object(file) if file.replaces => failure.detail(unchanged(self.name())),
+            Sink::Atomic(_) | Sink::Object(_) => failure.detail(not_written(self.name())),
         }
     }
 
@@ -211,6 +225,11 @@ impl Output {
             Sink::Direct(file) => file
                 .settle()
                 .map_err(|error| Failure::io(&self.name, &error)),
+            Sink::Object(file) => file.commit().map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => exists(&self.name),
+                _ if interrupt::is_cause_of(&error) => Failure::interrupted(),
+                _ => Failure::io(&self.name, &error),
+            }),
             Sink::Atomic(file) => file.commit().map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => exists(&self.name),
                 _ => Failure::io(&self.name, &error),
@@ -224,6 +243,7 @@ impl Write for Output {
         match &mut self.sink {
             Sink::Atomic(file) => (&mut &file.file).write(bytes),
             Sink::Direct(file) => file.write(bytes),
+            Sink::Object(file) => file.write(bytes),
         }
     }
 

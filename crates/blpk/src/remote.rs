@@ -1,4 +1,4 @@
-//! URLs in the place of paths: what is in object stores and on web servers, for reading.
+//! URLs in the place of paths: what is in object stores and on web servers.
 
 use std::path::Path;
 
@@ -37,12 +37,29 @@ pub fn open(path: &Path, _: &OpenOptions, _: &Session) -> Result<Box<dyn Contain
     Err(not_built(path))
 }
 
+/// The failure to change an object in place.
+pub fn not_changed(path: &Path, hint: &str) -> Failure {
+    let title = format!(
+        "{}: objects are only written whole, and cannot be changed in place",
+        name(path)
+    );
+    Failure::usage(title).hint(hint)
+}
+
+/// The failure to read a URL where a file is needed.
+pub fn not_read(path: &Path) -> Failure {
+    let title = format!("{}: this command reads files, not URLs", name(path));
+    let hint = "blpk cat, info, ls, verify, export, convert, decompress and records get read URLs";
+    Failure::usage(title).hint(hint)
+}
+
+/// The failure to open a URL in a build that cannot.
 #[cfg(not(feature = "remote"))]
-fn not_built(path: &Path) -> Failure {
+pub fn not_built(path: &Path) -> Failure {
     // What comes after ? may be a signature.
     let shown = crate::text::shown(path);
     let shown = shown.split('?').next().unwrap_or_default();
-    let title = format!("'{shown}': this build of blpk does not read URLs");
+    let title = format!("'{shown}': this build of blpk has no URLs");
     let install = "cargo install --locked --path crates/blpk --features remote";
     let failure = Failure::new(bloscpack::Category::Unsupported.into(), title);
     failure.hint(format!("in a clone of bloscpack: {install}"))

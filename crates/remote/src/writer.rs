@@ -168,6 +168,11 @@ impl RemoteWriter {
         self.written
     }
 
+    /// Sets the expected length, if that is known only now: see [`WriteOptions::expected`].
+    pub fn expect(&mut self, bytes: u64) {
+        self.options.expected = Some(bytes);
+    }
+
     /// Makes the object appear, and returns its length.
     ///
     /// # Errors

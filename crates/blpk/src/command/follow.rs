@@ -12,6 +12,7 @@ use bloscpack::{
 use crate::failure::{Failure, RECOVER};
 use crate::input::{self, is_standard_input};
 use crate::output::{Output, is_standard_output};
+use crate::remote;
 use crate::session::Session;
 
 /// How often to look whether the output is still read.
@@ -24,6 +25,15 @@ pub fn options(path: &Path, from: u64, session: &Session) -> Result<FollowOption
     let refused = |title: String| Failure::usage(title).hint("name a Bloscpack file");
     if is_standard_input(path) {
         return Err(refused("standard input cannot be followed".into()));
+    }
+    if remote::is_url(path) {
+        let title = format!(
+            "{}: an object cannot be followed, since nothing is appended to it",
+            remote::name(path)
+        );
+        return Err(
+            Failure::usage(title).hint("read it again when there is a new one, without --follow")
+        );
     }
     if !path.metadata().map_err(failed)?.is_file() {
         return Err(refused(format!("{name} is not a regular file")));

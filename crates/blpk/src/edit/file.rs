@@ -16,6 +16,7 @@ use same_file::Handle;
 use super::InPlace;
 use crate::failure::{Failure, RECOVER, io_error, is_busy, is_stopped};
 use crate::input::{self, COMPLETED, INTERRUPTED, Input, is_standard_input};
+use crate::remote;
 use crate::session::{LOCK_TIMEOUT, Session};
 use crate::text::quoted;
 
@@ -29,6 +30,12 @@ impl<'a> FileEdit<'a> {
         if is_standard_input(path) {
             let title = "standard input cannot be changed in place";
             return Err(Failure::usage(title).hint("name a file"));
+        }
+        if remote::is_url(path) {
+            return Err(remote::not_changed(
+                path,
+                "make a new object with blpk compress or blpk records pack, and -f to replace it",
+            ));
         }
         let name = quoted(path);
         let metadata = fs::metadata(path).map_err(|error| missing(path, &error))?;

@@ -25,7 +25,11 @@ impl Replaces {
             is_empty: false,
             is_ours: has_known_ending(path),
         };
-        let found = look(path).unwrap_or_else(unreadable);
+        self.refusal_of(&look(path).unwrap_or_else(unreadable), name)
+    }
+
+    /// The same for what looks like this.
+    pub fn refusal_of(self, found: &Look, name: &str) -> Option<Refusal> {
         let what = match self {
             _ if found.is_empty => return None,
             Self::Compressed if !found.is_ours => "is not a compressed file",

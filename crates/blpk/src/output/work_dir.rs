@@ -30,7 +30,7 @@ impl Output {
         let mut pending = interrupt::pending();
         let dir = match &self.sink {
             Sink::Atomic(file) => temporary().tempdir_in(file.folder()),
-            Sink::Direct(_) => temporary().tempdir(),
+            Sink::Direct(_) | Sink::Object(_) => temporary().tempdir(),
         }?;
         pending.push(dir.path().to_owned());
         Ok(WorkDir {
@@ -43,6 +43,7 @@ impl Output {
     pub fn adopt(&mut self, made: &Path) -> io::Result<()> {
         match &mut self.sink {
             Sink::Atomic(file) => file.adopt(made),
+            Sink::Object(file) => file.adopt(made),
             Sink::Direct(_) => io::copy(&mut File::open(made)?, self).map(|_| ()),
         }
     }

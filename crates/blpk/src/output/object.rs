@@ -1,0 +1,127 @@
+//! An object behind a URL: an output that appears when it is complete.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use bloscpack::storage::ReadAt as _;
+use bloscpack::wire::internal::to_u64;
+use bloscpack_remote::{RemoteWriter, WriteOptions};
+
+use super::{Replaces, SyncingFile, exists};
+use crate::failure::Failure;
+use crate::input::look_at;
+use crate::interrupt::{self, Deferred};
+use crate::remote;
+use crate::session::Session;
+
+/// An object that is being made.
+#[derive(Debug)]
+pub struct ObjectFile {
+    url: PathBuf,
+    /// Whether it replaces an object that is there.
+    pub replaces: bool,
+    writer: RemoteWriter,
+    /// A temporary file, for data whose beginning is known at its end. `None` for data that is sent as it comes.
+    spool: Option<SyncingFile>,
+}
+
+/// Bytes that are copied at once.
+const PIECE: usize = 1 << 20;
+
+impl ObjectFile {
+    /// Begins an object. With -f it replaces one that is there.
+    pub fn begin(path: &Path, replaces: Replaces, session: &Session) -> Result<Self, Failure> {
+        let (url, name) = (path.to_string_lossy(), remote::name(path));
+        let failed = |error: io::Error| Failure::io(&name, &error);
+        let remote = session.remote()?;
+        let is_there = remote.exists(&url).map_err(failed)?;
+        if is_there {
+            let object = remote.object(&url).map_err(failed)?;
+            let found = look_at(path, |first| {
+                let len = first
+                    .len()
+                    .min(usize::try_from(object.size()?).unwrap_or(usize::MAX));
+                let (first, _) = first.split_at_mut(len);
+                object.read_exact_at(0, first)?;
+                Ok(len)
+            });
+            if let Some(refusal) = replaces.refusal_of(&found.map_err(failed)?, &name) {
+                return Err(refusal.failure(session.force));
+            }
+            if !session.force {
+                return Err(exists(&name));
+            }
+        }
+        let options = WriteOptions::new().create_new(!session.force);
+        let writer = remote.create(&url, &options).map_err(failed)?;
+        let spool = match replaces {
+            // Text and plain bytes are written from the first to the last.
+            Replaces::Plain => None,
+            Replaces::Compressed | Replaces::Any => {
+                let file = tempfile::tempfile().map_err(failed)?;
+                Some(SyncingFile::temporary(file))
+            }
+        };
+        Ok(Self {
+            url: path.to_owned(),
+            replaces: is_there,
+            writer,
+            spool,
+        })
+    }
+
+    /// One path for all spellings of it.
+    pub fn real_path(&self) -> Option<PathBuf> {
+        Some(self.url.clone())
+    }
+
+    /// The temporary file, if there is one.
+    pub fn seekable(&self) -> Option<&SyncingFile> {
+        self.spool.as_ref()
+    }
+
+    /// Writes some of the bytes.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &self.spool {
+            Some(file) => (&mut &*file).write(bytes),
+            None => self.writer.write(bytes),
+        }
+    }
+
+    /// Takes over a file, in place of what would have been written.
+    pub fn adopt(&mut self, made: &Path) -> io::Result<()> {
+        let mut file = File::open(made)?;
+        match &mut self.spool {
+            Some(spool) => *spool = SyncingFile::temporary(file),
+            None => drop(io::copy(&mut file, &mut self.writer)?),
+        }
+        Ok(())
+    }
+
+    /// Makes the object appear, and returns its length.
+    pub fn commit(self) -> io::Result<u64> {
+        let mut writer = self.writer;
+        let Some(spool) = self.spool else {
+            return writer.finish();
+        };
+        // An upload that is stopped has to be taken back.
+        let _deferred = Deferred::begin();
+        let mut file = spool.get_ref();
+        let length = file.metadata()?.len();
+        file.rewind()?;
+        writer.expect(length);
+        let mut piece = vec![0; PIECE];
+        let mut sent = 0;
+        while sent < length {
+            interrupt::check()?;
+            let count = file.read(&mut piece)?;
+            if count == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            writer.write_all(piece.get(..count).unwrap_or_default())?;
+            sent += to_u64(count);
+        }
+        writer.finish()
+    }
+}
