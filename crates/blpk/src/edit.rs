@@ -13,6 +13,7 @@ pub use file::FileEdit;
 use crate::interrupt::{self, Deferred};
 use crate::message;
 use crate::output::unchanged;
+use crate::remote;
 use crate::session::Session;
 use crate::text::quoted;
 
@@ -36,7 +37,10 @@ impl<'a> InPlace<'a> {
 
     /// Its name in messages.
     fn name(&self) -> String {
-        quoted(self.path)
+        match remote::is_url(self.path) {
+            true => remote::name(self.path),
+            false => quoted(self.path),
+        }
     }
 
     /// The detail of a failure that changed nothing.

@@ -31,9 +31,9 @@ use crate::text::quoted;
 pub use bytes::{Bytes, COMPLETED, FROM_JOURNAL, INTERRUPTED, failure, journal};
 pub use counted::CountedFile;
 pub use interruptible::InterruptibleReader;
-pub use kind::{
-    Look, has_data, has_known_ending, is_directory, is_frame, is_sparse_frame, look, look_at,
-};
+#[cfg(feature = "remote")]
+pub use kind::look_at;
+pub use kind::{Look, has_data, has_known_ending, is_directory, is_frame, is_sparse_frame, look};
 pub use metadata::read_metadata;
 pub use reader::InputReader;
 pub use rest::Rest;

@@ -37,6 +37,58 @@ pub fn open(path: &Path, _: &OpenOptions, _: &Session) -> Result<Box<dyn Contain
     Err(not_built(path))
 }
 
+/// Whether there is anything below a URL.
+#[cfg(feature = "remote")]
+pub fn has_objects(path: &Path, session: &Session) -> Result<bool, Failure> {
+    match session.remote()?.store(&path.to_string_lossy()) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(failure(path, &error.into())),
+    }
+}
+
+/// Puts a directory below a URL.
+#[cfg(feature = "remote")]
+pub fn upload(made: &Path, path: &Path, session: &Session) -> Result<(), Failure> {
+    let done = session.remote()?.upload(made, &path.to_string_lossy());
+    done.map(drop).map_err(|error| failure(path, &error.into()))
+}
+
+/// Opens a dataset behind a URL to change it.
+#[cfg(feature = "remote")]
+pub fn edit(
+    path: &Path,
+    options: &bloscpack::dataset::DatasetOptions,
+    session: &Session,
+) -> Result<bloscpack::dataset::Dataset, Failure> {
+    let editor = session.remote()?.edit(&path.to_string_lossy());
+    let opened = editor.map_err(bloscpack::Error::from);
+    let opened = opened.and_then(|editor| options.edit_in(editor));
+    opened.map_err(|error| failure(path, &error))
+}
+
+/// The same in a build that has no URLs.
+#[cfg(not(feature = "remote"))]
+pub fn has_objects(path: &Path, _: &Session) -> Result<bool, Failure> {
+    Err(not_built(path))
+}
+
+/// The same in a build that has no URLs.
+#[cfg(not(feature = "remote"))]
+pub fn upload(_: &Path, path: &Path, _: &Session) -> Result<(), Failure> {
+    Err(not_built(path))
+}
+
+/// The same in a build that has no URLs.
+#[cfg(not(feature = "remote"))]
+pub fn edit(
+    path: &Path,
+    _: &bloscpack::dataset::DatasetOptions,
+    _: &Session,
+) -> Result<bloscpack::dataset::Dataset, Failure> {
+    Err(not_built(path))
+}
+
 /// The failure to change an object in place.
 pub fn not_changed(path: &Path, hint: &str) -> Failure {
     let title = format!(

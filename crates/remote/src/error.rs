@@ -22,7 +22,7 @@ impl From<Failure> for io::Error {
 }
 
 /// The error for a change that came too late: another writer has changed the same objects meanwhile, and nothing of this
-/// change was made visible.
+/// change was made visible. Readers have it where an object is not the one that they began to read.
 ///
 /// ```
 /// # use bloscpack_remote::ChangedByAnotherWriter;
@@ -43,15 +43,7 @@ impl ChangedByAnotherWriter {
     /// The same for an error of the library.
     #[must_use]
     pub fn is_cause(error: &bloscpack::Error) -> bool {
-        let mut next: Option<&(dyn Error + 'static)> = Some(error);
-        while let Some(error) = next {
-            let inner = error.downcast_ref::<io::Error>();
-            if error.is::<Self>() || inner.is_some_and(Self::is_cause_of) {
-                return true;
-            }
-            next = error.source();
-        }
-        false
+        matches!(error.kind(), bloscpack::ErrorKind::Io(error) if Self::is_cause_of(error))
     }
 }
 
@@ -65,7 +57,10 @@ impl Error for ChangedByAnotherWriter {}
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Self::new(error.kind(), error.to_string())
+        Self {
+            is_conflict: ChangedByAnotherWriter::is_cause_of(&error),
+            ..Self::new(error.kind(), error.to_string())
+        }
     }
 }
 
@@ -265,7 +260,10 @@ impl Failure {
     /// The object is not what its first answer was.
     pub fn changed(name: &str) -> Self {
         let text = format!("{name}: the object has changed while it was read (open it again)");
-        Self::new(ErrorKind::Other, text)
+        Self {
+            is_conflict: true,
+            ..Self::new(ErrorKind::Other, text)
+        }
     }
 
     /// An answer that has other bytes than were asked for.

@@ -10,6 +10,7 @@
 //! | read bytes of an object at any position | [`Remote::object`] |
 //! | open a dataset, or find those below a prefix | [`Remote::store`] |
 //! | write an object | [`Remote::create`] |
+//! | change a dataset, or make a new one | [`Remote::edit`], [`Remote::upload`] |
 //! | call asynchronous code from a thread | [`Bridge`] |
 //!
 //! `docs/remote.md` in the repository has a table of how many requests each kind of work takes.
@@ -21,14 +22,17 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
+mod append;
 mod bridge;
 mod cache;
 mod connect;
+mod editor;
 mod error;
 mod location;
 mod object;
 mod options;
 mod plan;
+mod publish;
 mod remote;
 mod source;
 mod store;
@@ -36,6 +40,7 @@ mod upload;
 mod writer;
 
 pub use bridge::Bridge;
+pub use editor::RemoteEditor;
 pub use error::ChangedByAnotherWriter;
 pub use location::is_url;
 pub use object::RemoteObject;

@@ -3,11 +3,13 @@
 use crate::bridge::Bridge;
 use crate::cache::Cache;
 use crate::connect::connect;
+use crate::editor::RemoteEditor;
 use crate::error::Failure;
 use crate::location::{Location, Scheme, secrets_of};
 use crate::object::RemoteObject;
 use crate::options::RemoteOptions;
 use crate::plan::Plan;
+use crate::publish::upload;
 use crate::source::{Place, Shared, Source};
 use crate::store::RemoteStore;
 use crate::upload::exists;
@@ -18,6 +20,7 @@ use bloscpack::open::{Container, OpenOptions, open_source, open_store};
 use object_store::ObjectStore;
 use std::collections::HashMap;
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Semaphore;
 
@@ -171,6 +174,30 @@ impl Remote {
         let place = self.place(&location)?;
         check_place(&place, location.scheme == Scheme::Http, location.is_folder)?;
         Ok(RemoteWriter::new(place, options.clone()))
+    }
+
+    /// Opens the dataset at a URL to change it, or to make a new one where nothing is.
+    ///
+    /// # Errors
+    /// Returns an error for a URL that is not one, for web servers, and for a store that cannot be reached.
+    pub fn edit(&self, url: &str) -> io::Result<RemoteEditor> {
+        let location = Location::parse(url)?;
+        let place = self.place(&location)?;
+        check_place(&place, location.scheme == Scheme::Http, false)?;
+        Ok(RemoteEditor::new(place)?)
+    }
+
+    /// Puts a folder with a new dataset or sparse frame below a URL, and returns how many bytes that were. Readers see all
+    /// of it or none.
+    ///
+    /// # Errors
+    /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists) if there is anything below the URL; any error of the
+    /// folder and of the store, after which there may be objects that no reader takes for a dataset.
+    pub fn upload(&self, folder: &Path, url: &str) -> io::Result<u64> {
+        let location = Location::parse(url)?;
+        let place = self.place(&location)?;
+        check_place(&place, location.scheme == Scheme::Http, false)?;
+        Ok(upload(&place, folder)?)
     }
 
     /// Whether there is an object at a URL.

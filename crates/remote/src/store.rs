@@ -122,6 +122,14 @@ impl RemoteStore {
         &self.0.place.name
     }
 
+    /// An object as it was listed.
+    pub(crate) fn meta(&self, path: &str) -> Option<&ObjectMeta> {
+        match &self.0.objects {
+            Objects::Listed(objects) => objects.get(path),
+            Objects::Unlisted(_) => None,
+        }
+    }
+
     /// The paths of all objects, relative to the URL, sorted; none on a server without listings.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         let objects = match &self.0.objects {
@@ -154,7 +162,7 @@ impl RemoteStore {
         }
     }
 
-    fn place_of(&self, path: &str) -> Place {
+    pub(crate) fn place_of(&self, path: &str) -> Place {
         let place = &self.0.place;
         let full = match place.path.as_ref() {
             "" => path.to_owned(),
@@ -241,7 +249,7 @@ fn has_below(objects: &BTreeMap<String, ObjectMeta>, path: &str) -> bool {
 }
 
 const READ_ONLY: &str =
-    "datasets in object stores are only read (write it to a directory, and upload that)";
+    "this is open for reading (changes are made through an editor: Remote::edit)";
 
 impl Store for RemoteStore {
     fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {

@@ -18,6 +18,7 @@ use crate::interrupt::{self, Deferred};
 use crate::output::{
     is_standard_output, not_written, parent, sync_folder, temporary, unchanged, without_path,
 };
+use crate::remote;
 use crate::session::{LOCK_TIMEOUT, Session};
 use crate::status::Status;
 use crate::text::quoted;
@@ -30,6 +31,8 @@ pub struct NewDataset<'a> {
     made: Option<TempDir>,
     /// Whether it trades places with an existing frame in the end.
     swaps: bool,
+    /// Whether it is put into a bucket in the end.
+    is_remote: bool,
     _deferred: Deferred,
 }
 
@@ -37,12 +40,16 @@ impl<'a> NewDataset<'a> {
     /// Begins a dataset at `path`, made from what is at `input`. If that is private, so is the dataset.
     pub fn begin(path: &'a Path, input: &Path, session: &Session) -> Result<Self, Failure> {
         let _deferred = Deferred::begin();
+        if remote::is_url(path) {
+            return Self::remote(path, session, _deferred);
+        }
         match is_replaced(path, input, session)? {
             true if is_sparse_frame(path)? => Err(in_the_way(path, "a Blosc2 frame")),
             true => Ok(Self {
                 path,
                 made: None,
                 swaps: false,
+                is_remote: false,
                 _deferred,
             }),
             false => Self::beside(path, input, false, _deferred),
@@ -52,6 +59,9 @@ impl<'a> NewDataset<'a> {
     /// Begins a sparse frame at `path`, in the same way.
     pub fn begin_frame(path: &'a Path, input: &Path, session: &Session) -> Result<Self, Failure> {
         let deferred = Deferred::begin();
+        if remote::is_url(path) {
+            return Self::remote(path, session, deferred);
+        }
         let swaps = is_replaced(path, input, session)?;
         if swaps && !is_sparse_frame(path)? {
             return Err(in_the_way(path, "not a sparse frame"));
@@ -78,13 +88,37 @@ impl<'a> NewDataset<'a> {
             path,
             made: Some(made),
             swaps,
+            is_remote: false,
+            _deferred,
+        })
+    }
+
+    /// Makes a temporary directory for a dataset that is put into a bucket.
+    fn remote(path: &'a Path, session: &Session, _deferred: Deferred) -> Result<Self, Failure> {
+        if remote::has_objects(path, session)? {
+            let title = format!("{}: there are objects below this URL", remote::name(path));
+            let hint = "a dataset in a bucket cannot be replaced, since a bucket changes one object at a time; choose another URL";
+            return Err(Failure::new(Status::Failed, title).hint(hint));
+        }
+        let mut pending = interrupt::pending();
+        let made = temporary().tempdir();
+        let made = made.map_err(|error| Failure::io(remote::name(path), &without_path(&error)))?;
+        pending.push(made.path().to_owned());
+        Ok(Self {
+            path,
+            made: Some(made),
+            swaps: false,
+            is_remote: true,
             _deferred,
         })
     }
 
     /// Its name in messages.
     pub fn name(&self) -> String {
-        quoted(self.path)
+        match self.is_remote {
+            true => remote::name(self.path),
+            false => quoted(self.path),
+        }
     }
 
     /// The directory in which it is to be created.
@@ -120,6 +154,12 @@ impl<'a> NewDataset<'a> {
     pub fn commit(self, session: &Session) -> Result<(), Failure> {
         let name = self.name();
         let Some(made) = self.made else { return Ok(()) };
+        if self.is_remote {
+            if interrupt::is_requested() {
+                return Err(Failure::interrupted().detail(not_written(&name)));
+            }
+            return remote::upload(made.path(), self.path, session);
+        }
         let replaced = match self.swaps {
             true => Some(ReplacedFrame::begin(self.path, session)?),
             false => None,

@@ -15,6 +15,7 @@ use crate::dataset::{failure, is_not_directory, no_columns, options};
 use crate::failure::{Failure, io_error, is_busy, is_stopped};
 use crate::frame;
 use crate::input::{COMPLETED, INTERRUPTED, is_standard_input};
+use crate::remote;
 use crate::session::{LOCK_TIMEOUT, Session};
 use crate::text::quoted;
 
@@ -59,6 +60,9 @@ impl<'a> DatasetEdit<'a> {
         let options = options(session)
             .lock_timeout(LOCK_TIMEOUT)
             .while_waiting(self.0.while_waiting(session));
+        if remote::is_url(self.0.path) {
+            return remote::edit(self.0.path, &options, session);
+        }
         let dataset = options.edit(self.0.path);
         let dataset = dataset.map_err(|error| self.failed(&error))?;
         if dataset.was_interrupted() {

@@ -129,17 +129,6 @@ impl Bucket {
         Some(remote.bridge().wait(get).unwrap()?.to_vec())
     }
 
-    /// All objects, by their paths.
-    pub fn all(&self, remote: &Remote) -> std::collections::BTreeMap<String, Vec<u8>> {
-        let inner = Arc::clone(&self.inner);
-        let listed = async move { inner.list(None).try_collect::<Vec<_>>().await.unwrap() };
-        let listed = remote.bridge().wait(listed).unwrap();
-        let paths = listed.into_iter().map(|meta| meta.location.to_string());
-        paths
-            .map(|path| (path.clone(), self.bytes(remote, &path).unwrap()))
-            .collect()
-    }
-
     /// A bucket of its own with the same objects.
     pub fn copy(&self, fault: Option<(usize, bool, Fault)>) -> Arc<Self> {
         Arc::new(Self {

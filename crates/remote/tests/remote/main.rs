@@ -7,6 +7,7 @@
 )]
 
 mod bucket;
+mod changes;
 mod command;
 mod corpus;
 mod counts;

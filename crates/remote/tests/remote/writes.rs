@@ -145,7 +145,7 @@ fn one_of_two_creators_wins() {
     }
 }
 
-fn s3(endpoint: &str) -> Remote {
+pub fn s3(endpoint: &str) -> Remote {
     let options = RemoteOptions::new()
         .environment(false)
         .set("endpoint", endpoint)

@@ -1,0 +1,218 @@
+//! Rows that are appended to an array in a bucket.
+//!
+//! The file with the number of rows decides: it is replaced first by one with the same numbers and a mark, which makes every
+//! other writer fail that has seen an earlier one, and last by the new numbers. What is put between the two means nothing to
+//! readers: chunks after the last row, and a last chunk that begins with the rows that it had.
+
+use crate::editor::{Inner, JOURNALS, is_own};
+use crate::error::{ChangedByAnotherWriter, Failure};
+use crate::publish::{Content, Put, marked};
+use bloscpack::dataset::{CArray, Dataset, DatasetLayout, DatasetOptions};
+use bloscpack::storage::{Entry, EntryKind, Guard, Key, LockMode, Object, Store};
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
+
+/// The file with the number of rows.
+const COUNT: &str = "meta/sizes";
+/// The most bytes of it.
+const MAX_COUNT: u64 = 1 << 20;
+
+/// The failure to make a change that is more than one object.
+pub(crate) fn refused(name: &str, what: &str) -> Failure {
+    let hint = "a bucket changes one object at a time; write the dataset anew under another URL, or change a copy on the disk and upload that";
+    Failure::new(ErrorKind::Unsupported, format!("{name}: {what} ({hint})"))
+}
+
+/// The steps that append rows, if that is what these objects do.
+pub(crate) fn steps(editor: &Arc<Inner>, mut puts: Vec<Put>) -> Result<Vec<Vec<Put>>, Failure> {
+    let name = &editor.place.name;
+    let count = puts.iter().position(|put| put.path == COUNT);
+    let Some(count) = count.map(|at| puts.remove(at)) else {
+        return Err(refused(
+            name,
+            "this changes several objects, and not only the number of rows",
+        ));
+    };
+    if puts.iter().any(|put| number_of(&put.path).is_none()) {
+        return Err(refused(
+            name,
+            "only rows can be appended, and only to an array: this changes other objects, too",
+        ));
+    }
+    check_rows(editor, &puts)?;
+    let old = read(&*View::old(editor).open(&Key::parse(COUNT)?)?)?;
+    let mark = marked(&old, &fresh_mark());
+    let mark = mark.ok_or_else(|| {
+        refused(
+            name,
+            "the file with the number of rows is not that of bcolz",
+        )
+    })?;
+    let claim = Put {
+        content: Content::Bytes(mark),
+        ..count.clone()
+    };
+    Ok(vec![vec![claim], puts, vec![count]])
+}
+
+/// Refuses a change that readers could see before its end: of rows that were there, or of a layout where a file is more.
+fn check_rows(editor: &Arc<Inner>, puts: &[Put]) -> Result<(), Failure> {
+    let name = &editor.place.name;
+    let failed = |error: bloscpack::Error| match ChangedByAnotherWriter::is_cause(&error) {
+        true => Failure::conflict(name),
+        false => Failure::new(ErrorKind::InvalidData, format!("{name}: {error}")),
+    };
+    let open = |store: View| {
+        let options = DatasetOptions::new().threads(1).cache(0);
+        options.open_in(store).map_err(failed)
+    };
+    let (old, new) = (open(View::old(editor))?, open(View::new(editor))?);
+    let (Dataset::Array(old), Dataset::Array(new)) = (old, new) else {
+        return Err(refused(
+            name,
+            "rows of a table are in an object for each column",
+        ));
+    };
+    if !matches!(new.layout(), DatasetLayout::Bcolz | DatasetLayout::Blz) {
+        return Err(refused(
+            name,
+            &format!("nothing can be appended in the layout {}", new.layout()),
+        ));
+    }
+    if new.rows() < old.rows() {
+        return Err(refused(
+            name,
+            "rows cannot be removed from an array in a bucket",
+        ));
+    }
+    if new.rows() == old.rows() && puts.len() == 1 {
+        // This one object is the change. The file with the number of rows also has that of bytes, which nobody relies on.
+        return Ok(());
+    }
+    let chunk = new.chunk_shape().first().copied().unwrap_or(1);
+    for put in puts.iter().filter(|put| put.replaces.is_some()) {
+        let first = number_of(&put.path).and_then(|number| number.checked_mul(chunk));
+        let first = first.unwrap_or(u64::MAX).min(old.rows());
+        let rows = first..first.saturating_add(chunk).min(old.rows());
+        let read = |array: &CArray| array.read_rows(rows.clone()).map_err(failed);
+        if read(&old)? != read(&new)? {
+            return Err(refused(
+                name,
+                "rows are changed and others appended at once: flush in between",
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The number of a superchunk.
+fn number_of(path: &str) -> Option<u64> {
+    let name = path.strip_prefix("data/__")?;
+    name.split_once('.')?.0.parse().ok()
+}
+
+fn read(object: &dyn Object) -> io::Result<Vec<u8>> {
+    let size = object.size()?.min(MAX_COUNT);
+    let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
+    object.read_exact_at(0, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// A text that no other writer has.
+fn fresh_mark() -> String {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let time = time.map_or(0, |time| time.as_nanos());
+    let random = std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), time);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    format!("{time:x}-{random:x}-{number:x}")
+}
+
+/// A dataset before or after the change, for reading.
+#[derive(Debug)]
+struct View {
+    editor: Arc<Inner>,
+    is_old: bool,
+}
+
+impl View {
+    fn old(editor: &Arc<Inner>) -> Self {
+        let editor = Arc::clone(editor);
+        let is_old = true;
+        Self { editor, is_old }
+    }
+
+    fn new(editor: &Arc<Inner>) -> Self {
+        let editor = Arc::clone(editor);
+        let is_old = false;
+        Self { editor, is_old }
+    }
+}
+
+fn read_only<T>() -> io::Result<T> {
+    Err(ErrorKind::ReadOnlyFilesystem.into())
+}
+
+impl Store for View {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+        match self.is_old {
+            _ if is_own(key) => Err(ErrorKind::NotFound.into()),
+            true => self.editor.open_old(key),
+            false => self.editor.open(key),
+        }
+    }
+
+    fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
+        let mut entries = self.editor.list(folder)?;
+        // The journal is that of the change which is being made.
+        entries.retain(|entry| entry.name.to_str().is_none_or(|name| name != JOURNALS));
+        Ok(entries)
+    }
+
+    fn kind(&self, key: &Key) -> io::Result<Option<EntryKind>> {
+        match is_own(key) {
+            true => Ok(None),
+            false => self.editor.kind(key),
+        }
+    }
+
+    fn create(&self, _: &Key, _: &[u8]) -> io::Result<()> {
+        read_only()
+    }
+
+    fn patch(&self, _: &Key, _: u64, _: &[u8]) -> io::Result<()> {
+        read_only()
+    }
+
+    fn rename(&self, _: &Key, _: &Key) -> io::Result<()> {
+        read_only()
+    }
+
+    fn remove(&self, _: &Key) -> io::Result<()> {
+        read_only()
+    }
+
+    fn make_folder(&self, _: &Key) -> io::Result<()> {
+        read_only()
+    }
+
+    fn remove_folder(&self, _: &Key) -> io::Result<()> {
+        read_only()
+    }
+
+    fn sync(&self, _: &Key) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn try_lock(&self, _: &Key, _: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
+        Ok(Some(Box::new(Reading)))
+    }
+}
+
+/// The lock of a view, which is none: its editor waits for it.
+#[derive(Debug)]
+struct Reading;
+
+impl Guard for Reading {}
