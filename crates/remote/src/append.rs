@@ -4,8 +4,9 @@
 //! other writer fail that has seen an earlier one, and last by the new numbers. What is put between the two means nothing to
 //! readers: chunks after the last row, and a last chunk that begins with the rows that it had.
 
-use crate::editor::{Inner, JOURNALS, is_own};
-use crate::error::{ChangedByAnotherWriter, Failure};
+use crate::conflict::ChangedByAnotherWriter;
+use crate::error::Failure;
+use crate::overlay::{JOURNALS, Overlay, is_own};
 use crate::publish::{Content, Put, marked};
 use bloscpack::dataset::{CArray, Dataset, DatasetLayout, DatasetOptions};
 use bloscpack::storage::{Entry, EntryKind, Guard, Key, LockMode, Object, Store};
@@ -26,7 +27,7 @@ pub(crate) fn refused(name: &str, what: &str) -> Failure {
 }
 
 /// The steps that append rows, if that is what these objects do.
-pub(crate) fn steps(editor: &Arc<Inner>, mut puts: Vec<Put>) -> Result<Vec<Vec<Put>>, Failure> {
+pub(crate) fn steps(editor: &Arc<Overlay>, mut puts: Vec<Put>) -> Result<Vec<Vec<Put>>, Failure> {
     let name = &editor.place.name;
     let count = puts.iter().position(|put| put.path == COUNT);
     let Some(count) = count.map(|at| puts.remove(at)) else {
@@ -58,7 +59,7 @@ pub(crate) fn steps(editor: &Arc<Inner>, mut puts: Vec<Put>) -> Result<Vec<Vec<P
 }
 
 /// Refuses a change that readers could see before its end: of rows that were there, or of a layout where a file is more.
-fn check_rows(editor: &Arc<Inner>, puts: &[Put]) -> Result<(), Failure> {
+fn check_rows(editor: &Arc<Overlay>, puts: &[Put]) -> Result<(), Failure> {
     let name = &editor.place.name;
     let failed = |error: bloscpack::Error| match ChangedByAnotherWriter::is_cause(&error) {
         true => Failure::conflict(name),
@@ -133,18 +134,18 @@ fn fresh_mark() -> String {
 /// A dataset before or after the change, for reading.
 #[derive(Debug)]
 struct View {
-    editor: Arc<Inner>,
+    editor: Arc<Overlay>,
     is_old: bool,
 }
 
 impl View {
-    fn old(editor: &Arc<Inner>) -> Self {
+    fn old(editor: &Arc<Overlay>) -> Self {
         let editor = Arc::clone(editor);
         let is_old = true;
         Self { editor, is_old }
     }
 
-    fn new(editor: &Arc<Inner>) -> Self {
+    fn new(editor: &Arc<Overlay>) -> Self {
         let editor = Arc::clone(editor);
         let is_old = false;
         Self { editor, is_old }

@@ -1,5 +1,6 @@
 //! [`Failure`]: an error of an object store, with what to do about it, and without secrets.
 
+use crate::conflict::ChangedByAnotherWriter;
 use std::error::Error;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -20,40 +21,6 @@ impl From<Failure> for io::Error {
         }
     }
 }
-
-/// The error for a change that came too late: another writer has changed the same objects meanwhile, and nothing of this
-/// change was made visible. Readers have it where an object is not the one that they began to read.
-///
-/// ```
-/// # use bloscpack_remote::ChangedByAnotherWriter;
-/// fn can_be_tried_again(error: &std::io::Error) -> bool {
-///     ChangedByAnotherWriter::is_cause_of(error)
-/// }
-/// ```
-#[derive(Debug, Clone)]
-pub struct ChangedByAnotherWriter(Arc<str>);
-
-impl ChangedByAnotherWriter {
-    /// Whether this is the cause of an error: what was changed can be opened again, and the change be made again.
-    #[must_use]
-    pub fn is_cause_of(error: &io::Error) -> bool {
-        error.get_ref().is_some_and(|inner| inner.is::<Self>())
-    }
-
-    /// The same for an error of the library.
-    #[must_use]
-    pub fn is_cause(error: &bloscpack::Error) -> bool {
-        matches!(error.kind(), bloscpack::ErrorKind::Io(error) if Self::is_cause_of(error))
-    }
-}
-
-impl std::fmt::Display for ChangedByAnotherWriter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Error for ChangedByAnotherWriter {}
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
@@ -196,7 +163,7 @@ impl Failure {
     /// Another writer was first.
     pub fn conflict(name: &str) -> Self {
         let text = format!(
-            "{name}: changed by another writer; this change was not made (open it again, and repeat the change)"
+            "{name}: changed by another writer (open it again, and repeat the change)"
         );
         Self {
             is_conflict: true,

@@ -25,12 +25,14 @@
 mod append;
 mod bridge;
 mod cache;
+mod conflict;
 mod connect;
 mod editor;
 mod error;
 mod location;
 mod object;
 mod options;
+mod overlay;
 mod plan;
 mod publish;
 mod remote;
@@ -40,8 +42,8 @@ mod upload;
 mod writer;
 
 pub use bridge::Bridge;
+pub use conflict::ChangedByAnotherWriter;
 pub use editor::RemoteEditor;
-pub use error::ChangedByAnotherWriter;
 pub use location::is_url;
 pub use object::RemoteObject;
 pub use options::RemoteOptions;

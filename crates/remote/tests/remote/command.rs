@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// The program, if there is one; without it, that is noted.
-fn program() -> Option<PathBuf> {
+pub fn program() -> Option<PathBuf> {
     let program = std::env::var_os("BLPK").map(PathBuf::from);
     if program.is_none() {
         testkit::idle::note("BLPK does not name a blpk with the feature `remote` (.ci/run remote)");
@@ -13,7 +13,7 @@ fn program() -> Option<PathBuf> {
     program
 }
 
-fn run(program: &Path, folder: &Path, environment: &[(&str, &str)], args: &[&str]) -> Output {
+pub fn run(program: &Path, folder: &Path, environment: &[(&str, &str)], args: &[&str]) -> Output {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("AWS_")) {
         command.env_remove(name);

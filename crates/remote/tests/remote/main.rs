@@ -12,6 +12,8 @@ mod command;
 mod corpus;
 mod counts;
 mod faults;
+mod faulty;
 mod mistakes;
+mod outputs;
 mod servers;
 mod writes;

@@ -1,0 +1,307 @@
+//! [`Overlay`]: what is in a bucket, with the changes that were not sent yet.
+
+use crate::append;
+use crate::error::Failure;
+use crate::publish::{Content, Put, Versions, put_in_steps, steps_of_new};
+use crate::source::Place;
+use crate::store::RemoteStore;
+use bloscpack::storage::{DiskStore, Entry, EntryKind, Key, Object, Store as _};
+use object_store::{ObjectStoreExt as _, UpdateVersion};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, ErrorKind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tempfile::TempDir;
+
+/// What is in a bucket, and what was changed of it on this machine.
+#[derive(Debug)]
+pub(crate) struct Overlay {
+    pub place: Place,
+    /// What was there when this was opened.
+    pub base: RemoteStore,
+    /// What was changed since.
+    pub local: DiskStore,
+    /// The files that the last change has sent, and this one replaces.
+    old: DiskStore,
+    folder: TempDir,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    /// Files that were there, and are removed.
+    pub removed: BTreeSet<String>,
+    /// Files that were put since the last change was sent.
+    pub put: BTreeSet<String>,
+    /// The versions of what was sent.
+    pub versions: Versions,
+    pub is_journaled: bool,
+    /// Whether a change could not be sent: what is here is nowhere else.
+    pub has_failed: bool,
+}
+
+/// The folder of the journal, which stays on this machine.
+pub(crate) const JOURNALS: &str = ".blpk";
+pub(crate) const JOURNAL: &str = ".blpk/journal";
+/// The folders of an array.
+const META: &str = "meta";
+const DATA: &str = "data";
+/// The folders on this machine.
+const NOW: &str = "now";
+const OLD: &str = "old";
+
+pub(crate) fn is_own(key: &Key) -> bool {
+    key.names()
+        .next()
+        .is_some_and(|name| name.eq_ignore_ascii_case(JOURNALS))
+}
+
+impl Overlay {
+    pub fn new(place: Place) -> Result<Self, Failure> {
+        let base = RemoteStore::listed(place.clone())?;
+        if base.meta(JOURNAL).is_some() {
+            let name = &place.name;
+            let what = format!(
+                "{name}: the directory was uploaded in the middle of a change (complete it there, and upload it again)"
+            );
+            return Err(Failure::new(ErrorKind::ResourceBusy, what));
+        }
+        let folder = tempfile::Builder::new().prefix(".blpk-out-").tempdir()?;
+        Ok(Self {
+            place,
+            base,
+            local: DiskStore::create(folder.path().join(NOW))?,
+            old: DiskStore::create(folder.path().join(OLD))?,
+            folder,
+            state: Mutex::default(),
+        })
+    }
+
+    pub fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn check(&self) -> io::Result<()> {
+        match self.state().has_failed {
+            true => Err(io::Error::other(format!(
+                "{}: an earlier change was not sent (open it again)",
+                self.place.name
+            ))),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether a file is one of those that were there, and not removed.
+    fn is_in_base(&self, key: &Key) -> bool {
+        !is_own(key) && !self.state().removed.contains(key.as_str())
+    }
+
+    pub fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+        match self.local.open(key) {
+            Err(error) if error.kind() == ErrorKind::NotFound && self.is_in_base(key) => {
+                self.base.open(key)
+            }
+            opened => opened,
+        }
+    }
+
+    /// The file as the bucket has it.
+    pub fn open_old(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+        let is_new = self.state().put.contains(key.as_str());
+        match self.old.open(key) {
+            Err(error) if error.kind() == ErrorKind::NotFound && is_new => self.base.open(key),
+            Err(error) if error.kind() == ErrorKind::NotFound => self.open(key),
+            opened => opened,
+        }
+    }
+
+    /// Keeps a file that was sent, and is about to be replaced.
+    pub fn keep_old(&self, key: &Key) -> io::Result<()> {
+        let is_sent = {
+            let state = self.state();
+            state.versions.contains_key(key.as_str()) && !state.put.contains(key.as_str())
+        };
+        if !is_sent || self.local.kind(key)?.is_none() {
+            return Ok(());
+        }
+        let [from, to] =
+            [NOW, OLD].map(|folder| self.folder.path().join(folder).join(key.as_str()));
+        if let Some(folder) = to.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        std::fs::rename(from, to)
+    }
+
+    pub fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
+        let none = |error: io::Error| match error.kind() {
+            ErrorKind::NotFound => Ok(None),
+            _ => Err(error),
+        };
+        let local = self.local.list(folder).map(Some).or_else(none)?;
+        let base = match is_own(folder) {
+            true => None,
+            false => self.base.list(folder).map(Some).or_else(none)?,
+        };
+        let is_missing = local.is_none() && base.is_none() && !self.is_empty_folder(folder)?;
+        let mut entries: BTreeMap<_, EntryKind> = BTreeMap::new();
+        for entry in base.into_iter().flatten() {
+            let name = entry.name.to_str().map(|name| folder.join(name));
+            if let Some(Ok(key)) = name
+                && !is_own(&key)
+                && self.base_kind(&key)?.is_some()
+            {
+                entries.insert(entry.name, entry.kind);
+            }
+        }
+        entries.extend(
+            local
+                .into_iter()
+                .flatten()
+                .map(|entry| (entry.name, entry.kind)),
+        );
+        match is_missing {
+            true => Err(ErrorKind::NotFound.into()),
+            false => Ok(entries
+                .into_iter()
+                .map(|(name, kind)| Entry { name, kind })
+                .collect()),
+        }
+    }
+
+    /// The kind of what was there, and is not removed.
+    pub fn base_kind(&self, key: &Key) -> io::Result<Option<EntryKind>> {
+        match self.base.kind(key)? {
+            Some(EntryKind::File) if !self.is_in_base(key) => Ok(None),
+            Some(EntryKind::Folder) if *key != Key::root() => {
+                let prefix = format!("{key}/");
+                let state = self.state();
+                let mut below = self.base.paths().filter(|path| path.starts_with(&prefix));
+                let is_there = below.any(|path| !state.removed.contains(path));
+                Ok(is_there.then_some(EntryKind::Folder))
+            }
+            kind => Ok(kind),
+        }
+    }
+
+    pub fn kind(&self, key: &Key) -> io::Result<Option<EntryKind>> {
+        let kind = match self.local.kind(key)? {
+            None if !is_own(key) => self.base_kind(key)?,
+            kind => kind,
+        };
+        match kind {
+            None if self.is_empty_folder(key)? => Ok(Some(EntryKind::Folder)),
+            kind => Ok(kind),
+        }
+    }
+
+    /// Whether this is the folder of the chunks of an array without any: a bucket has no folders of their own.
+    fn is_empty_folder(&self, key: &Key) -> io::Result<bool> {
+        match key.split() {
+            Some((around, DATA)) => Ok(self.base_kind(&around.join(META)?)?.is_some()),
+            _ => Ok(false),
+        }
+    }
+
+    /// Makes the folder of a key on this machine.
+    pub fn make_folder_of(&self, key: &Key) -> io::Result<()> {
+        let Some((folder, _)) = key.split() else {
+            return Ok(());
+        };
+        let mut around = Key::root();
+        for name in folder.names() {
+            around = around.join(name)?;
+            self.local.make_folder(&around)?;
+        }
+        Ok(())
+    }
+
+    /// Sends what was changed, all of it or nothing.
+    pub fn send(self: &Arc<Self>) -> io::Result<()> {
+        let (put, removed) = {
+            let state = self.state();
+            let removed: Vec<String> = state.removed.iter().cloned().collect();
+            (state.put.iter().cloned().collect::<Vec<_>>(), removed)
+        };
+        let sent = self.send_all(put, &removed);
+        let mut state = self.state();
+        match sent {
+            Ok(versions) => {
+                state.put.clear();
+                for folder in self.old.list(&Key::root())? {
+                    let path = self.folder.path().join(OLD).join(folder.name);
+                    match folder.kind {
+                        EntryKind::Folder => std::fs::remove_dir_all(path)?,
+                        _ => std::fs::remove_file(path)?,
+                    }
+                }
+                state.versions.extend(versions);
+                Ok(())
+            }
+            Err(failure) => {
+                state.has_failed = true;
+                Err(failure.into())
+            }
+        }
+    }
+
+    fn send_all(
+        self: &Arc<Self>,
+        put: Vec<String>,
+        removed: &[String],
+    ) -> Result<Versions, Failure> {
+        if put.is_empty() && removed.is_empty() {
+            return Ok(Versions::new());
+        }
+        let is_new = self.base.is_empty() && self.state().versions.is_empty();
+        let puts = put.into_iter().map(|path| self.put_of(path));
+        let puts: Vec<Put> = puts.collect::<Result<_, _>>()?;
+        let steps = match (is_new, removed.is_empty(), puts.len()) {
+            (true, ..) => steps_of_new(puts),
+            (false, true, 1) => vec![puts],
+            (false, true, _) => append::steps(self, puts)?,
+            (false, false, _) => {
+                let what = "files cannot be removed from a dataset in a bucket together with other changes";
+                return Err(append::refused(&self.place.name, what));
+            }
+        };
+        put_in_steps(&self.place, steps)
+    }
+
+    /// The object for a file that was put.
+    fn put_of(&self, path: String) -> Result<Put, Failure> {
+        Ok(Put {
+            place: self.base.place_of(&path),
+            content: Content::File(self.folder.path().join(NOW).join(&path)),
+            replaces: self.version(&path)?,
+            path,
+        })
+    }
+
+    /// The version of an object that this editor knows; `None` if there was none.
+    fn version(&self, path: &str) -> Result<Option<UpdateVersion>, Failure> {
+        if let Some(version) = self.state().versions.get(path) {
+            return Ok(Some(version.clone()));
+        }
+        let Some(meta) = self.base.meta(path) else {
+            return Ok(None);
+        };
+        if meta.e_tag.is_some() || meta.version.is_some() {
+            let (e_tag, version) = (meta.e_tag.clone(), meta.version.clone());
+            return Ok(Some(UpdateVersion { e_tag, version }));
+        }
+        // Some listings have no tags.
+        let place = self.base.place_of(path);
+        let at = place.clone();
+        let head = async move { at.store.head(&at.path).await };
+        let found = self.place.shared.bridge.wait(head)?;
+        let found = found.map_err(|error| place.not_written(&error))?;
+        match found.size == meta.size
+            && found.last_modified.timestamp() == meta.last_modified.timestamp()
+        {
+            true => Ok(Some(UpdateVersion {
+                e_tag: found.e_tag,
+                version: found.version,
+            })),
+            false => Err(Failure::conflict(&place.name)),
+        }
+    }
+}
