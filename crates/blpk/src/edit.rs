@@ -13,7 +13,6 @@ pub use file::FileEdit;
 use crate::interrupt::{self, Deferred};
 use crate::message;
 use crate::output::unchanged;
-use crate::remote;
 use crate::session::Session;
 use crate::text::quoted;
 
@@ -37,10 +36,7 @@ impl<'a> InPlace<'a> {
 
     /// Its name in messages.
     fn name(&self) -> String {
-        match remote::is_url(self.path) {
-            true => remote::name(self.path),
-            false => quoted(self.path),
-        }
+        quoted(self.path)
     }
 
     /// The detail of a failure that changed nothing.

@@ -2,11 +2,16 @@
 
 use std::path::Path;
 
+use crate::remote;
+
 pub use bloscpack::open::internal::{count, or_unknown, plain, shape};
 
-/// The path in quotes, for messages.
+/// The path in quotes, for messages; of a URL, without what may be secret.
 pub fn quoted(path: &Path) -> String {
-    format!("'{}'", shown(path))
+    match remote::is_url(path) {
+        true => remote::name(path),
+        false => format!("'{}'", shown(path)),
+    }
 }
 
 /// The path, without anything that a terminal would interpret.

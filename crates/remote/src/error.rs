@@ -162,9 +162,8 @@ impl Failure {
 
     /// Another writer was first.
     pub fn conflict(name: &str) -> Self {
-        let text = format!(
-            "{name}: changed by another writer (open it again, and repeat the change)"
-        );
+        let text =
+            format!("{name}: changed by another writer (open it again, and repeat the change)");
         Self {
             is_conflict: true,
             ..Self::new(ErrorKind::ResourceBusy, text)

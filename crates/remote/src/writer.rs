@@ -114,7 +114,8 @@ impl WriteOptions {
 /// use bloscpack_remote::{Remote, RemoteOptions, WriteOptions};
 /// use std::io::Write as _;
 /// let remote = Remote::new(RemoteOptions::new())?;
-/// let mut encoder = bloscpack::Encoder::new(remote.create("memory://bucket/a.blp", &WriteOptions::new())?);
+/// let object = remote.create("memory://bucket/a.blp", &WriteOptions::new())?;
+/// let mut encoder = bloscpack::Encoder::new(object)?;
 /// encoder.write_all(b"some content")?;
 /// encoder.finish()?.finish()?;
 /// # let mut file = remote.open("memory://bucket/a.blp", &bloscpack::open::OpenOptions::new())?;

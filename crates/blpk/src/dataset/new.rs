@@ -115,10 +115,7 @@ impl<'a> NewDataset<'a> {
 
     /// Its name in messages.
     pub fn name(&self) -> String {
-        match self.is_remote {
-            true => remote::name(self.path),
-            false => quoted(self.path),
-        }
+        quoted(self.path)
     }
 
     /// The directory in which it is to be created.

@@ -207,6 +207,54 @@ fn tables_are_made_and_not_appended_to() {
     assert_eq!(open().rows().unwrap(), 2);
 }
 
+/// A new table is there with all of its columns, or not there.
+#[test]
+fn new_tables() {
+    let make = |remote: &Remote| {
+        let mut table = CTable::builder()
+            .column("a", CArray::of::<i32>())
+            .column("b", CArray::of::<u8>())
+            .create_in(remote.edit(URL)?)?;
+        table.append(&[&[1, 0, 0, 0, 2, 0, 0, 0], &[3, 4]])?;
+        table.flush()
+    };
+    let empty = Bucket::new(Duration::ZERO);
+    let good = empty.copy(None);
+    make(&good.remote()).unwrap();
+    let requests = good.take().requests;
+    for number in 0..requests {
+        for fault in [Fault::Error, Fault::Torn] {
+            let bucket = empty.copy(Some((number, true, fault)));
+            assert!(make(&bucket.remote()).is_err());
+            let remote = bucket.again(None).remote();
+            let Ok(store) = remote.store(URL) else {
+                continue;
+            };
+            match CTable::open_in(store) {
+                Ok(table) => {
+                    assert!(fault == Fault::Torn && number == requests - 1, "{number}");
+                    assert_eq!(table.rows().unwrap(), 2);
+                }
+                Err(error) => assert!(error.to_string().contains("not a dataset"), "{error}"),
+            }
+        }
+    }
+}
+
+/// A store that cannot replace on a condition makes datasets, and changes none.
+#[test]
+fn folders_as_buckets() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("file://{}/array", folder.path().display());
+    let remote = Remote::new(bloscpack_remote::RemoteOptions::new()).unwrap();
+    create(remote.edit(&url).unwrap(), &values(2500)).unwrap();
+    let error = append(remote.edit(&url).unwrap(), &[1]).unwrap_err();
+    assert_eq!(error.category(), bloscpack::Category::Failed);
+    assert!(error.to_string().contains("cannot do that"), "{error}");
+    let array = CArray::open(folder.path().join("array")).unwrap();
+    assert_eq!(array.to_vec::<i32>(0..2500).unwrap(), values(2500));
+}
+
 /// Two writers that have seen the same array: one of them appends, the other is told so.
 #[test]
 fn one_of_two_writers_wins() {
