@@ -16,6 +16,7 @@ use crate::progress::Progress;
 use crate::remote;
 use crate::session::Session;
 use crate::text::quoted;
+use crate::url;
 
 /// An input of any kind.
 pub struct Opened {
@@ -96,10 +97,10 @@ impl Opened {
     ) -> Result<Self, Failure> {
         let (options, progress) = options(session);
         let options = more(options);
-        if remote::is_url(path) {
+        if url::is_url(path) {
             let container = remote::open(path, &options, session)?;
             let mut opened = Self {
-                origin: Origin::new(remote::name(path), &*container),
+                origin: Origin::new(url::name(path), &*container),
                 container,
                 input: None,
                 progress,

@@ -24,10 +24,10 @@ use bloscpack::{
 
 use crate::failure::Failure;
 use crate::progress::Progress;
-use crate::remote;
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::quoted;
+use crate::url;
 pub use bytes::{Bytes, COMPLETED, FROM_JOURNAL, INTERRUPTED, failure, journal};
 pub use counted::CountedFile;
 pub use interruptible::InterruptibleReader;
@@ -76,7 +76,7 @@ impl Input {
         let standard = is_standard_input(path);
         let file = if standard { stdin() } else { File::open(path) };
         let mut file = match file {
-            Err(_) if remote::is_url(path) => return Err(remote::not_read(path)),
+            Err(_) if url::is_url(path) => return Err(not_read(path)),
             file => file.map_err(failed)?,
         };
         let metadata = file.metadata().map_err(failed)?;
@@ -233,6 +233,13 @@ impl Input {
     pub fn reader<'a>(&'a self, progress: &'a Progress) -> InputReader<'a> {
         InputReader::new(&self.bytes, progress)
     }
+}
+
+/// The failure to read a URL where a file is needed.
+fn not_read(path: &Path) -> Failure {
+    let title = format!("{}: this command reads files, not URLs", url::name(path));
+    let hint = "blpk cat, info, ls, verify, export, convert, decompress and records get read URLs";
+    Failure::usage(title).hint(hint)
 }
 
 /// Whether the argument means standard input.

@@ -41,6 +41,7 @@ mod status;
 mod strip;
 mod terminal;
 mod text;
+mod url;
 
 use std::process::ExitCode;
 

@@ -21,10 +21,10 @@ use same_file::Handle;
 use crate::failure::Failure;
 use crate::input::{Input, STANDARD};
 use crate::interrupt;
-use crate::remote;
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::quoted;
+use crate::url;
 use atomic::AtomicFile;
 use destination::{Destination, is_block_device};
 use direct::DirectFile;
@@ -86,9 +86,9 @@ impl Output {
         if is_standard_output(path) {
             return Self::standard(inputs, session);
         }
-        if remote::is_url(path) {
+        if url::is_url(path) {
             let sink = Sink::Object(ObjectFile::begin(path, replaces, session)?.into());
-            let name = remote::name(path);
+            let name = url::name(path);
             return Ok(Self { name, sink });
         }
         let name = quoted(path);

@@ -6,19 +6,8 @@ use bloscpack::open::{Container, OpenOptions};
 
 use crate::failure::Failure;
 use crate::session::Session;
-
-/// Whether a path is a URL, and no file has that name.
-pub fn is_url(path: &Path) -> bool {
-    let is_url = |text: &str| {
-        #[cfg(feature = "remote")]
-        return bloscpack_remote::is_url(text);
-        #[cfg(not(feature = "remote"))]
-        text.split_once("://").is_some_and(|(scheme, _)| {
-            scheme.len() > 1 && scheme.chars().all(|c| c.is_ascii_alphanumeric())
-        })
-    };
-    path.to_str().is_some_and(is_url) && !path.exists()
-}
+#[cfg(feature = "remote")]
+use crate::url::name;
 
 /// Opens what a URL leads to.
 #[cfg(feature = "remote")]
@@ -40,7 +29,12 @@ pub fn open(path: &Path, _: &OpenOptions, _: &Session) -> Result<Box<dyn Contain
 /// Whether there is anything below a URL.
 #[cfg(feature = "remote")]
 pub fn has_objects(path: &Path, session: &Session) -> Result<bool, Failure> {
-    match session.remote()?.store(&path.to_string_lossy()) {
+    let url = path.to_string_lossy();
+    let file = format!("{}/file", url.trim_end_matches('/'));
+    let options = bloscpack_remote::WriteOptions::new();
+    let writable = session.remote()?.create(&file, &options);
+    drop(writable.map_err(|error| failure(path, &error.into()))?);
+    match session.remote()?.store(&url) {
         Ok(_) => Ok(true),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(failure(path, &error.into())),
@@ -89,22 +83,6 @@ pub fn edit(
     Err(not_built(path))
 }
 
-/// The failure to change an object in place.
-pub fn not_changed(path: &Path, hint: &str) -> Failure {
-    let title = format!(
-        "{}: objects are only written whole, and cannot be changed in place",
-        name(path)
-    );
-    Failure::usage(title).hint(hint)
-}
-
-/// The failure to read a URL where a file is needed.
-pub fn not_read(path: &Path) -> Failure {
-    let title = format!("{}: this command reads files, not URLs", name(path));
-    let hint = "blpk cat, info, ls, verify, export, convert, decompress and records get read URLs";
-    Failure::usage(title).hint(hint)
-}
-
 /// The failure to open a URL in a build that cannot.
 #[cfg(not(feature = "remote"))]
 pub fn not_built(path: &Path) -> Failure {
@@ -121,25 +99,6 @@ pub fn not_built(path: &Path) -> Failure {
 #[cfg(feature = "remote")]
 fn failure(path: &Path, error: &bloscpack::Error) -> Failure {
     Failure::library(name(path), error).if_damaged(crate::failure::VERIFY)
-}
-
-/// The name of a URL in messages, without what may be secret.
-pub fn name(path: &Path) -> String {
-    let shown = crate::text::shown(path);
-    let shown = shown.split(['?', '#']).next().unwrap_or_default();
-    let shown = match shown.split_once("://") {
-        Some((scheme, rest)) => {
-            let (authority, below) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-            // A name and a password before the host. Azure has a container there.
-            let host = match authority.rsplit_once('@') {
-                Some((user, host)) if user.contains(':') || scheme.starts_with("http") => host,
-                _ => authority,
-            };
-            format!("{scheme}://{host}{below}")
-        }
-        None => shown.to_owned(),
-    };
-    format!("'{shown}'")
 }
 
 /// The file of a sparse frame that contains everything but the chunks.
@@ -212,25 +171,5 @@ pub fn option(text: &str) -> Result<(String, String), String> {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
         // The value may be a secret, and so is what stands in its place.
         _ => Err("expected KEY=VALUE, such as region=eu-central-1".to_owned()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{is_url, name};
-
-    #[test]
-    fn urls_are_told_from_paths() {
-        for url in ["s3://b/k", "https://h/f.blp", "memory://x/y", "gs://b/k"] {
-            assert!(is_url(url.as_ref()), "{url}");
-        }
-        for path in ["a/b", "-", "C:/x", "./s3:/b", "a:b", ""] {
-            assert!(!is_url(path.as_ref()), "{path}");
-        }
-        assert_eq!(
-            name("https://me:pw@host/a?sig=1".as_ref()),
-            "'https://host/a'"
-        );
-        assert_eq!(name("abfs://c@a.host/x".as_ref()), "'abfs://c@a.host/x'");
     }
 }

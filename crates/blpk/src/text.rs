@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use crate::remote;
+use crate::url;
 
 pub use bloscpack::open::internal::{count, or_unknown, plain, shape};
 
 /// The path in quotes, for messages; of a URL, without what may be secret.
 pub fn quoted(path: &Path) -> String {
-    match remote::is_url(path) {
-        true => remote::name(path),
+    match url::is_url(path) {
+        true => url::name(path),
         false => format!("'{}'", shown(path)),
     }
 }

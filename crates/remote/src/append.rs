@@ -18,7 +18,7 @@ use std::time::SystemTime;
 /// The file with the number of rows.
 const COUNT: &str = "meta/sizes";
 /// The most bytes of it.
-const MAX_COUNT: u64 = 1 << 20;
+const MAX_COUNT: usize = 1 << 20;
 
 /// The failure to make a change that is more than one object.
 pub(crate) fn refused(name: &str, what: &str) -> Failure {
@@ -115,8 +115,9 @@ fn number_of(path: &str) -> Option<u64> {
 }
 
 fn read(object: &dyn Object) -> io::Result<Vec<u8>> {
-    let size = object.size()?.min(MAX_COUNT);
-    let mut bytes = vec![0; usize::try_from(size).unwrap_or_default()];
+    let size = usize::try_from(object.size()?).ok();
+    let size = size.filter(|size| *size <= MAX_COUNT);
+    let mut bytes = vec![0; size.ok_or(ErrorKind::FileTooLarge)?];
     object.read_exact_at(0, &mut bytes)?;
     Ok(bytes)
 }

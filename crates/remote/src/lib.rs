@@ -36,6 +36,7 @@ mod overlay;
 mod plan;
 mod publish;
 mod remote;
+mod send;
 mod source;
 mod store;
 mod upload;

@@ -1,24 +1,23 @@
-//! [`Overlay`]: what is in a bucket, with the changes that were not sent yet.
+//! [`Overlay`]: the objects of a bucket, with the changes that were not sent yet.
 
-use crate::append;
 use crate::error::Failure;
-use crate::publish::{Content, Put, Versions, put_in_steps, steps_of_new};
+use crate::publish::Versions;
 use crate::source::Place;
 use crate::store::RemoteStore;
 use bloscpack::storage::{DiskStore, Entry, EntryKind, Key, Object, Store as _};
-use object_store::{ObjectStoreExt as _, UpdateVersion};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
 
-/// What is in a bucket, and what was changed of it on this machine.
+/// A bucket, and the changes of it on this machine.
 #[derive(Debug)]
 pub(crate) struct Overlay {
     pub place: Place,
-    /// What was there when this was opened.
+    /// The objects that were there when this was opened.
     pub base: RemoteStore,
-    /// What was changed since.
+    /// The files that were changed since.
     pub local: DiskStore,
     /// The files that the last change has sent, and this one replaces.
     old: DiskStore,
@@ -131,6 +130,23 @@ impl Overlay {
         std::fs::rename(from, to)
     }
 
+    /// The file with this path on this machine.
+    pub fn file(&self, path: &str) -> PathBuf {
+        self.folder.path().join(NOW).join(path)
+    }
+
+    /// Forgets the files that were replaced: the change was sent.
+    pub fn forget_old(&self) -> io::Result<()> {
+        for entry in self.old.list(&Key::root())? {
+            let path = self.folder.path().join(OLD).join(entry.name);
+            match entry.kind {
+                EntryKind::Folder => std::fs::remove_dir_all(path)?,
+                _ => std::fs::remove_file(path)?,
+            }
+        }
+        Ok(())
+    }
+
     pub fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
         let none = |error: io::Error| match error.kind() {
             ErrorKind::NotFound => Ok(None),
@@ -212,96 +228,5 @@ impl Overlay {
             self.local.make_folder(&around)?;
         }
         Ok(())
-    }
-
-    /// Sends what was changed, all of it or nothing.
-    pub fn send(self: &Arc<Self>) -> io::Result<()> {
-        let (put, removed) = {
-            let state = self.state();
-            let removed: Vec<String> = state.removed.iter().cloned().collect();
-            (state.put.iter().cloned().collect::<Vec<_>>(), removed)
-        };
-        let sent = self.send_all(put, &removed);
-        let mut state = self.state();
-        match sent {
-            Ok(versions) => {
-                state.put.clear();
-                for folder in self.old.list(&Key::root())? {
-                    let path = self.folder.path().join(OLD).join(folder.name);
-                    match folder.kind {
-                        EntryKind::Folder => std::fs::remove_dir_all(path)?,
-                        _ => std::fs::remove_file(path)?,
-                    }
-                }
-                state.versions.extend(versions);
-                Ok(())
-            }
-            Err(failure) => {
-                state.has_failed = true;
-                Err(failure.into())
-            }
-        }
-    }
-
-    fn send_all(
-        self: &Arc<Self>,
-        put: Vec<String>,
-        removed: &[String],
-    ) -> Result<Versions, Failure> {
-        if put.is_empty() && removed.is_empty() {
-            return Ok(Versions::new());
-        }
-        let is_new = self.base.is_empty() && self.state().versions.is_empty();
-        let puts = put.into_iter().map(|path| self.put_of(path));
-        let puts: Vec<Put> = puts.collect::<Result<_, _>>()?;
-        let steps = match (is_new, removed.is_empty(), puts.len()) {
-            (true, ..) => steps_of_new(puts),
-            (false, true, 1) => vec![puts],
-            (false, true, _) => append::steps(self, puts)?,
-            (false, false, _) => {
-                let what = "files cannot be removed from a dataset in a bucket together with other changes";
-                return Err(append::refused(&self.place.name, what));
-            }
-        };
-        put_in_steps(&self.place, steps)
-    }
-
-    /// The object for a file that was put.
-    fn put_of(&self, path: String) -> Result<Put, Failure> {
-        Ok(Put {
-            place: self.base.place_of(&path),
-            content: Content::File(self.folder.path().join(NOW).join(&path)),
-            replaces: self.version(&path)?,
-            path,
-        })
-    }
-
-    /// The version of an object that this editor knows; `None` if there was none.
-    fn version(&self, path: &str) -> Result<Option<UpdateVersion>, Failure> {
-        if let Some(version) = self.state().versions.get(path) {
-            return Ok(Some(version.clone()));
-        }
-        let Some(meta) = self.base.meta(path) else {
-            return Ok(None);
-        };
-        if meta.e_tag.is_some() || meta.version.is_some() {
-            let (e_tag, version) = (meta.e_tag.clone(), meta.version.clone());
-            return Ok(Some(UpdateVersion { e_tag, version }));
-        }
-        // Some listings have no tags.
-        let place = self.base.place_of(path);
-        let at = place.clone();
-        let head = async move { at.store.head(&at.path).await };
-        let found = self.place.shared.bridge.wait(head)?;
-        let found = found.map_err(|error| place.not_written(&error))?;
-        match found.size == meta.size
-            && found.last_modified.timestamp() == meta.last_modified.timestamp()
-        {
-            true => Ok(Some(UpdateVersion {
-                e_tag: found.e_tag,
-                version: found.version,
-            })),
-            false => Err(Failure::conflict(&place.name)),
-        }
     }
 }

@@ -76,7 +76,7 @@ pub(crate) fn put_in_steps(place: &Place, steps: Vec<Vec<Put>>) -> Result<Versio
         let mut versions = Versions::new();
         for mut step in steps {
             for put in &mut step {
-                // What an earlier step has put is what this one replaces.
+                // It replaces the object of an earlier step.
                 if let Some(version) = versions.get(&put.path) {
                     put.replaces = Some(version.clone());
                 }

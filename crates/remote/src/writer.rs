@@ -229,7 +229,7 @@ impl Write for RemoteWriter {
         if self.part.len() as u64 >= len
             && let Err(failure) = self.send()
         {
-            // What was sent is taken back at once.
+            // The parts that were sent are taken back at once.
             self.state = State::Failed(failure.clone());
             return Err(failure.into());
         }

@@ -18,10 +18,10 @@ use crate::container::Opened;
 use crate::failure::Failure;
 use crate::input::{self, STANDARD};
 use crate::output::{self, Output, Replaces};
-use crate::remote;
 use crate::session::Session;
 use crate::status::Status;
 use crate::terminal;
+use crate::url;
 
 /// Bytes of a file that is followed that are read at once.
 const BUFFER_LEN: usize = 1 << 20;
@@ -76,7 +76,7 @@ impl Cat {
             return self.follow(session);
         }
         // A path that leads nowhere is refused in the same way.
-        if self.column.is_some() && !self.path.exists() && !remote::is_url(&self.path) {
+        if self.column.is_some() && !self.path.exists() && !url::is_url(&self.path) {
             let error = SelectionError::NotATable.into();
             return Err(Failure::library(input::name(&self.path), &error));
         }

@@ -15,11 +15,11 @@ use crate::frame::{self, READ};
 use crate::input::{Input, STANDARD, is_standard_input};
 use crate::output::{Output, Replaces};
 use crate::progress::Progress;
-use crate::remote;
 use crate::session::Session;
 use crate::size;
 use crate::status::Status;
 use crate::text::quoted;
+use crate::url;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -77,7 +77,7 @@ impl Decompress {
             Some(stem) if stem == output => Replaces::Any,
             _ => Replaces::Plain,
         };
-        if remote::is_url(input) {
+        if url::is_url(input) {
             return remote_file(input, output, session);
         }
         let input = Input::open_binary(input, session)?;
@@ -149,10 +149,10 @@ impl Decompress {
         if is_standard_input(input) {
             return Ok(output.unwrap_or(Path::new(STANDARD)).to_owned());
         }
-        if remote::is_url(input) {
+        if url::is_url(input) {
             let output = output.map(Path::to_owned);
             return output.ok_or_else(|| {
-                Failure::usage(format!("{}: a URL needs OUT", remote::name(input)))
+                Failure::usage(format!("{}: a URL needs OUT", url::name(input)))
                     .hint("name OUT, or - for standard output")
             });
         }

@@ -12,8 +12,8 @@ use bloscpack::{
 use crate::failure::{Failure, RECOVER};
 use crate::input::{self, is_standard_input};
 use crate::output::{Output, is_standard_output};
-use crate::remote;
 use crate::session::Session;
+use crate::url;
 
 /// How often to look whether the output is still read.
 const LOOK: Duration = Duration::from_millis(500);
@@ -26,10 +26,10 @@ pub fn options(path: &Path, from: u64, session: &Session) -> Result<FollowOption
     if is_standard_input(path) {
         return Err(refused("standard input cannot be followed".into()));
     }
-    if remote::is_url(path) {
+    if url::is_url(path) {
         let title = format!(
             "{}: an object cannot be followed, since nothing is appended to it",
-            remote::name(path)
+            url::name(path)
         );
         return Err(
             Failure::usage(title).hint("read it again when there is a new one, without --follow")

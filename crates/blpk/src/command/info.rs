@@ -22,13 +22,13 @@ use crate::failure::Failure;
 use crate::input::STANDARD;
 use crate::json_text;
 use crate::output::{self, Printer};
-use crate::remote;
 use crate::session::Session;
 use crate::spool::Spool;
 use crate::status::Status;
 use crate::strip::Strip;
 use crate::terminal;
 use crate::text::{or_unknown, plain, shown};
+use crate::url;
 use auto::Source;
 
 /// Show what is in a file, dataset or frame
@@ -61,7 +61,7 @@ pub struct Info {
 impl Info {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         if let Some(aim) = self.auto
-            && !remote::is_url(&self.path)
+            && !url::is_url(&self.path)
             && let Some((tuned, len)) = auto::of_plain(aim, &self.path, session)?
         {
             return self.plain(&tuned, len);

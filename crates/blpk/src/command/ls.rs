@@ -17,6 +17,7 @@ use crate::session::Session;
 use crate::size::pretty;
 use crate::status::Status;
 use crate::text::{count, plain, quoted, shape, shown};
+use crate::url;
 
 /// List the datasets and files below a directory
 ///
@@ -37,11 +38,11 @@ pub struct Ls {
 
 impl Ls {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        if is_not_directory(&self.path) && !remote::is_url(&self.path) {
+        if is_not_directory(&self.path) && !url::is_url(&self.path) {
             let title = format!("{} is not a directory", quoted(&self.path));
             return Err(Failure::usage(title).hint("blpk info shows what a file contains"));
         }
-        let below = match remote::is_url(&self.path) {
+        let below = match url::is_url(&self.path) {
             true => remote::below(&self.path, session)?,
             false => walk::below(&self.path)?,
         };
@@ -81,7 +82,7 @@ impl Ls {
 /// The content of an input, from its headers.
 fn outline(found: Found, session: &Session) -> Result<Outline, Failure> {
     match found {
-        Found::Directory(path, None) if remote::is_url(&path) => {
+        Found::Directory(path, None) if url::is_url(&path) => {
             let mut opened = Opened::open_with(&path, session, |options| options.cache(0))?;
             let outline = opened.container.outline();
             outline.map_err(|error| opened.origin.failure(&error))

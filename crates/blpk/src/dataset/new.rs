@@ -22,6 +22,7 @@ use crate::remote;
 use crate::session::{LOCK_TIMEOUT, Session};
 use crate::status::Status;
 use crate::text::quoted;
+use crate::url;
 
 /// A directory that becomes a dataset or a sparse frame. While this lives, Ctrl-C asks the work to stop.
 #[derive(Debug)]
@@ -40,7 +41,7 @@ impl<'a> NewDataset<'a> {
     /// Begins a dataset at `path`, made from what is at `input`. If that is private, so is the dataset.
     pub fn begin(path: &'a Path, input: &Path, session: &Session) -> Result<Self, Failure> {
         let _deferred = Deferred::begin();
-        if remote::is_url(path) {
+        if url::is_url(path) {
             return Self::remote(path, session, _deferred);
         }
         match is_replaced(path, input, session)? {
@@ -59,7 +60,7 @@ impl<'a> NewDataset<'a> {
     /// Begins a sparse frame at `path`, in the same way.
     pub fn begin_frame(path: &'a Path, input: &Path, session: &Session) -> Result<Self, Failure> {
         let deferred = Deferred::begin();
-        if remote::is_url(path) {
+        if url::is_url(path) {
             return Self::remote(path, session, deferred);
         }
         let swaps = is_replaced(path, input, session)?;
@@ -96,13 +97,13 @@ impl<'a> NewDataset<'a> {
     /// Makes a temporary directory for a dataset that is put into a bucket.
     fn remote(path: &'a Path, session: &Session, _deferred: Deferred) -> Result<Self, Failure> {
         if remote::has_objects(path, session)? {
-            let title = format!("{}: there are objects below this URL", remote::name(path));
+            let title = format!("{}: there are objects below this URL", url::name(path));
             let hint = "a dataset in a bucket cannot be replaced, since a bucket changes one object at a time; choose another URL";
             return Err(Failure::new(Status::Failed, title).hint(hint));
         }
         let mut pending = interrupt::pending();
         let made = temporary().tempdir();
-        let made = made.map_err(|error| Failure::io(remote::name(path), &without_path(&error)))?;
+        let made = made.map_err(|error| Failure::io(url::name(path), &without_path(&error)))?;
         pending.push(made.path().to_owned());
         Ok(Self {
             path,

@@ -18,6 +18,7 @@ use crate::input::{COMPLETED, INTERRUPTED, is_standard_input};
 use crate::remote;
 use crate::session::{LOCK_TIMEOUT, Session};
 use crate::text::quoted;
+use crate::url;
 
 /// The dataset that is to be changed. While this lives, Ctrl-C asks the change to stop.
 #[derive(Debug)]
@@ -60,7 +61,7 @@ impl<'a> DatasetEdit<'a> {
         let options = options(session)
             .lock_timeout(LOCK_TIMEOUT)
             .while_waiting(self.0.while_waiting(session));
-        if remote::is_url(self.0.path) {
+        if url::is_url(self.0.path) {
             return remote::edit(self.0.path, &options, session);
         }
         let dataset = options.edit(self.0.path);

@@ -16,9 +16,9 @@ use same_file::Handle;
 use super::InPlace;
 use crate::failure::{Failure, RECOVER, io_error, is_busy, is_stopped};
 use crate::input::{self, COMPLETED, INTERRUPTED, Input, is_standard_input};
-use crate::remote;
 use crate::session::{LOCK_TIMEOUT, Session};
 use crate::text::quoted;
+use crate::url;
 
 /// The file that is to be changed. While this lives, Ctrl-C asks the change to stop.
 #[derive(Debug)]
@@ -31,11 +31,14 @@ impl<'a> FileEdit<'a> {
             let title = "standard input cannot be changed in place";
             return Err(Failure::usage(title).hint("name a file"));
         }
-        if remote::is_url(path) {
-            return Err(remote::not_changed(
-                path,
-                "make a new object with blpk compress or blpk records pack, and -f to replace it",
-            ));
+        if url::is_url(path) {
+            let title = format!(
+                "{}: objects are only written whole, and cannot be changed in place",
+                url::name(path)
+            );
+            let hint =
+                "make a new object with blpk compress or blpk records pack, and -f to replace it";
+            return Err(Failure::usage(title).hint(hint));
         }
         let name = quoted(path);
         let metadata = fs::metadata(path).map_err(|error| missing(path, &error))?;

@@ -12,8 +12,8 @@ use super::{Replaces, SyncingFile, exists};
 use crate::failure::Failure;
 use crate::input::look_at;
 use crate::interrupt::{self, Deferred};
-use crate::remote;
 use crate::session::Session;
+use crate::url;
 
 /// An object that is being made.
 #[derive(Debug)]
@@ -32,9 +32,11 @@ const PIECE: usize = 1 << 20;
 impl ObjectFile {
     /// Begins an object. With -f it replaces one that is there.
     pub fn begin(path: &Path, replaces: Replaces, session: &Session) -> Result<Self, Failure> {
-        let (url, name) = (path.to_string_lossy(), remote::name(path));
+        let (url, name) = (path.to_string_lossy(), url::name(path));
         let failed = |error: io::Error| Failure::io(&name, &error);
         let remote = session.remote()?;
+        let options = WriteOptions::new().create_new(!session.force);
+        let writer = remote.create(&url, &options).map_err(failed)?;
         let is_there = remote.exists(&url).map_err(failed)?;
         if is_there {
             let object = remote.object(&url).map_err(failed)?;
@@ -53,8 +55,6 @@ impl ObjectFile {
                 return Err(exists(&name));
             }
         }
-        let options = WriteOptions::new().create_new(!session.force);
-        let writer = remote.create(&url, &options).map_err(failed)?;
         let spool = match replaces {
             // Text and plain bytes are written from the first to the last.
             Replaces::Plain => None,
@@ -119,7 +119,8 @@ impl ObjectFile {
             if count == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            writer.write_all(piece.get(..count).unwrap_or_default())?;
+            let (read, _) = piece.split_at(count);
+            writer.write_all(read)?;
             sent += to_u64(count);
         }
         writer.finish()

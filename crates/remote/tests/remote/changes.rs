@@ -178,7 +178,7 @@ fn one_editor_many_changes() {
         .to_string();
     assert!(error.contains("under another URL"), "{error}");
     assert_eq!(rows(&remote).unwrap(), Some(all));
-    // What bcolz writes is what is there.
+    // The file is as bcolz writes it.
     let count = bucket.bytes(&remote, "dir/array/meta/sizes").unwrap();
     assert!(!String::from_utf8(count).unwrap().contains("writer"));
 }

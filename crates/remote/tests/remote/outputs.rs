@@ -147,7 +147,7 @@ fn with_s3() {
     changes(&program, at, &environment);
 }
 
-/// What can be changed in a bucket, and what is refused with a reason.
+/// Changes in a bucket that are made, and those that are refused with a reason.
 fn changes(program: &Path, at: &Path, environment: &[(&str, &str)]) {
     for base in ["disk", "s3://bucket"] {
         let array = format!("{base}/array");
@@ -205,6 +205,14 @@ fn changes(program: &Path, at: &Path, environment: &[(&str, &str)]) {
             "https://127.0.0.1:9",
         ),
         (
+            vec!["compress", "plain.csv", "s3://bucket/"],
+            "add the name of the object",
+        ),
+        (
+            vec!["import", "plain.csv", "https://me:pw@127.0.0.1:9/x"],
+            "a web server takes no objects",
+        ),
+        (
             vec!["compress", "plain.csv", "s4://bucket/x.blp"],
             "is s3:// meant?",
         ),
@@ -215,6 +223,9 @@ fn changes(program: &Path, at: &Path, environment: &[(&str, &str)]) {
     ] {
         let (status, text) = call(program, at, environment, &args);
         assert!(status != 0 && text.contains(part), "{args:?}: {text}");
-        assert!(!text.contains(servers::SECRET), "{text}");
+        assert!(
+            !text.contains(servers::SECRET) && !text.contains("me:pw"),
+            "{text}"
+        );
     }
 }

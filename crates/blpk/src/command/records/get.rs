@@ -21,10 +21,10 @@ use crate::frame::{self, READ};
 use crate::input::{Input, STANDARD};
 use crate::output::{Output, Replaces};
 use crate::progress::Progress;
-use crate::remote;
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::count;
+use crate::url;
 
 /// Print records by their numbers, counted from 0
 ///
@@ -86,7 +86,7 @@ impl std::fmt::Display for RecordNumbers {
 
 impl Get {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        if remote::is_url(&self.file) {
+        if url::is_url(&self.file) {
             return self.remote(session);
         }
         frame::refuse(&self.file, READ)?;

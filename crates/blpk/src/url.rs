@@ -1,0 +1,57 @@
+//! URLs in the place of paths, and their names.
+
+use std::path::Path;
+
+use bloscpack::open::internal::plain;
+
+/// Whether a path is a URL, and no file has that name.
+pub fn is_url(path: &Path) -> bool {
+    let is_url = |text: &str| {
+        #[cfg(feature = "remote")]
+        return bloscpack_remote::is_url(text);
+        #[cfg(not(feature = "remote"))]
+        text.split_once("://").is_some_and(|(scheme, _)| {
+            scheme.len() > 1 && scheme.chars().all(|c| c.is_ascii_alphanumeric())
+        })
+    };
+    path.to_str().is_some_and(is_url) && !path.exists()
+}
+
+/// The name of a URL in messages, without what may be secret.
+pub fn name(path: &Path) -> String {
+    let shown = plain(&path.to_string_lossy());
+    let shown = shown.split(['?', '#']).next().unwrap_or_default();
+    let shown = match shown.split_once("://") {
+        Some((scheme, rest)) => {
+            let (authority, below) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            // A name and a password before the host. Azure has a container there.
+            let host = match authority.rsplit_once('@') {
+                Some((user, host)) if user.contains(':') || scheme.starts_with("http") => host,
+                _ => authority,
+            };
+            format!("{scheme}://{host}{below}")
+        }
+        None => shown.to_owned(),
+    };
+    format!("'{shown}'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_url, name};
+
+    #[test]
+    fn urls_are_told_from_paths() {
+        for url in ["s3://b/k", "https://h/f.blp", "memory://x/y", "gs://b/k"] {
+            assert!(is_url(url.as_ref()), "{url}");
+        }
+        for path in ["a/b", "-", "C:/x", "./s3:/b", "a:b", ""] {
+            assert!(!is_url(path.as_ref()), "{path}");
+        }
+        assert_eq!(
+            name("https://me:pw@host/a?sig=1".as_ref()),
+            "'https://host/a'"
+        );
+        assert_eq!(name("abfs://c@a.host/x".as_ref()), "'abfs://c@a.host/x'");
+    }
+}
