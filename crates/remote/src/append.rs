@@ -1,4 +1,4 @@
-//! Rows that are appended to an array in a bucket.
+//! Rows that are appended to an array in a bucket, or set in one superchunk of it.
 //!
 //! The file with the number of rows decides: it is replaced first by one with the same numbers and a mark, which makes every
 //! other writer fail that has seen an earlier one, and last by the new numbers. What is put between the two means nothing to
@@ -42,7 +42,10 @@ pub(crate) fn steps(editor: &Arc<Overlay>, mut puts: Vec<Put>) -> Result<Vec<Vec
             "only rows can be appended, and only to an array: this changes other objects, too",
         ));
     }
-    check_rows(editor, &puts)?;
+    if let Change::OfOneObject = check_rows(editor, &puts)? {
+        // The number of rows stays, and that of bytes is for people.
+        return Ok(vec![vec![count], puts]);
+    }
     let old = read(&*View::old(editor).open(&Key::parse(COUNT)?)?)?;
     let mark = marked(&old, &fresh_mark());
     let mark = mark.ok_or_else(|| {
@@ -58,8 +61,16 @@ pub(crate) fn steps(editor: &Arc<Overlay>, mut puts: Vec<Put>) -> Result<Vec<Vec
     Ok(vec![vec![claim], puts, vec![count]])
 }
 
+/// A change that can be made by requests for one object each.
+enum Change {
+    /// Rows that were there, in one superchunk.
+    OfOneObject,
+    /// New rows.
+    Append,
+}
+
 /// Refuses a change that readers could see before its end: of rows that were there, or of a layout where a file is more.
-fn check_rows(editor: &Arc<Overlay>, puts: &[Put]) -> Result<(), Failure> {
+fn check_rows(editor: &Arc<Overlay>, puts: &[Put]) -> Result<Change, Failure> {
     let name = &editor.place.name;
     let failed = |error: bloscpack::Error| match ChangedByAnotherWriter::is_cause(&error) {
         true => Failure::conflict(name),
@@ -89,8 +100,7 @@ fn check_rows(editor: &Arc<Overlay>, puts: &[Put]) -> Result<(), Failure> {
         ));
     }
     if new.rows() == old.rows() && puts.len() == 1 {
-        // This one object is the change. The file with the number of rows also has that of bytes, which nobody relies on.
-        return Ok(());
+        return Ok(Change::OfOneObject);
     }
     let chunk = new.chunk_shape().first().copied().unwrap_or(1);
     for put in puts.iter().filter(|put| put.replaces.is_some()) {
@@ -105,7 +115,7 @@ fn check_rows(editor: &Arc<Overlay>, puts: &[Put]) -> Result<(), Failure> {
             ));
         }
     }
-    Ok(())
+    Ok(Change::Append)
 }
 
 /// The number of a superchunk.

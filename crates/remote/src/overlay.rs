@@ -188,8 +188,11 @@ impl Overlay {
         match self.base.kind(key)? {
             Some(EntryKind::File) if !self.is_in_base(key) => Ok(None),
             Some(EntryKind::Folder) if *key != Key::root() => {
-                let prefix = format!("{key}/");
                 let state = self.state();
+                if state.removed.is_empty() {
+                    return Ok(Some(EntryKind::Folder));
+                }
+                let prefix = format!("{key}/");
                 let mut below = self.base.paths().filter(|path| path.starts_with(&prefix));
                 let is_there = below.any(|path| !state.removed.contains(path));
                 Ok(is_there.then_some(EntryKind::Folder))

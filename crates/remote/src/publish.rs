@@ -18,7 +18,7 @@ use std::io::{Error, ErrorKind};
 use std::path::PathBuf;
 
 /// How many files are sent at once.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 16;
 
 /// The versions of the objects that were put, by their paths.
 pub(crate) type Versions = HashMap<String, UpdateVersion>;
@@ -50,6 +50,7 @@ impl Put {
             Content::Bytes(bytes) => bytes,
             Content::File(file) => std::fs::read(file)?.into(),
         };
+        let is_update = self.replaces.is_some();
         let mode = match self.replaces {
             Some(version) => PutMode::Update(version),
             None => PutMode::Create,
@@ -61,10 +62,14 @@ impl Put {
                 let (e_tag, version) = (put.e_tag, put.version);
                 Ok((self.path, UpdateVersion { e_tag, version }))
             }
-            // It was missing a moment ago, or was another one.
-            Err(
-                object_store::Error::AlreadyExists { .. } | object_store::Error::NotFound { .. },
-            ) => Err(Failure::conflict(&self.place.name)),
+            // It was missing a moment ago.
+            Err(object_store::Error::AlreadyExists { .. }) => {
+                Err(Failure::conflict(&self.place.name))
+            }
+            // It was there a moment ago.
+            Err(object_store::Error::NotFound { .. }) if is_update => {
+                Err(Failure::conflict(&self.place.name))
+            }
             Err(error) => Err(self.place.not_written(&error)),
         }
     }

@@ -7,7 +7,7 @@ use bloscpack::indexed::IndexedReader;
 use bloscpack::open::OpenOptions;
 use bloscpack::storage::ReadAt as _;
 use bloscpack::{Encoder, records::RecordWriter};
-use bloscpack_remote::{Remote, RemoteOptions};
+use bloscpack_remote::{Remote, RemoteOptions, WriteOptions};
 use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
@@ -188,6 +188,44 @@ fn a_carray() {
         .open("memory://bucket/array", &OpenOptions::new())
         .unwrap();
     row("open by URL", bucket.take(), 4, 2);
+}
+
+#[test]
+fn writing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("array");
+    let mut array = CArray::of::<u32>()
+        .chunk_rows(1 << 14)
+        .create(&path)
+        .unwrap();
+    array.append(&values(16 << 20)).unwrap();
+    array.flush().unwrap();
+    let (bucket, remote) = slow();
+    let mut file = remote
+        .create("memory://bucket/small", &WriteOptions::new())
+        .unwrap();
+    file.write_all(&[1; 1 << 20]).unwrap();
+    file.finish().unwrap();
+    row("write an object of 1 MiB", bucket.take(), 1, 1);
+    let mut file = remote
+        .create("memory://bucket/large", &WriteOptions::new())
+        .unwrap();
+    file.write_all(&vec![1; 64 << 20]).unwrap();
+    file.finish().unwrap();
+    row("write an object of 64 MiB", bucket.take(), 11, 6);
+    remote.upload(&path, "memory://bucket/array").unwrap();
+    row("upload a carray of 256 superchunks", bucket.take(), 260, 40);
+    let mut edit = CArray::edit_in(remote.edit("memory://bucket/array").unwrap()).unwrap();
+    row("open it for changes", bucket.take(), 4, 2);
+    edit.append(&values(4)).unwrap();
+    edit.flush().unwrap();
+    row("append a row", bucket.take(), 3, 3);
+    edit.append(&values(4 << 20)).unwrap();
+    edit.flush().unwrap();
+    row("append 64 superchunks", bucket.take(), 68, 12);
+    edit.set_attribute("unit", &"mm".into()).unwrap();
+    edit.flush().unwrap();
+    row("set an attribute", bucket.take(), 1, 1);
 }
 
 #[test]
