@@ -41,9 +41,8 @@ impl ObjectFile {
         if is_there {
             let object = remote.object(&url).map_err(failed)?;
             let found = look_at(path, |first| {
-                let len = first
-                    .len()
-                    .min(usize::try_from(object.size()?).unwrap_or(usize::MAX));
+                let len = to_u64(first.len()).min(object.size()?);
+                let len = usize::try_from(len).map_err(io::Error::other)?;
                 let (first, _) = first.split_at_mut(len);
                 object.read_exact_at(0, first)?;
                 Ok(len)
