@@ -1,5 +1,6 @@
 //! Datasets: directories that contain arrays and tables.
 
+pub mod below_url;
 pub mod import_args;
 pub mod new;
 pub mod source;

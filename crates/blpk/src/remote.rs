@@ -86,7 +86,7 @@ pub fn edit(
 /// The failure to open a URL in a build that cannot.
 #[cfg(not(feature = "remote"))]
 pub fn not_built(path: &Path) -> Failure {
-    // What comes after ? may be a signature.
+    // The part after ? may be a signature.
     let shown = crate::text::shown(path);
     let shown = shown.split('?').next().unwrap_or_default();
     let title = format!("'{shown}': this build of blpk has no URLs");
@@ -97,79 +97,6 @@ pub fn not_built(path: &Path) -> Failure {
 
 /// The failure to open a URL.
 #[cfg(feature = "remote")]
-fn failure(path: &Path, error: &bloscpack::Error) -> Failure {
+pub fn failure(path: &Path, error: &bloscpack::Error) -> Failure {
     Failure::library(name(path), error).if_damaged(crate::failure::VERIFY)
-}
-
-/// The file of a sparse frame that contains everything but the chunks.
-#[cfg(feature = "remote")]
-const METADATA: &str = "chunks.b2frame";
-
-/// Datasets, and files whose names are those of ours, below a URL.
-#[cfg(feature = "remote")]
-pub fn below(path: &Path, session: &Session) -> Result<crate::dataset::walk::Below, Failure> {
-    use crate::dataset::walk::{Below, Found};
-    use crate::input::has_known_ending;
-    let base = path.to_string_lossy();
-    let base = base.trim_end_matches('/');
-    let store = session.remote()?.store(base);
-    let store = store.map_err(|error| failure(path, &error.into()))?;
-    let url = |below: &Path| match below.as_os_str().is_empty() {
-        true => base.into(),
-        false => format!("{base}/{}", below.to_string_lossy()).into(),
-    };
-    let mut found = Vec::new();
-    let mut damaged = Vec::new();
-    let walked = bloscpack::dataset::walk_in(store.clone(), |below, error| {
-        damaged.push(Found::Directory(url(below), Some(error)));
-    });
-    let walked = walked.map_err(|error| failure(path, &error))?;
-    found.extend(
-        walked
-            .iter()
-            .map(|one| Found::Directory(url(&one.path), None)),
-    );
-    found.extend(damaged);
-    // The directories of sparse frames are known by one of their files.
-    let sparse = store
-        .paths()
-        .map(Path::new)
-        .filter(|file| file.ends_with(METADATA));
-    let sparse = sparse.filter_map(Path::parent).map(url);
-    found.extend(sparse.map(|folder| Found::Directory(folder, None)));
-    let folders: Vec<String> = found
-        .iter()
-        .map(|one| format!("{}/", one.path().to_string_lossy()))
-        .collect();
-    let mut others = 0;
-    for file in store.paths() {
-        let file = Path::new(file);
-        let full = url(file);
-        let is_inside = folders
-            .iter()
-            .any(|folder| full.to_string_lossy().starts_with(folder));
-        match has_known_ending(file) {
-            _ if is_inside => {}
-            true => found.push(Found::File(full)),
-            false => others += 1,
-        }
-    }
-    found.sort_by(|one, other| one.path().cmp(other.path()));
-    Ok(Below { found, others })
-}
-
-/// Datasets and files below a URL, in a build that cannot read it.
-#[cfg(not(feature = "remote"))]
-pub fn below(path: &Path, _: &Session) -> Result<crate::dataset::walk::Below, Failure> {
-    Err(not_built(path))
-}
-
-/// The part of an option before and after the first `=`.
-#[cfg(feature = "remote")]
-pub fn option(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
-        // The value may be a secret, and so is what stands in its place.
-        _ => Err("expected KEY=VALUE, such as region=eu-central-1".to_owned()),
-    }
 }

@@ -36,6 +36,16 @@ pub fn name(path: &Path) -> String {
     format!("'{shown}'")
 }
 
+/// The part of an option before and after the first `=`.
+#[cfg(feature = "remote")]
+pub fn option(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+        // The value may be a secret, and so is what stands in its place.
+        _ => Err("expected KEY=VALUE, such as region=eu-central-1".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{is_url, name};

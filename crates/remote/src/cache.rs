@@ -65,8 +65,8 @@ impl Run {
 
 /// Bytes of objects, by their URL and version. No two runs of an object overlap.
 ///
-/// What was not used longest goes first, and what was fetched ahead and not used yet goes last: at most a window of it is
-/// there, which is less than the capacity.
+/// The run that was not used longest goes first, and one that was fetched ahead and not used yet goes last: at most a window of
+/// these is there, which is less than the capacity.
 #[derive(Debug)]
 pub(crate) struct Cache {
     capacity: u64,
@@ -189,10 +189,10 @@ impl Cache {
         };
         let (_, new) = self.cover(object, &wanted);
         for run in new {
-            let [from, to] = [run.range.start, run.range.end]
-                .map(|at| usize::try_from(at - range.start).unwrap_or(usize::MAX));
-            let part = (from..to).contains(&from) && to <= bytes.len();
-            let part = part.then(|| bytes.slice(from..to));
+            let place = |at: u64| usize::try_from(at.checked_sub(range.start)?).ok();
+            let part = place(run.range.start).zip(place(run.range.end));
+            let part = part.filter(|(from, to)| from <= to && *to <= bytes.len());
+            let part = part.map(|(from, to)| bytes.slice(from..to));
             self.finish(object, &run, part.ok_or_else(Failure::ended));
         }
     }

@@ -280,7 +280,7 @@ impl Failure {
             Some((_, kind, what, hint)) => (*kind, *what, *hint),
             None => (kind, what, hint),
         };
-        // What "not found" means is clear, and the rest of an answer is a page for people.
+        // The meaning of "not found" is clear, and the rest of an answer is a page for people.
         let detail = match kind == ErrorKind::NotFound {
             true => String::new(),
             false => format!(": {detail}"),
@@ -289,7 +289,7 @@ impl Failure {
     }
 }
 
-/// What to do where the machine was asked for its own credentials, as those of clouds have them, and has none.
+/// Advice where the machine was asked for its own credentials, as those of clouds have them, and has none.
 fn no_credentials(error: &object_store::Error, name: &str) -> Option<&'static str> {
     let mut next = Some(error as &dyn Error);
     let mut messages = std::iter::from_fn(|| {

@@ -66,7 +66,7 @@ impl Places {
         }
         let [place, ..] = places;
         match found {
-            // What was read before is no progress.
+            // Bytes that were read before are not progress.
             Some(_) if wanted.end <= place.read.end => 0,
             Some(_) => {
                 place.read.end = place.read.end.max(wanted.end);
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(places.ahead(&(200..900), 1000), 900);
         assert_eq!(places.ahead(&((1 << 30) + 10..(1 << 30) + 20), 1000), 20);
         assert_eq!(places.ahead(&(900..9000), 1000), 1000);
-        // What was read before is no progress, and backwards is a new beginning.
+        // Bytes that were read before are not progress, and going backwards is a new beginning.
         assert_eq!(places.ahead(&(300..400), 1000), 0);
         assert_eq!(places.ahead(&((1 << 29)..(1 << 29) + 10), 1000), 0);
     }

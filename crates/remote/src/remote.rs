@@ -128,7 +128,7 @@ impl Remote {
     pub fn find(&self, url: &str) -> io::Result<Found> {
         let location = Location::parse(url)?;
         let folder = |found: Option<RemoteStore>| found.map(Found::Folder);
-        // What is probably there is looked for first.
+        // The likely kind is looked for first.
         let looks_like_file = location.has_extension() || location.scheme == Scheme::Http;
         if location.is_folder || !looks_like_file {
             if let Some(found) = folder(self.store_at(&location)?) {

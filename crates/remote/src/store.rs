@@ -33,7 +33,7 @@ struct Inner {
 enum Objects {
     /// All objects, by their paths relative to the prefix.
     Listed(BTreeMap<String, ObjectMeta>),
-    /// Those that were asked for.
+    /// The ones that were asked for.
     Unlisted(Mutex<Asked>),
 }
 
@@ -287,10 +287,9 @@ impl Store for RemoteStore {
         };
         let below = objects
             .range(prefix.clone()..)
-            .take_while(|(path, _)| path.starts_with(&prefix));
+            .map_while(|(path, _)| path.strip_prefix(&prefix));
         let mut entries: BTreeMap<String, EntryKind> = BTreeMap::new();
-        for (path, _) in below {
-            let rest = path.get(prefix.len()..).unwrap_or_default();
+        for rest in below {
             match rest.split_once('/') {
                 Some((name, _)) => entries.insert(name.to_owned(), EntryKind::Folder),
                 None => entries.insert(rest.to_owned(), EntryKind::File),

@@ -57,7 +57,7 @@ pub struct Global {
     /// Credentials come from the usual variables of the environment, such as AWS_ACCESS_KEY_ID, where they are not options.
     /// An option on the command line can be seen by all users of the machine.
     #[cfg(feature = "remote")]
-    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = crate::remote::option, help_heading = GLOBAL)]
+    #[arg(long, global = true, value_name = "KEY=VALUE", value_parser = crate::url::option, help_heading = GLOBAL)]
     pub store: Vec<(String, String)>,
 }
 

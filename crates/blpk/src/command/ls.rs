@@ -7,12 +7,11 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::container::{Opened, not_opened};
-use crate::dataset::is_not_directory;
 use crate::dataset::walk::{self, Found};
+use crate::dataset::{below_url, is_not_directory};
 use crate::failure::Failure;
 use crate::json_text;
 use crate::output;
-use crate::remote;
 use crate::session::Session;
 use crate::size::pretty;
 use crate::status::Status;
@@ -43,7 +42,7 @@ impl Ls {
             return Err(Failure::usage(title).hint("blpk info shows what a file contains"));
         }
         let below = match url::is_url(&self.path) {
-            true => remote::below(&self.path, session)?,
+            true => below_url::below(&self.path, session)?,
             false => walk::below(&self.path)?,
         };
         if !self.json {

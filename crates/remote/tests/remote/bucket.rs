@@ -14,7 +14,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What a bucket has seen.
+/// The requests that a bucket has seen.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Seen {
     pub requests: usize,
@@ -26,7 +26,7 @@ pub struct Seen {
     pub now: usize,
 }
 
-/// What is wrong with an answer.
+/// A fault of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     /// An error of the server, as it is after all retries.
@@ -153,7 +153,7 @@ impl Bucket {
         }
     }
 
-    /// What it has seen since the last call.
+    /// The requests since the last call.
     pub fn take(&self) -> Seen {
         std::mem::take(&mut self.seen.lock().unwrap())
     }

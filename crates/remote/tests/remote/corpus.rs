@@ -7,7 +7,7 @@ use bloscpack::open::{Container, Kind, OpenOptions, Selection};
 use bloscpack_remote::{Remote, RemoteOptions};
 use std::path::{Path, PathBuf};
 
-/// What a container contains, and what its checks say. Messages name files in different ways.
+/// The content of a container, and the result of its checks. Messages name files in different ways.
 #[derive(Debug, PartialEq)]
 struct Content {
     kind: Kind,

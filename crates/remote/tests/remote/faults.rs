@@ -64,7 +64,7 @@ fn try_all(name: &str, fill: impl Fn(&Arc<Bucket>, &Remote)) {
             }
         }
         println!("{name}: {fault:?}, {goes_on}: {errors} errors of {requests}");
-        // What was fetched ahead is asked for again where one answer was bad.
+        // Bytes that were fetched ahead are asked for again where one answer was bad.
         assert!(errors > 0, "{name}: {fault:?} is never noticed");
         assert!(
             !goes_on || 2 * errors >= requests,

@@ -41,7 +41,7 @@ pub fn s3(root: &Path) -> String {
     format!("http://{}", receive.recv().unwrap())
 }
 
-/// What is wrong with an answer of a web server.
+/// A fault of an answer of a web server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrong {
     /// 500.
