@@ -185,9 +185,11 @@ pub fn color_choice(args: impl Iterator<Item = OsString>) -> ColorChoice {
 }
 
 /// The features of this build besides compressors.
-const FEATURES: [(&str, bool); 2] = [
+const FEATURES: [(&str, bool); 4] = [
     ("documents", cfg!(feature = "documents")),
+    ("zip", cfg!(feature = "zip")),
     ("arrow", cfg!(feature = "arrow")),
+    ("remote", cfg!(feature = "remote")),
 ];
 
 /// The output of `--version`.
