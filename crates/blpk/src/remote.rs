@@ -48,7 +48,7 @@ pub fn upload(made: &Path, path: &Path, session: &Session) -> Result<(), Failure
     done.map(drop).map_err(|error| failure(path, &error.into()))
 }
 
-/// Opens a dataset behind a URL to change it.
+/// Opens a dataset at a URL to change it.
 #[cfg(feature = "remote")]
 pub fn edit(
     path: &Path,

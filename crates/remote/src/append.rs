@@ -223,7 +223,7 @@ impl Store for View {
     }
 }
 
-/// The lock of a view, which is none: its editor waits for it.
+/// The lock of a view. It excludes nobody, since its editor waits for the view.
 #[derive(Debug)]
 struct Reading;
 

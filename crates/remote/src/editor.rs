@@ -50,6 +50,15 @@ impl RemoteEditor {
     pub fn url(&self) -> &str {
         &self.0.place.name
     }
+
+    /// Sends a change of one file. The changes of a journal are sent together at its end.
+    fn send_unless_journaled(&self) -> io::Result<()> {
+        let is_journaled = self.0.state().is_journaled;
+        match is_journaled {
+            true => Ok(()),
+            false => self.0.send(),
+        }
+    }
 }
 
 impl Store for RemoteEditor {
@@ -109,12 +118,8 @@ impl Store for RemoteEditor {
         }
         state.put.insert(to.as_str().to_owned());
         state.removed.remove(to.as_str());
-        let is_journaled = state.is_journaled;
         drop(state);
-        match is_journaled {
-            true => Ok(()),
-            false => self.0.send(),
-        }
+        self.send_unless_journaled()
     }
 
     fn remove(&self, key: &Key) -> io::Result<()> {
@@ -145,12 +150,8 @@ impl Store for RemoteEditor {
         if was_sent || self.0.base.meta(key.as_str()).is_some() {
             state.removed.insert(key.as_str().to_owned());
         }
-        let is_journaled = state.is_journaled;
         drop(state);
-        match is_journaled {
-            true => Ok(()),
-            false => self.0.send(),
-        }
+        self.send_unless_journaled()
     }
 
     fn make_folder(&self, key: &Key) -> io::Result<()> {
@@ -178,7 +179,7 @@ impl Store for RemoteEditor {
         self.0.check()
     }
 
-    /// Excludes other users of this editor. Those of others are noticed when a change is sent.
+    /// Excludes other users of this editor. Users of other editors are noticed when a change is sent.
     fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
         self.0.check()?;
         if self.0.kind(folder)? != Some(EntryKind::Folder) {

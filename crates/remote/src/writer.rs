@@ -235,8 +235,8 @@ impl Write for RemoteWriter {
         }
         let len = self.options.part_len(self.parts, self.written);
         let room = len.saturating_sub(self.part.len() as u64);
-        let room = usize::try_from(room).unwrap_or(usize::MAX);
-        let (taken, _) = bytes.split_at(room.min(bytes.len()));
+        let count = usize::try_from(room.min(bytes.len() as u64)).map_err(io::Error::other)?;
+        let (taken, _) = bytes.split_at(count);
         self.part.extend_from_slice(taken);
         self.written += taken.len() as u64;
         Ok(taken.len())

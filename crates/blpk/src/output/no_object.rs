@@ -1,4 +1,4 @@
-//! The place of an object behind a URL in a build that cannot write any.
+//! The stand-in for `object.rs` in a build without URLs: every attempt is an error.
 
 use std::convert::Infallible;
 use std::io;

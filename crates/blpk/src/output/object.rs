@@ -1,4 +1,4 @@
-//! An object behind a URL: an output that appears when it is complete.
+//! An object at a URL: an output that appears when it is complete.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
