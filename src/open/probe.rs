@@ -76,8 +76,10 @@ pub fn probe(path: &Path) -> io::Result<Probe> {
     if !metadata.is_file() {
         return Ok(Probe::default());
     }
-    let probed = File::open(path).and_then(|file| probe_source(&file));
-    Ok(probed.unwrap_or_default())
+    match File::open(path).and_then(|file| probe_source(&file)) {
+        Err(error) if is_about_name(&error) => Ok(Probe::default()),
+        probed => probed,
+    }
 }
 
 /// A path that leads into a file may name a folder in an archive.

@@ -32,7 +32,7 @@ pub use bytes::{Bytes, COMPLETED, FROM_JOURNAL, INTERRUPTED, failure, journal};
 pub use counted::CountedFile;
 pub use interruptible::InterruptibleReader;
 #[cfg(feature = "remote")]
-pub use kind::look_at;
+pub use kind::{LOOK, look_at};
 pub use kind::{Look, has_data, has_known_ending, is_directory, is_frame, is_sparse_frame, look};
 pub use metadata::read_metadata;
 pub use reader::InputReader;

@@ -100,7 +100,7 @@ impl Output {
             }
             Destination::Regular(path, old) => {
                 refuse_same_file(&name, Handle::from_path(&path).ok(), inputs)?;
-                if let Some(refusal) = replaces.refusal(&path, &name) {
+                if let Some(refusal) = replaces.refusal(&path, &name).map_err(failed)? {
                     return Err(refusal.failure(session.force));
                 }
                 if !session.force {

@@ -14,7 +14,8 @@ use crate::text::quoted;
 const ENDINGS: [&str; 3] = ["blp", "b2nd", "b2frame"];
 /// Bytes by which a file is recognized. The first of them alone may be those of any text.
 const MAGIC_LEN: usize = 4;
-const LOOK: usize = 16;
+/// Bytes that are looked at.
+pub const LOOK: u64 = 16;
 
 /// The kind of a file by its name and its first bytes.
 pub struct Look {
@@ -25,24 +26,18 @@ pub struct Look {
 
 /// Looks at name and first bytes of a file.
 pub fn look(path: &Path) -> io::Result<Look> {
-    let mut file = File::open(path)?.take(LOOK as u64);
-    look_at(path, |first| {
-        let mut read = Vec::new();
-        file.read_to_end(&mut read)?;
-        io::Read::read(&mut &*read, first)
-    })
+    let mut first = Vec::new();
+    File::open(path)?.take(LOOK).read_to_end(&mut first)?;
+    Ok(look_at(path, &first))
 }
 
-/// Looks at a name, and at the first bytes that `read` fills in.
-pub fn look_at(path: &Path, read: impl FnOnce(&mut [u8]) -> io::Result<usize>) -> io::Result<Look> {
-    let mut first = [0; LOOK];
-    let len = read(&mut first)?;
-    let first = first.get(..len).unwrap_or(&first);
+/// Looks at a name, and at the first bytes that are there; [`LOOK`] suffice.
+pub fn look_at(path: &Path, first: &[u8]) -> Look {
     let is_known = first.len() >= MAGIC_LEN && probe_bytes(first).family.is_some();
-    Ok(Look {
+    Look {
         is_empty: first.is_empty(),
         is_ours: is_known || has_known_ending(path),
-    })
+    }
 }
 
 /// Whether a file has the name of a Bloscpack file or of a frame.

@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use bloscpack::storage::ReadAt as _;
+use bloscpack::storage::Cursor;
 use bloscpack::wire::internal::to_u64;
 use bloscpack_remote::{RemoteWriter, WriteOptions};
 
 use super::{Replaces, SyncingFile, exists};
 use crate::failure::Failure;
-use crate::input::look_at;
+use crate::input::{LOOK, look_at};
 use crate::interrupt::{self, Deferred};
 use crate::session::Session;
 use crate::url;
@@ -40,14 +40,10 @@ impl ObjectFile {
         let is_there = remote.exists(&url).map_err(failed)?;
         if is_there {
             let object = remote.object(&url).map_err(failed)?;
-            let found = look_at(path, |first| {
-                let len = to_u64(first.len()).min(object.size()?);
-                let len = usize::try_from(len).map_err(io::Error::other)?;
-                let (first, _) = first.split_at_mut(len);
-                object.read_exact_at(0, first)?;
-                Ok(len)
-            });
-            if let Some(refusal) = replaces.refusal_of(&found.map_err(failed)?, &name) {
+            let mut first = Vec::new();
+            let read = Cursor::new(&object).take(LOOK).read_to_end(&mut first);
+            read.map_err(failed)?;
+            if let Some(refusal) = replaces.refusal_of(&look_at(path, &first), &name) {
                 return Err(refusal.failure(session.force));
             }
             if !session.force {

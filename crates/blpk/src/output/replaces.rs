@@ -1,5 +1,6 @@
 //! [`Replaces`]: which existing files `-f` may replace.
 
+use std::io;
 use std::path::Path;
 
 use crate::failure::Failure;
@@ -19,13 +20,17 @@ pub enum Replaces {
 }
 
 impl Replaces {
-    /// Why the file at `path` may not be replaced, if so. An empty file has nothing to lose.
-    pub fn refusal(self, path: &Path, name: &str) -> Option<Refusal> {
-        let unreadable = |_| Look {
-            is_empty: false,
-            is_ours: has_known_ending(path),
+    /// Why the file at `path` may not be replaced, if so. An empty file has nothing to lose; one that may not be read is
+    /// known by its name.
+    pub fn refusal(self, path: &Path, name: &str) -> io::Result<Option<Refusal>> {
+        let found = match look(path) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Look {
+                is_empty: false,
+                is_ours: has_known_ending(path),
+            },
+            found => found?,
         };
-        self.refusal_of(&look(path).unwrap_or_else(unreadable), name)
+        Ok(self.refusal_of(&found, name))
     }
 
     /// The same for what looks like this.
