@@ -60,7 +60,7 @@ mod schema;
 mod source;
 
 #[cfg(feature = "record-batches")]
-pub use arrow::{RecordBatches, catches_panics, of_record_batches, record_batches};
+pub use arrow::{BatchConverter, RecordBatches, catches_panics, of_record_batches, record_batches};
 #[cfg(feature = "arrow")]
 pub use arrow::{write_arrow, write_arrow_stream, write_parquet, write_parquet_with};
 // Their types are in the signatures of this crate: whoever uses them needs the same version.

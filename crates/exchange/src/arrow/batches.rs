@@ -8,17 +8,89 @@ use super::types::{TypeMapping, noted, schema_of};
 use crate::format::Format;
 use crate::int::to_u64;
 use crate::options::ImportOptions;
+use crate::schema::{Batch, Schema};
 use crate::source::{BATCH, BoxedSource, Source, check_empty_rows};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use bloscpack_error::{Error, Result};
 use std::sync::Arc;
 
+/// Converts rows of these columns to record batches of Arrow's.
+///
+/// ```
+/// use bloscpack_datasets::CTable;
+/// use bloscpack_exchange::{BatchConverter, Source, TableSource};
+///
+/// let table = CTable::open("../../testdata/datasets/bcolz/table_mixed")?;
+/// let mut source = TableSource::new(&table)?;
+/// let converter = BatchConverter::new(source.schema().clone())?.string_views()?;
+/// let batch = source.next_batch(1 << 20)?.ok_or("no rows")?;
+/// let rows = batch.rows;
+/// assert_eq!(converter.convert(batch)?.num_rows() as u64, rows);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct BatchConverter {
+    columns: Schema,
+    schema: SchemaRef,
+    mapping: TypeMapping,
+}
+
+impl BatchConverter {
+    /// A converter of these columns. NaN becomes null if their schema says so.
+    ///
+    /// # Errors
+    /// Returns wrong usage for what Arrow has no type for.
+    pub fn new(columns: Schema) -> Result<Self> {
+        let mapping = TypeMapping {
+            nan_is_null: columns.nan_is_null,
+            ..TypeMapping::default()
+        };
+        Self::with_mapping(columns, mapping)
+    }
+
+    /// The same, with strings of both kinds as views of text, which query engines compare without a cast. Bytes that are
+    /// not UTF-8 are then an error of the batch that contains them.
+    ///
+    /// # Errors
+    /// Returns the errors of [`new`](Self::new).
+    pub fn string_views(self) -> Result<Self> {
+        let mapping = TypeMapping {
+            string_views: true,
+            ..self.mapping
+        };
+        Self::with_mapping(self.columns, mapping)
+    }
+
+    fn with_mapping(columns: Schema, mapping: TypeMapping) -> Result<Self> {
+        Ok(Self {
+            schema: Arc::new(schema_of(&columns, mapping)?),
+            columns,
+            mapping,
+        })
+    }
+
+    /// The schema of all batches.
+    #[must_use]
+    pub fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    /// These rows as a record batch.
+    ///
+    /// # Errors
+    /// Returns wrong usage for a batch of other columns, and for values that Arrow has no place for; the error names the
+    /// column.
+    pub fn convert(&self, batch: Batch) -> Result<RecordBatch> {
+        batch.check(&self.columns)?;
+        record_batch(&self.schema, &self.columns, batch, self.mapping)
+    }
+}
+
 /// The rows of a source as record batches of Arrow's, in order; created by [`record_batches`].
 pub struct RecordBatches<'a> {
     source: &'a mut dyn Source,
-    schema: SchemaRef,
-    mapping: TypeMapping,
+    converter: BatchConverter,
     bytes: usize,
     has_failed: bool,
 }
@@ -41,15 +113,9 @@ pub struct RecordBatches<'a> {
 /// Returns wrong usage for what Arrow has no type for, and for more than a million rows that have no bytes.
 pub fn record_batches(source: &mut dyn Source) -> Result<RecordBatches<'_>> {
     check_empty_rows(source)?;
-    let mapping = TypeMapping {
-        parquet: false,
-        nan_is_null: source.schema().nan_is_null,
-    };
-    let schema = Arc::new(schema_of(source.schema(), mapping)?);
     Ok(RecordBatches {
+        converter: BatchConverter::new(source.schema().clone())?,
         source,
-        schema,
-        mapping,
         bytes: BATCH,
         has_failed: false,
     })
@@ -66,16 +132,12 @@ impl RecordBatches<'_> {
     /// The schema of all batches.
     #[must_use]
     pub fn schema(&self) -> SchemaRef {
-        Arc::clone(&self.schema)
+        self.converter.schema()
     }
 
     fn read(&mut self) -> Result<Option<RecordBatch>> {
-        let Some(batch) = self.source.next_batch(self.bytes)? else {
-            return Ok(None);
-        };
-        let columns = self.source.schema();
-        batch.check(columns)?;
-        record_batch(&self.schema, columns, batch, self.mapping).map(Some)
+        let batch = self.source.next_batch(self.bytes)?;
+        batch.map(|batch| self.converter.convert(batch)).transpose()
     }
 }
 

@@ -37,7 +37,7 @@ mod types;
 #[cfg(feature = "arrow")]
 mod write;
 
-pub use batches::{RecordBatches, of_record_batches, record_batches};
+pub use batches::{BatchConverter, RecordBatches, of_record_batches, record_batches};
 pub use guard::catches_panics;
 #[cfg(feature = "arrow")]
 pub(super) use parquet::open_parquet;

@@ -22,6 +22,8 @@ pub(super) struct TypeMapping {
     pub parquet: bool,
     /// Whether floats that are not a number are null.
     pub nan_is_null: bool,
+    /// Whether strings of either kind are views of text in UTF-8, as query engines read them.
+    pub string_views: bool,
 }
 
 impl TypeMapping {
@@ -116,6 +118,7 @@ fn element_type(dtype: &DType, mapping: TypeMapping) -> Result<DataType> {
         (Kind::Float, 8) => DataType::Float64,
         (Kind::Complex, 8) => DataType::Struct(parts(DataType::Float32)),
         (Kind::Complex, 16) => DataType::Struct(parts(DataType::Float64)),
+        (Kind::Bytes | Kind::Text, _) if mapping.string_views => DataType::Utf8View,
         (Kind::Bytes, _) => DataType::Binary,
         (Kind::Text, _) => DataType::Utf8,
         (Kind::Datetime(unit), _) => match (unit_of(*unit), mapping.parquet) {

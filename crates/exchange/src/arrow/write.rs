@@ -39,8 +39,8 @@ pub fn write_arrow(
         tap: tap.clone(),
     };
     let mapping = TypeMapping {
-        parquet: false,
         nan_is_null: source.schema().nan_is_null,
+        ..TypeMapping::default()
     };
     let schema = Arc::new(schema_of(source.schema(), mapping)?);
     guarded(Format::Arrow, || {
@@ -71,8 +71,8 @@ pub fn write_arrow_stream(
         tap: tap.clone(),
     };
     let mapping = TypeMapping {
-        parquet: false,
         nan_is_null: source.schema().nan_is_null,
+        ..TypeMapping::default()
     };
     let schema = Arc::new(schema_of(source.schema(), mapping)?);
     guarded(Format::Arrow, || {
