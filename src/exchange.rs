@@ -83,6 +83,14 @@ impl<S: ReadAt> FileSource<S> {
         let flat = self.flat.slice(slice)?;
         Ok(Self { flat })
     }
+
+    /// The elements of a slice in C order: a range for each axis; further axes are whole.
+    ///
+    /// # Errors
+    /// Returns the errors of [`slice`](Self::slice), errors of reading, and damage.
+    pub fn read(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
+        self.flat.read(slice)
+    }
 }
 
 /// The array that metadata describes, of which the content has this many bytes.

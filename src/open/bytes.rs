@@ -8,6 +8,7 @@ use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::Cursor;
 use bloscpack_wire::{Event, Form, MetadataPlace};
 use std::io::{self, Read};
+use std::sync::Mutex;
 
 /// The bytes of a Bloscpack file.
 pub(super) struct Bytes {
@@ -20,8 +21,8 @@ pub(super) struct Bytes {
 
 enum Input {
     Positions(SharedSource),
-    /// `None` after it was read.
-    Stream(Option<Box<dyn Read + Send>>),
+    /// `None` after it was read. The lock only lets threads share the container.
+    Stream(Mutex<Option<Box<dyn Read + Send>>>),
 }
 
 impl Bytes {
@@ -44,7 +45,7 @@ impl Bytes {
         };
         let form = look(&mut begin, options)?;
         let reader = io::Cursor::new(begin.read).chain(begin.reader);
-        let input = Input::Stream(Some(Box::new(reader)));
+        let input = Input::Stream(Mutex::new(Some(Box::new(reader))));
         Self::new(input, form, options, Vec::new())
     }
 
@@ -78,7 +79,7 @@ impl Bytes {
         match &mut self.input {
             Input::Positions(source) => Ok(Box::new(Cursor::new(source.clone()))),
             Input::Stream(reader) => {
-                let reader = reader.take();
+                let reader = reader.get_mut().ok().and_then(Option::take);
                 reader.ok_or_else(|| Error::usage("this input can only be read once"))
             }
         }

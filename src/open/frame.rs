@@ -19,7 +19,7 @@ use std::path::Path;
 struct FrameContainer {
     contents: Contents,
     /// Opens the same frame again.
-    open: Box<dyn Fn() -> Result<Frame> + Send>,
+    open: Box<dyn Fn() -> Result<Frame> + Send + Sync>,
     options: OpenOptions,
     warnings: Vec<String>,
 }
@@ -70,7 +70,7 @@ fn frame_options(options: &OpenOptions) -> FrameOptions {
 }
 
 fn new(
-    open: Box<dyn Fn() -> Result<Frame> + Send>,
+    open: Box<dyn Fn() -> Result<Frame> + Send + Sync>,
     options: &OpenOptions,
     mut warnings: Vec<String>,
 ) -> Result<Box<dyn Container>> {

@@ -133,8 +133,9 @@ impl fmt::Display for Kind {
 /// An input that was opened, of any kind.
 ///
 /// Methods take `&mut self` because an input that can only be read in order is used up by the first of them that reads it;
-/// a second one returns a [`Usage`](bloscpack_error::Category::Usage) error. All other inputs can be read again.
-pub trait Container: Send {
+/// a second one returns a [`Usage`](bloscpack_error::Category::Usage) error. All other inputs can be read again, and what
+/// [`inner`](Self::inner) returns can be read by several threads.
+pub trait Container: Send + Sync {
     /// The kind.
     fn kind(&self) -> Kind;
 
