@@ -20,6 +20,7 @@ mod patch;
 mod records;
 mod recover;
 mod reindex;
+mod sql;
 mod target;
 mod verify;
 
@@ -53,6 +54,7 @@ pub enum Command {
     Recover(recover::Recover),
     #[command(subcommand)]
     Records(records::Records),
+    Sql(sql::Sql),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -79,6 +81,7 @@ pub fn run(
         Command::Verify(command) => command.run(session),
         Command::Recover(command) => command.run(session),
         Command::Records(command) => command.run(session),
+        Command::Sql(command) => command.run(),
         Command::Completions(command) => command.run(definition()),
         Command::Man(command) => command.run(definition()),
     }
@@ -99,5 +102,6 @@ Examples:
   blpk records get a.blp 17 1000..1010     records by number
   blpk import prices.csv prices            CSV into a table in a directory
   blpk export prices prices.jsonl          a table into JSON lines
+  blpk sql \"select count(*) from 'prices'\"   with blpk-sql, installed separately
   blpk import cube.npy cube.b2nd           an n-dimensional array in one file
   blpk cat --slice '3,:,10:20' cube.b2nd   some of its elements";

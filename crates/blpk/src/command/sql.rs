@@ -1,0 +1,72 @@
+//! `blpk sql`: runs `blpk-sql`.
+
+use std::env;
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+use std::process::Command;
+
+use clap::Args;
+
+use crate::failure::Failure;
+use crate::status::Status;
+
+/// The name of the program.
+const PROGRAM: &str = "blpk-sql";
+
+/// Query datasets, files and frames with SQL
+///
+/// Runs blpk-sql, a program of its own, with the same arguments. 'blpk sql --help' shows its help.
+#[derive(Args, Debug)]
+#[command(disable_help_flag = true)]
+pub struct Sql {
+    /// Arguments of blpk-sql: options, and a query
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGUMENT"
+    )]
+    arguments: Vec<OsString>,
+}
+
+impl Sql {
+    pub fn run(&self) -> Result<Status, Failure> {
+        // Options that both programs have were taken out of `self.arguments`.
+        let arguments = env::args_os().skip_while(|argument| argument != "sql");
+        let mut command = Command::new(program());
+        command.args(arguments.skip(1));
+        let error = match run(&mut command) {
+            Ok(status) => return Ok(status),
+            Err(error) => error,
+        };
+        if error.kind() != io::ErrorKind::NotFound {
+            return Err(Failure::io(PROGRAM, &error));
+        }
+        let failure = Failure::usage(format!("{PROGRAM} is not installed"));
+        let install = "cargo install --locked --path sql/blpk-sql";
+        Err(failure.hint(format!("in a clone of bloscpack: {install}")))
+    }
+}
+
+/// The program beside this one, or else that on the path.
+fn program() -> PathBuf {
+    let name = format!("{PROGRAM}{}", env::consts::EXE_SUFFIX);
+    let beside = env::current_exe().ok();
+    let beside = beside.and_then(|blpk| Some(blpk.parent()?.join(&name)));
+    beside
+        .filter(|path| path.is_file())
+        .unwrap_or_else(|| name.into())
+}
+
+/// Becomes the other program, so that signals reach it.
+#[cfg(unix)]
+fn run(command: &mut Command) -> io::Result<Status> {
+    use std::os::unix::process::CommandExt as _;
+    Err(command.exec())
+}
+
+/// Runs the other program.
+#[cfg(not(unix))]
+fn run(command: &mut Command) -> io::Result<Status> {
+    std::process::exit(command.status()?.code().unwrap_or(1));
+}
