@@ -47,6 +47,21 @@ pub enum DatasetError {
         name: String,
     },
 
+    /// The array cannot have an index.
+    #[error("an array like this has no index: {reason}")]
+    NoIndex {
+        /// The reason.
+        reason: String,
+    },
+    /// The index is of another array.
+    #[error("the index is of {found}, the array has {expected}")]
+    ForeignIndex {
+        /// The dtype or the rows of a superchunk, according to the index.
+        found: String,
+        /// Those of the array.
+        expected: String,
+    },
+
     /// A file that describes the dataset is missing.
     #[error("file is missing")]
     MissingFile,
@@ -194,6 +209,7 @@ impl Detail for DatasetError {
             Self::NotADataset
             | Self::LayoutNotBuilt { .. }
             | Self::PythonObjects
+            | Self::NoIndex { .. }
             | Self::DottedColumn { .. } => Fault::Unsupported,
             Self::MissingFile
             | Self::MissingSuperchunk { .. }
@@ -208,6 +224,7 @@ impl Detail for DatasetError {
             | Self::Offset { .. }
             | Self::WrongLength { .. }
             | Self::Trailing { .. }
+            | Self::ForeignIndex { .. }
             | Self::FailedChange { .. } => Fault::Damaged,
             Self::CutShort { .. } | Self::Unfinished => Fault::CutShort,
             Self::Limit { .. } => Fault::OverLimit,

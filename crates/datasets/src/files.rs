@@ -12,7 +12,7 @@ use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
 /// Bytes of the longest file that describes a dataset. No real one is longer.
-const MAX_META: u64 = 64 << 20;
+pub(crate) const MAX_META: u64 = 64 << 20;
 
 /// The files of a store, in which one or several datasets are.
 ///

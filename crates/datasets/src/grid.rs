@@ -221,7 +221,7 @@ impl Grid {
     }
 
     /// Rows of the band with this number; 0 after the last one.
-    fn rows_of_band(&self, band: u64) -> u64 {
+    pub(crate) fn rows_of_band(&self, band: u64) -> u64 {
         let begun = band.saturating_mul(self.band_rows());
         self.rows().saturating_sub(begun).min(self.band_rows())
     }

@@ -144,7 +144,9 @@ impl ArrayStorage {
             encoder.encode(data, bytes)?;
             // The encoder appends to the header.
             len = bytes.len() - header.len();
-            Ok(self.files.put(&key, bytes))
+            let put = self.files.put(&key, bytes);
+            self.note_written(number, Some((data, bytes)));
+            Ok(put)
         })??;
         self.forget(number);
         Ok(len)
@@ -300,6 +302,7 @@ impl ArrayStorage {
     ) -> Result<()> {
         let bytes = self.spec.container.write(metadata, chunks)?;
         self.files.put(&self.key(number)?, &bytes)?;
+        self.note_written(number, None);
         self.forget(number);
         Ok(())
     }

@@ -4,6 +4,7 @@ mod append;
 mod cache;
 mod change;
 mod copy;
+mod index;
 mod pool;
 mod read;
 mod spec;
@@ -19,6 +20,7 @@ use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Entry, EntryKind, Key, Object, ReadAhead};
 use bloscpack_wire::Limit;
 use cache::ChunkCache;
+use index::Written;
 use pool::{Decoders, Encoders};
 #[cfg(feature = "documents")]
 pub(crate) use spec::typesize;
@@ -39,6 +41,8 @@ pub(crate) struct ArrayStorage {
     indexes: Mutex<HashMap<u64, Arc<SuperchunkIndex>>>,
     /// The rows after the last full band, while some of them are in no file.
     tail: Mutex<Option<Tail>>,
+    /// The superchunks that were written since the last flush, if the array has an index.
+    written: Option<Written>,
 }
 
 /// How much is read at once of a superchunk with several chunks, for the sake of its index.
@@ -58,6 +62,7 @@ impl ArrayStorage {
             resources,
             indexes: Mutex::default(),
             tail: Mutex::default(),
+            written: None,
         }
     }
 

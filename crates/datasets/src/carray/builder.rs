@@ -7,6 +7,7 @@ use crate::create::{begin, new_store};
 use crate::dataset_layout::DatasetLayout;
 use crate::files::Files;
 use crate::handle::Handle;
+use crate::index::{check_elements, check_layout};
 use crate::layout;
 use crate::new::{NewArray, NewDataset};
 use crate::options::DatasetOptions;
@@ -53,6 +54,7 @@ pub struct CArrayBuilder {
     chunk_options: ChunkOptions,
     superchunk_options: SuperchunkOptions,
     chunks_per_file: NonZeroU64,
+    index: bool,
     new: NewDataset,
 }
 
@@ -106,6 +108,7 @@ impl CArrayBuilder {
             chunk_options: ChunkOptions::default(),
             superchunk_options: SuperchunkOptions::default(),
             chunks_per_file: CHUNKS_PER_FILE,
+            index: false,
             new: NewDataset::default(),
         }
     }
@@ -198,6 +201,14 @@ impl CArrayBuilder {
         self
     }
 
+    /// Keeps an [`Index`](crate::Index) of the array; false by default. It is written by each flush, which then computes the
+    /// statistics of the superchunks that it writes. Only the layouts of bcolz and BLZ have indexes.
+    #[must_use]
+    pub fn index(mut self, index: bool) -> Self {
+        self.index = index;
+        self
+    }
+
     /// The attributes.
     #[must_use]
     pub fn attributes(mut self, attributes: Attributes) -> Self {
@@ -233,6 +244,7 @@ impl CArrayBuilder {
     /// Returns [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if the directory contains a dataset that is not to be
     /// replaced, or anything else; a usage error for properties that the layout cannot store;
     /// [`DatasetError::LayoutNotBuilt`](crate::DatasetError::LayoutNotBuilt) for a layout that this build does not support;
+    /// [`DatasetError::NoIndex`](crate::DatasetError::NoIndex) for an index of an array that cannot have one;
     /// any error of the file system.
     pub fn create(self, path: impl AsRef<Path>) -> Result<CArray> {
         let store = new_store(path.as_ref())?;
@@ -266,10 +278,20 @@ impl CArrayBuilder {
         layout_files.put_array(files, at, &spec)?;
         layout_files.put_attributes(files, at, &new.attributes)?;
         let handle = Handle::new(Arc::clone(files), at.clone(), layout, Access::Write);
-        Ok(CArray {
+        let mut array = CArray {
             attributes: new.attributes,
             ..CArray::of_spec(handle, spec, &self.new.options)
-        })
+        };
+        if self.index {
+            array.storage.note_writes(true);
+        }
+        Ok(array)
+    }
+
+    /// The same array, with an index if its elements have an order.
+    pub(crate) fn with_index_if_possible(self) -> Self {
+        let index = self.index || check_elements(&self.dtype, &self.row_shape).is_ok();
+        Self { index, ..self }
     }
 
     /// The same array, compressed and divided into superchunks as another one.
@@ -297,6 +319,10 @@ impl CArrayBuilder {
     pub(crate) fn plan(&self, layout: DatasetLayout) -> Result<NewArray> {
         self.check_chunk_options()?;
         self.check_dtype()?;
+        if self.index {
+            check_layout(layout)?;
+            check_elements(&self.dtype, &self.row_shape)?;
+        }
         let row_bytes = self.row_bytes()?;
         let default = self.checked_default(row_bytes)?;
         let (chunk_rows, chunk_shape) = self.chunk_length(layout, row_bytes);

@@ -137,9 +137,10 @@ impl CArray {
     /// Returns [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if readers do not close the array in time, after which the
     /// call can be repeated; any other error of the store, after which the array has to be opened again.
     pub fn flush(&mut self) -> Result<()> {
+        self.handle.check_writable()?;
+        self.handle.tried(self.storage.stage())?;
+        self.put_index()?;
         let handle = &self.handle;
-        handle.check_writable()?;
-        handle.tried(self.storage.stage())?;
         let mut counts = Vec::new();
         if !handle.in_table {
             self.put_sizes()?;

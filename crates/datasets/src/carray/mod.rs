@@ -71,11 +71,13 @@ impl CArray {
             }
             .into());
         }
-        Ok(Self {
+        let mut array = Self {
             attributes: description.attributes,
             warnings: description.warnings,
             ..Self::of_spec(handle, description.spec, options)
-        })
+        };
+        array.keep_index()?;
+        Ok(array)
     }
 
     /// A column that is described with its table.
@@ -165,6 +167,11 @@ impl CArray {
     /// Whether it has fewer rows than others see.
     pub(crate) fn has_fewer_rows(&self) -> bool {
         self.rows() < self.flushed_rows
+    }
+
+    /// Whether it has more or fewer rows than others see.
+    pub(crate) fn has_other_rows(&self) -> bool {
+        self.rows() != self.flushed_rows
     }
 
     /// Notes that others see all rows.

@@ -6,6 +6,7 @@ use crate::create::{begin, new_store};
 use crate::dataset_layout::DatasetLayout;
 use crate::files::join;
 use crate::handle::Handle;
+use crate::index::check_layout;
 use crate::new::NewDataset;
 use crate::options::DatasetOptions;
 use crate::wire::Attributes;
@@ -32,6 +33,7 @@ use std::sync::Arc;
 pub struct CTableBuilder {
     columns: Vec<(String, CArrayBuilder)>,
     chunk_rows: Option<u64>,
+    index: bool,
     new: NewDataset,
 }
 
@@ -67,6 +69,13 @@ impl CTableBuilder {
     #[must_use]
     pub fn chunk_rows(mut self, rows: u64) -> Self {
         self.chunk_rows = Some(rows);
+        self
+    }
+
+    /// Keeps an [`Index`](crate::Index) of each column that can have one; false by default.
+    #[must_use]
+    pub fn index(mut self, index: bool) -> Self {
+        self.index = index;
         self
     }
 
@@ -114,6 +123,9 @@ impl CTableBuilder {
 
     fn check(&self) -> Result<()> {
         self.new.layout.files()?;
+        if self.index {
+            check_layout(self.new.layout)?;
+        }
         let names = self.columns.iter().map(|(name, _)| name.as_str());
         names::check_all(self.new.layout, names)
     }
@@ -135,6 +147,10 @@ impl CTableBuilder {
             options: options.for_columns(self.columns.len()),
         };
         for (name, array) in self.columns {
+            let array = match self.index {
+                true => array.with_index_if_possible(),
+                false => array,
+            };
             let column = table.new_column(&name, &array, self.chunk_rows)?;
             table.names.push(name);
             table.columns.push(Column::opened(column));
@@ -174,8 +190,9 @@ impl CTable {
             handle.files.make_folders(&spec.folder)?;
             CArray::of_spec(handle.clone(), spec, &self.options)
         };
-        // Superchunks of an earlier column of this name may be there.
+        // Superchunks of an earlier column of this name may be there, and its index.
         column.storage().clear()?;
+        column.clear_index()?;
         Ok(column.in_table(handle))
     }
 }

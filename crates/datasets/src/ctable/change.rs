@@ -23,14 +23,10 @@ impl CTable {
     pub(crate) fn all_mut(&mut self) -> Result<Vec<&mut CArray>> {
         self.handle.check_writable()?;
         self.open_all()?;
-        Ok(self
-            .columns
-            .iter_mut()
-            .filter_map(|column| column.array.get_mut())
-            .collect())
+        Ok(self.opened_mut().collect())
     }
 
-    fn column_mut(&mut self, name: &str) -> Result<&mut CArray> {
+    pub(crate) fn column_mut(&mut self, name: &str) -> Result<&mut CArray> {
         self.handle.check_writable()?;
         self.column(name)?;
         let index = self.index(name)?;
@@ -224,6 +220,11 @@ impl CTable {
         self.columns.iter().filter_map(|column| column.array.get())
     }
 
+    fn opened_mut(&mut self) -> impl Iterator<Item = &mut CArray> {
+        let columns = self.columns.iter_mut();
+        columns.filter_map(|column| column.array.get_mut())
+    }
+
     /// Writes the columns and the number of rows.
     fn put_all(&self) -> Result<()> {
         let done = self.put_rows().and_then(|_| self.put_columns());
@@ -334,13 +335,10 @@ impl CTable {
     pub fn flush(&mut self) -> Result<()> {
         self.handle.check_writable()?;
         let counts = self.handle.tried(self.put_rows())?;
+        self.opened_mut().try_for_each(CArray::put_index)?;
         let removes_rows = self.opened().any(CArray::has_fewer_rows);
         self.handle.files.commit(&counts, removes_rows)?;
-        let columns = self
-            .columns
-            .iter_mut()
-            .filter_map(|column| column.array.get_mut());
-        columns.for_each(CArray::set_flushed);
+        self.opened_mut().for_each(CArray::set_flushed);
         Ok(())
     }
 }

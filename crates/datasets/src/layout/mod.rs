@@ -195,6 +195,12 @@ pub(crate) fn sizes_key(layout: DatasetLayout, at: &Key) -> Result<Key> {
     below(at, &["meta", name])
 }
 
+/// The file with the index of an array, in the layouts that have one.
+pub(crate) fn index_key(layout: DatasetLayout, at: &Key) -> Result<Option<Key>> {
+    let has_one = layout.columns_are_datasets();
+    has_one.then(|| below(at, &["meta", INDEX])).transpose()
+}
+
 /// The small files of an array or a table, those of columns in folders of their own excepted.
 pub(crate) fn meta_keys(layout: DatasetLayout, at: &Key) -> Result<Vec<Key>> {
     let names: &[&[&str]] = match layout {
@@ -203,6 +209,7 @@ pub(crate) fn meta_keys(layout: DatasetLayout, at: &Key) -> Result<Vec<Key>> {
             &["meta", "storage"],
             &["__attrs__"],
             &["__rootdirs__"],
+            &["meta", INDEX],
         ],
         DatasetLayout::BlzDocument => &[
             &["meta", "sizes"],
@@ -218,6 +225,9 @@ pub(crate) fn meta_keys(layout: DatasetLayout, at: &Key) -> Result<Vec<Key>> {
     };
     names.iter().map(|names| below(at, names)).collect()
 }
+
+/// The file of this library with the statistics of superchunks. bcolz and BLZ open no file of this name.
+const INDEX: &str = "index";
 
 /// The file of the BLZ document's layout with the number of chunks of a superchunk.
 const SUPERCHUNK_SIZE: &str = "superchunksize";

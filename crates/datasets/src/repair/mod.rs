@@ -183,6 +183,8 @@ impl RepairOptions {
         if !handle.is_shared_column() {
             array.put_sizes()?;
         }
+        array.put_index()?;
+        let handle = array.handle();
         Ok(Counts {
             keys: vec![layout::sizes_key(handle.layout, &handle.at)?],
             removes_rows: array.rows() < rows,
@@ -211,6 +213,7 @@ impl RepairOptions {
             cut_to(column, rows, may_cut, findings)?;
             if are_datasets {
                 column.put_sizes()?;
+                column.put_index()?;
                 keys.push(layout::sizes_key(handle.layout, &column.handle().at)?);
             }
         }

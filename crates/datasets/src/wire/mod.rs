@@ -7,13 +7,15 @@
 //! | `__attrs__`, `meta/attributes` | values that users attach | [`Attributes`] |
 //! | `__rootdirs__` | the columns of a table | [`RootDirs`] |
 //! | `data/__0.blp` | a header and one chunk | [`SingleChunk`] |
+//! | `meta/index` | statistics of each superchunk | [`Index`] |
 //!
-//! These are the files of bcolz, BLZ and carray. The module `proposal`, with the feature `documents`, has the files of the
+//! These are the files of bcolz, BLZ and carray; the last one is of this library. The module `proposal`, with the feature `documents`, has the files of the
 //! carray proposal, which is older.
 
 mod attributes;
 mod chunk_rows;
 mod error;
+mod index;
 mod object;
 #[cfg(feature = "documents")]
 pub mod proposal;
@@ -26,6 +28,8 @@ mod superchunk;
 pub use attributes::Attributes;
 pub use chunk_rows::{ChunkBase, default_chunk_rows};
 pub use error::{MetaError, TextPosition};
+pub(crate) use index::{Elements, digest};
+pub use index::{Index, IndexEntry};
 pub use python_json::python_json;
 pub use rootdirs::RootDirs;
 pub use sizes::{ChunkOverhead, Sizes, counted_bytes};

@@ -23,6 +23,7 @@ mod dtypes;
 mod hostile;
 #[cfg(unix)]
 mod hostile_builder;
+mod index;
 mod lies;
 mod model;
 mod repair;

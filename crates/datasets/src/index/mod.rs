@@ -1,0 +1,183 @@
+//! The index of an array: statistics of its superchunks, from which readers see which of them they need.
+
+mod check;
+mod table;
+mod update;
+
+use crate::carray::CArray;
+use crate::dataset_layout::DatasetLayout;
+use crate::error::DatasetError;
+use crate::layout;
+use crate::wire::{Elements, Index};
+use bloscpack_dtype::DType;
+use bloscpack_error::{Category, Error, Result};
+use bloscpack_storage::{Access, Key};
+pub use check::IndexCheck;
+pub use update::IndexUpdate;
+
+/// The index of an array, or the reason it has none; see [`CArray::find_index`].
+#[derive(Debug)]
+pub enum IndexState {
+    /// There is no file.
+    Absent,
+    /// The file is damaged, of a later version, or of another array. Nothing in it is believed.
+    Unusable(Error),
+    /// The file is an index of this array. Each of its entries may be out of date.
+    Usable(Index),
+}
+
+impl CArray {
+    /// Reads the index of the array. Returns `None` if it has none, or one that cannot be used, which
+    /// [`find_index`](Self::find_index) distinguishes.
+    ///
+    /// The entries are those of the last writer that knew the index. Another program may have changed the superchunks since
+    /// then: [`index_holds`](Self::index_holds) finds that out for each.
+    ///
+    /// # Errors
+    /// Returns any I/O error.
+    pub fn index(&self) -> Result<Option<Index>> {
+        match self.find_index()? {
+            IndexState::Usable(index) => Ok(Some(index)),
+            IndexState::Absent | IndexState::Unusable(_) => Ok(None),
+        }
+    }
+
+    /// Reads the index of the array, or the reason it cannot be used.
+    ///
+    /// ```
+    /// use bloscpack_datasets::{CArray, IndexState};
+    /// use bloscpack_storage::Memory;
+    /// let mut array = CArray::of::<f64>().create_in(Memory::new())?;
+    /// assert!(matches!(array.find_index()?, IndexState::Absent));
+    /// array.update_index(|_| Ok(()))?;
+    /// assert!(matches!(array.find_index()?, IndexState::Usable(_)));
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns any I/O error.
+    pub fn find_index(&self) -> Result<IndexState> {
+        let Some(key) = self.index_key()? else {
+            return Ok(IndexState::Absent);
+        };
+        let files = &self.handle().files;
+        let parsed = files.parse_if_present(&key, Index::parse);
+        let checked = parsed.and_then(|index| match index {
+            Some(index) => match self.check_index_of(&index) {
+                Ok(()) => Ok(IndexState::Usable(index)),
+                Err(error) => Err(files.locate(&key, error)),
+            },
+            None => Ok(IndexState::Absent),
+        });
+        match checked {
+            Err(error) if error.category() != Category::Failed => Ok(IndexState::Unusable(error)),
+            state => state,
+        }
+    }
+
+    /// Whether the statistics of a superchunk, counted from 0, are true: its file has the length and the digest that the index
+    /// has, and the array has as many rows in it. Reads the file, and decompresses nothing.
+    ///
+    /// ```
+    /// use bloscpack_datasets::CArray;
+    /// use bloscpack_storage::Memory;
+    /// let mut array = CArray::of::<u8>().chunk_rows(2).index(true).create_in(Memory::new())?;
+    /// array.append_values(&[1, 2, 3])?;
+    /// array.flush()?;
+    /// let index = array.index()?.ok_or("no index")?;
+    /// array.append_values(&[4])?;
+    /// assert!(array.index_holds(&index, 0)?);
+    /// assert!(!array.index_holds(&index, 1)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns any I/O error. A superchunk that is missing is not described by any index.
+    pub fn index_holds(&self, index: &Index, superchunk: u64) -> Result<bool> {
+        match index.entry(superchunk) {
+            Some(entry) if self.check_index_of(index).is_ok() => {
+                self.storage().holds(superchunk, entry)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Refuses an array that cannot have an index.
+    ///
+    /// ```
+    /// use bloscpack_datasets::{CArray, DatasetError};
+    /// use bloscpack_storage::Memory;
+    /// let array = CArray::of::<f32>().row_shape(&[3]).create_in(Memory::new())?;
+    /// let error = array.check_indexable().unwrap_err();
+    /// assert!(matches!(error.detail(), Some(DatasetError::NoIndex { .. })));
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`DatasetError::NoIndex`] for the layouts of the two documents, for rows of several elements, and for elements
+    /// without an order: complex numbers, fields, void, Python objects, floats of more than 8 bytes, and texts of more than 64.
+    pub fn check_indexable(&self) -> Result<()> {
+        check_layout(self.layout())?;
+        check_elements(self.dtype(), self.storage().grid().row_shape())
+    }
+
+    /// Refuses an index of an array with another dtype or other superchunks.
+    fn check_index_of(&self, index: &Index) -> Result<()> {
+        self.check_indexable()?;
+        let rows = self.storage().grid().band_rows();
+        let foreign = |found: String, expected: String| {
+            Err(DatasetError::ForeignIndex { found, expected }.into())
+        };
+        if index.dtype() != self.dtype() {
+            return foreign(index.dtype().to_string(), self.dtype().to_string());
+        }
+        if index.superchunk_rows() != rows {
+            let of = |rows| format!("superchunks of {rows} rows");
+            return foreign(of(index.superchunk_rows()), of(rows));
+        }
+        Ok(())
+    }
+
+    /// Keeps the index up to date, if the array was opened for changes and has one.
+    pub(crate) fn keep_index(&mut self) -> Result<()> {
+        if self.handle().access != Access::Write || self.check_indexable().is_err() {
+            return Ok(());
+        }
+        if let Some(key) = self.index_key()?
+            && self.handle().files.is_file(&key)?
+        {
+            self.storage_mut().note_writes(false);
+        }
+        Ok(())
+    }
+
+    /// The file with the index, in the layouts that have one.
+    fn index_key(&self) -> Result<Option<Key>> {
+        layout::index_key(self.layout(), &self.handle().at)
+    }
+}
+
+/// Refuses the layouts of the two documents.
+pub(crate) fn check_layout(layout: DatasetLayout) -> Result<()> {
+    match layout.columns_are_datasets() {
+        true => Ok(()),
+        false => Err(no_index(format!(
+            "the layout {layout} has no place for one"
+        ))),
+    }
+}
+
+/// Refuses elements without an order, and rows of several elements.
+pub(crate) fn check_elements(dtype: &DType, row_shape: &[u64]) -> Result<()> {
+    if !row_shape.is_empty() {
+        return Err(no_index(format!("its rows have the shape {row_shape:?}")));
+    }
+    match Elements::of(dtype) {
+        Ok(_) => Ok(()),
+        Err(reason) => Err(no_index(format!("its dtype is {dtype}: {reason}"))),
+    }
+}
+
+fn no_index(reason: String) -> Error {
+    DatasetError::NoIndex { reason }.into()
+}

@@ -1,0 +1,268 @@
+//! `meta/index`: statistics of each superchunk of an array. It is a file of this library, which bcolz and BLZ ignore.
+//!
+//! ```text
+//!    position   bytes   content, numbers little-endian
+//!    0          8       "blpkindx"
+//!    8          4       version of the format: 1
+//!    12         4       length D of the dtype
+//!    16         8       rows of a full superchunk
+//!    24         8       number N of entries, one for each superchunk from the first on
+//!    32         D       the dtype as `dtype.str` of NumPy, such as `<f8`
+//!    32 + D     N * E   entries, each of E = 41 + 2 * itemsize bytes
+//!    ...        16      XXH3-128 of all bytes before it
+//!
+//!    in an entry
+//!    0          8       rows
+//!    8          8       bytes of the file of the superchunk
+//!    16         16      XXH3-128 of these bytes
+//!    32         8       nulls: NaN or NaT
+//!    40         1       flags: 1 known, 2 has a minimum and a maximum, 4 ascending, 8 descending
+//!    41         itemsize each   minimum and maximum, in the byte order of the dtype; zeros where there are none
+//! ```
+//!
+//! An entry that is not known is all zeros.
+
+mod elements;
+mod entry;
+
+use super::error::MetaError;
+use bloscpack_dtype::DType;
+use bloscpack_wire::internal::to_u64;
+pub(crate) use elements::Elements;
+pub use entry::IndexEntry;
+use twox_hash::XxHash3_128;
+
+const MAGIC: &[u8; 8] = b"blpkindx";
+const VERSION: u32 = 1;
+/// Bytes before the dtype.
+const HEAD_LEN: usize = 32;
+/// Bytes of a digest.
+const DIGEST_LEN: usize = 16;
+/// The name of the dtype in messages.
+const DTYPE: &str = "byte 32, the dtype,";
+
+/// Statistics of the superchunks of an array, as [`CArray::index`](crate::CArray::index) reads them.
+///
+/// They are to be believed of a superchunk only if [`CArray::index_holds`](crate::CArray::index_holds) of it.
+///
+/// ```
+/// use bloscpack_datasets::{CArray, Index};
+/// use bloscpack_storage::Memory;
+/// let mut array = CArray::of::<i32>().chunk_rows(3).index(true).create_in(Memory::new())?;
+/// array.append_values(&[5, 7, 9, 8, -1])?;
+/// array.flush()?;
+///
+/// let index: Index = array.index()?.ok_or("no index")?;
+/// assert_eq!((index.len(), index.superchunk_rows()), (2, 3));
+/// let first = index.entry(0).ok_or("not known")?;
+/// assert_eq!(first.min, Some(5i32.to_le_bytes().to_vec()));
+/// assert!(first.ascending && array.index_holds(&index, 0)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Index {
+    dtype: DType,
+    elements: Elements,
+    superchunk_rows: u64,
+    entries: Vec<Option<IndexEntry>>,
+}
+
+/// The digest of a file.
+pub(crate) fn digest(bytes: &[u8]) -> u128 {
+    XxHash3_128::oneshot(bytes)
+}
+
+impl Index {
+    /// An index without entries.
+    ///
+    /// # Errors
+    /// Returns the reason a dtype has none.
+    pub(crate) fn new(dtype: &DType, superchunk_rows: u64) -> Result<Self, &'static str> {
+        Ok(Self {
+            elements: Elements::of(dtype)?,
+            dtype: dtype.clone(),
+            superchunk_rows,
+            entries: Vec::new(),
+        })
+    }
+
+    /// The dtype of the array, in whose byte order the minimums and maximums are.
+    #[must_use]
+    pub fn dtype(&self) -> &DType {
+        &self.dtype
+    }
+
+    /// The number of rows of a superchunk. The last one may have fewer.
+    #[must_use]
+    pub fn superchunk_rows(&self) -> u64 {
+        self.superchunk_rows
+    }
+
+    /// The number of superchunks from the first one on that the index describes. The array may have more or fewer.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        to_u64(self.entries.len())
+    }
+
+    /// Whether it describes no superchunk.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The statistics of a superchunk, counted from 0; `None` where the index has none.
+    #[must_use]
+    pub fn entry(&self, superchunk: u64) -> Option<&IndexEntry> {
+        let number = usize::try_from(superchunk).ok()?;
+        self.entries.get(number)?.as_ref()
+    }
+
+    /// The greatest number of superchunks that a file of so many bytes describes.
+    pub(crate) fn most_superchunks(&self, bytes: u64) -> u64 {
+        let around = to_u64(HEAD_LEN + self.dtype.code().len() + DIGEST_LEN);
+        bytes.saturating_sub(around) / to_u64(self.elements.entry_len())
+    }
+
+    /// Removes the statistics of all superchunks from this one on.
+    pub(crate) fn truncate(&mut self, superchunks: usize) {
+        self.entries.truncate(superchunks);
+    }
+
+    /// Sets the statistics of a superchunk. Nothing is known of those before it that the index did not describe.
+    pub(crate) fn set(&mut self, superchunk: usize, entry: Option<IndexEntry>) {
+        match self.entries.get_mut(superchunk) {
+            Some(place) => *place = entry,
+            None => {
+                self.entries.resize(superchunk, None);
+                self.entries.push(entry);
+            }
+        }
+    }
+
+    /// Parses the file. Every bit of it is covered by its digest.
+    ///
+    /// # Errors
+    /// Returns an error with the byte for a file that is cut short or damaged, of another version of the format, or of a dtype
+    /// whose elements have no order.
+    pub fn parse(file: &[u8]) -> Result<Self, MetaError> {
+        let (content, found) = file.split_last_chunk().ok_or_else(|| cut_short(file))?;
+        let head: &[u8; HEAD_LEN] = content.first_chunk().ok_or_else(|| cut_short(file))?;
+        let [dtype_len, superchunk_rows, count] = parse_head(head)?;
+        let (found, computed) = (u128::from_le_bytes(*found), digest(content));
+        if found != computed {
+            let name = format!("byte {}, the digest,", content.len());
+            let (found, expected) = (format!("{found:032x}"), format!("{computed:032x}"));
+            return Err(MetaError::field(name, found, expected));
+        }
+        let rest = content.split_at(HEAD_LEN).1;
+        let split = usize::try_from(dtype_len).ok();
+        let split = split.and_then(|len| rest.split_at_checked(len));
+        let (text, entries) = split.ok_or_else(|| {
+            let expected = format!("at most {}", rest.len());
+            MetaError::field("byte 12, the length of the dtype,", dtype_len, expected)
+        })?;
+        let dtype = parse_dtype(text)?;
+        let elements = Elements::of(&dtype).map_err(|reason| {
+            MetaError::field(DTYPE, &dtype, format!("one with an index ({reason})"))
+        })?;
+        let len = elements.entry_len();
+        let expected = usize::try_from(count)
+            .ok()
+            .and_then(|count| count.checked_mul(len));
+        if expected != Some(entries.len()) {
+            let expected = format!("{} bytes of {len} each", entries.len());
+            let name = "byte 24, the number of entries,";
+            return Err(MetaError::field(name, count, expected));
+        }
+        let first = content.len() - entries.len();
+        let entries = entries.chunks_exact(len).enumerate().map(|(index, bytes)| {
+            // The entry is inside of the file.
+            IndexEntry::parse(bytes, &elements, superchunk_rows, first + index * len)
+        });
+        Ok(Self {
+            superchunk_rows,
+            entries: entries.collect::<Result<_, _>>()?,
+            elements,
+            dtype,
+        })
+    }
+
+    /// The file.
+    ///
+    /// # Errors
+    /// Returns an error for a dtype whose name has 4 GiB, which none has.
+    pub fn encode(&self) -> Result<Vec<u8>, MetaError> {
+        let elements = &self.elements;
+        let dtype = self.dtype.code();
+        let dtype_len = u32::try_from(dtype.len());
+        let dtype_len = dtype_len.map_err(|_| MetaError::unwritable("a dtype of 4 GiB"))?;
+        let mut file = MAGIC.to_vec();
+        file.extend_from_slice(&VERSION.to_le_bytes());
+        file.extend_from_slice(&dtype_len.to_le_bytes());
+        file.extend_from_slice(&self.superchunk_rows.to_le_bytes());
+        file.extend_from_slice(&self.len().to_le_bytes());
+        file.extend_from_slice(dtype.as_bytes());
+        for entry in &self.entries {
+            match entry {
+                Some(entry) => entry.encode(elements, &mut file),
+                None => file.resize(file.len() + elements.entry_len(), 0),
+            }
+        }
+        let digest = digest(&file);
+        file.extend_from_slice(&digest.to_le_bytes());
+        Ok(file)
+    }
+}
+
+fn cut_short(file: &[u8]) -> MetaError {
+    MetaError::CutShort {
+        found: to_u64(file.len()),
+        expected: to_u64(HEAD_LEN + DIGEST_LEN),
+    }
+}
+
+/// The length of the dtype, the rows of a superchunk, and the number of entries.
+fn parse_head(head: &[u8; HEAD_LEN]) -> Result<[u64; 3], MetaError> {
+    let (magic, rest) = split::<8, _>(head)?;
+    if magic != *MAGIC {
+        let found = format!("\"{}\"", magic.escape_ascii());
+        let expected = format!("\"{}\"", MAGIC.escape_ascii());
+        return Err(MetaError::field("the beginning", found, expected));
+    }
+    let (version, rest) = split(rest)?;
+    let version = u32::from_le_bytes(version);
+    if version != VERSION {
+        let reason = format!("byte 8: version {version} of the index, known is {VERSION}");
+        return Err(MetaError::Unsupported { reason });
+    }
+    let (dtype_len, rest) = split(rest)?;
+    let (superchunk_rows, rest) = split(rest)?;
+    let (count, _) = split(rest)?;
+    let superchunk_rows = u64::from_le_bytes(superchunk_rows);
+    if superchunk_rows == 0 {
+        let name = "byte 16, the rows of a superchunk,";
+        return Err(MetaError::field(name, 0, "at least 1"));
+    }
+    let dtype_len = u32::from_le_bytes(dtype_len);
+    Ok([dtype_len.into(), superchunk_rows, u64::from_le_bytes(count)])
+}
+
+/// The next bytes of a part of the file.
+fn split<const N: usize, T: AsRef<[u8]> + ?Sized>(part: &T) -> Result<([u8; N], &[u8]), MetaError> {
+    let part = part.as_ref();
+    let (first, rest) = part.split_first_chunk().ok_or(MetaError::CutShort {
+        found: to_u64(part.len()),
+        expected: to_u64(N),
+    })?;
+    Ok((*first, rest))
+}
+
+/// The dtype, spelled as NumPy does.
+fn parse_dtype(text: &[u8]) -> Result<DType, MetaError> {
+    let code = std::str::from_utf8(text).ok();
+    let dtype = code.and_then(|code| DType::parse(code).ok().filter(|dtype| dtype.code() == code));
+    dtype.ok_or_else(|| {
+        let found = super::error::shown(&text.escape_ascii().to_string());
+        MetaError::field(DTYPE, format!("\"{found}\""), "dtype.str of NumPy")
+    })
+}
