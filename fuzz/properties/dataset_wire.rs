@@ -6,8 +6,8 @@ use bloscpack::dataset::wire::proposal::{
     parse_attributes, parse_shape,
 };
 use bloscpack::dataset::wire::{
-    Attributes, RootDirs, SINGLE_CHUNK_HEADER, SingleChunk, Sizes, Storage, StorageStyle,
-    SuperchunkCheck,
+    Attributes, Index, RootDirs, SINGLE_CHUNK_HEADER, SingleChunk, Sizes, Storage, StorageStyle,
+    SuperchunkCheck, index_digest,
 };
 use bloscpack::dtype::DType;
 use bloscpack::dtype::NpyHeader;
@@ -133,6 +133,16 @@ fn json(input: &[u8]) {
     }
 }
 
+/// The index of an array, whose digest is made to fit, so that everything after it is reached.
+fn index(input: &[u8]) {
+    let digest = index_digest(input).to_le_bytes();
+    let file = [input, &digest].concat();
+    if let Ok(index) = Index::parse(&file) {
+        assert_eq!(index.encode().as_ref(), Ok(&file));
+        assert!(index.len() <= input.len() as u64 / 43);
+    }
+}
+
 /// A key is set and taken away, the others stay.
 fn changed(mut attributes: Attributes) {
     let (before, key) = (attributes.to_value(), "of the test \"\u{1}");
@@ -221,6 +231,8 @@ pub fn check(input: &[u8]) {
     ]
     .concat());
     json(input);
+    index(input);
+    index(&[b"blpkindx\x01\0\0\0", input].concat());
     yaml(input);
     superchunk(input);
 }

@@ -31,6 +31,7 @@
 //! | a directory to change | [`Dataset::edit`], [`CArray::edit`] or [`CTable::edit`] |
 //! | values to store | [`CArray::of`] or [`CTable::builder`] |
 //! | a directory of directories | [`walk`] |
+//! | rows to select by their values | [`CArray::index`], which says what superchunks contain |
 //! | a dataset that may be damaged | [`Dataset::verify`] |
 //! | a dataset that another program left incomplete | [`RepairOptions`] |
 //! | something other than a directory | [`Store`](bloscpack_storage::Store), and the functions that end in `_in` |

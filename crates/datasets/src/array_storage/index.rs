@@ -3,7 +3,7 @@
 use super::ArrayStorage;
 use crate::convert::{in_memory, to_u64, zeroed};
 use crate::error::DatasetError;
-use crate::wire::{Elements, IndexEntry, SINGLE_CHUNK_HEAD_LEN, digest};
+use crate::wire::{Elements, IndexEntry, SINGLE_CHUNK_HEAD_LEN, index_digest};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 use std::collections::BTreeMap;
@@ -160,6 +160,6 @@ impl ArrayStorage {
 impl IndexEntry {
     /// Whether its superchunk is in a file of these bytes.
     fn is_of(&self, file: &[u8]) -> bool {
-        self.file_len == to_u64(file.len()) && self.digest == digest(file)
+        self.file_len == to_u64(file.len()) && self.digest == index_digest(file)
     }
 }

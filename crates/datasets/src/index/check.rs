@@ -38,7 +38,7 @@ impl CArray {
     /// use bloscpack_datasets::CArray;
     /// use bloscpack_storage::Memory;
     /// let mut array = CArray::of::<i16>().chunk_rows(2).index(true).create_in(Memory::new())?;
-    /// array.append_values(&[3, 4, 5])?;
+    /// array.append_values(&[3i16, 4, 5])?;
     /// array.flush()?;
     /// let check = array.check_index(|_| Ok(()))?;
     /// assert!(check.is_current());

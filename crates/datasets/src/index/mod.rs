@@ -82,10 +82,10 @@ impl CArray {
     /// use bloscpack_datasets::CArray;
     /// use bloscpack_storage::Memory;
     /// let mut array = CArray::of::<u8>().chunk_rows(2).index(true).create_in(Memory::new())?;
-    /// array.append_values(&[1, 2, 3])?;
+    /// array.append_values(&[1u8, 2, 3])?;
     /// array.flush()?;
     /// let index = array.index()?.ok_or("no index")?;
-    /// array.append_values(&[4])?;
+    /// array.append_values(&[4u8])?;
     /// assert!(array.index_holds(&index, 0)?);
     /// assert!(!array.index_holds(&index, 1)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

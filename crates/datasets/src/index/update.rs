@@ -30,7 +30,7 @@ impl CArray {
     /// use bloscpack_datasets::CArray;
     /// use bloscpack_storage::Memory;
     /// let mut array = CArray::of::<i16>().chunk_rows(2).create_in(Memory::new())?;
-    /// array.append_values(&[3, 4, 5, 6, 1])?;
+    /// array.append_values(&[3i16, 4, 5, 6, 1])?;
     /// let update = array.update_index(|_| Ok(()))?;
     /// assert_eq!((update.kept, update.computed), (0, 3));
     /// array.flush()?;

@@ -26,7 +26,10 @@ fn seen(store: &TreeRecorder) -> Result<Seen> {
         dataset => dataset?,
     };
     let columns = match &dataset {
-        Dataset::Array(array) => vec![(String::new(), array.read_rows(0..array.rows())?)],
+        Dataset::Array(array) => {
+            check_index(array)?;
+            vec![(String::new(), array.read_rows(0..array.rows())?)]
+        }
         Dataset::Table(table) => {
             let rows = table.rows()?;
             let read = table.read_rows(table.names(), 0..rows)?;
@@ -41,6 +44,24 @@ fn seen(store: &TreeRecorder) -> Result<Seen> {
         }
     };
     Ok(Some((dataset.attributes().to_value(), columns)))
+}
+
+/// An index is that of the last flush, in all of its entries.
+fn check_index(array: &CArray) -> Result<()> {
+    let Some(index) = array.index()? else {
+        return Ok(());
+    };
+    assert!(array.check_index(|_| Ok(()))?.is_current());
+    for number in 0..index.len() {
+        let rows = number * 10..array.rows().min(number * 10 + 10);
+        let (least, entry) = (
+            array.to_vec::<u32>(rows)?.into_iter().min(),
+            index.entry(number),
+        );
+        let least = least.map(|row| row.to_le_bytes().to_vec());
+        assert_eq!(entry.and_then(|entry| entry.min.clone()), least);
+    }
+    Ok(())
 }
 
 /// Numbers that do not compress to nothing.
@@ -154,6 +175,26 @@ fn crash(before: Disk, what: &str, random: &mut Random, change: impl Fn(TreeReco
     states
 }
 
+/// The same with an index, of which every entry that holds is that of the rows.
+fn crash_with_an_index(random: &mut Random) -> usize {
+    let (mut states, layout) = (0, DatasetLayout::Bcolz);
+    let create = |store| {
+        let mut array = array(layout, false).index(true).create_in(store).unwrap();
+        array.append(&rows(0, 47)).unwrap();
+        array.flush().unwrap();
+    };
+    states += crash(Disk::new(), "create with an index", random, create);
+    let store = TreeRecorder::new(Disk::new());
+    create(store.clone());
+    for what in ["append", "trim", "trim to a border", "set", "resize"] {
+        let told = format!("with an index: {what}");
+        states += crash(store.disk(), &told, random, |store| {
+            change_array(store, layout, what)
+        });
+    }
+    states
+}
+
 #[test]
 fn a_crash_leaves_the_old_dataset_or_the_new() {
     let (random, mut states) = (&mut Random::new(5), 0);
@@ -198,6 +239,7 @@ fn a_crash_leaves_the_old_dataset_or_the_new() {
             });
         }
     }
+    states += crash_with_an_index(random);
     println!("{states} states");
     assert!(states > testkit::effort::cases(5000, 10), "{states}");
 }

@@ -1,7 +1,7 @@
 //! [`IndexEntry`]: statistics of one superchunk.
 
 use super::elements::{Elements, Measured};
-use super::{digest, split};
+use super::{index_digest, split};
 use crate::wire::error::MetaError;
 use bloscpack_wire::internal::to_u64;
 
@@ -54,7 +54,7 @@ impl IndexEntry {
         Self {
             rows: count,
             file_len: to_u64(file.len()),
-            digest: digest(file),
+            digest: index_digest(file),
             nulls,
             min,
             max,

@@ -67,8 +67,9 @@ pub struct Index {
     entries: Vec<Option<IndexEntry>>,
 }
 
-/// The digest of a file.
-pub(crate) fn digest(bytes: &[u8]) -> u128 {
+/// The digest of a superchunk, and that at the end of the index: XXH3-128.
+#[must_use]
+pub fn index_digest(bytes: &[u8]) -> u128 {
     XxHash3_128::oneshot(bytes)
 }
 
@@ -148,7 +149,7 @@ impl Index {
         let (content, found) = file.split_last_chunk().ok_or_else(|| cut_short(file))?;
         let head: &[u8; HEAD_LEN] = content.first_chunk().ok_or_else(|| cut_short(file))?;
         let [dtype_len, superchunk_rows, count] = parse_head(head)?;
-        let (found, computed) = (u128::from_le_bytes(*found), digest(content));
+        let (found, computed) = (u128::from_le_bytes(*found), index_digest(content));
         if found != computed {
             let name = format!("byte {}, the digest,", content.len());
             let (found, expected) = (format!("{found:032x}"), format!("{computed:032x}"));
@@ -208,7 +209,7 @@ impl Index {
                 None => file.resize(file.len() + elements.entry_len(), 0),
             }
         }
-        let digest = digest(&file);
+        let digest = index_digest(&file);
         file.extend_from_slice(&digest.to_le_bytes());
         Ok(file)
     }
