@@ -162,8 +162,49 @@ def ours_reads(ours, info, wanted, rng, **column):
         box = [sorted(rng.integers(0, side + 1, 2).tolist()) for side in elements.shape]
         part = elements[tuple(slice(*axis) for axis in box)]
         is_ours(ours.read(slice=box, **column), part, "box %s" % box)
+    is_indexed(ours.call("entries", **column)[0]["entries"], elements, info["chunk_shape"][0])
     at_once = int(rng.integers(1, 40_000))
     is_ours(ours.call("blocks", at_once=at_once, **column)[1], elements, "blocks")
+
+
+def is_indexed(entries, elements, chunk):
+    """The statistics of superchunks that hold are those of the elements."""
+    for number, entry in enumerate(entries or []):
+        if entry is not None:
+            part = elements[number * chunk:(number + 1) * chunk]
+            equal(entry, statistics(part), "statistics of superchunk %d of %s" % (number, part.dtype))
+
+
+def statistics(part):
+    """What an index says of these elements."""
+    kind, keys, nulls = part.dtype.kind, part, numpy.zeros(len(part), bool)
+    if kind == "f":
+        nulls = numpy.isnan(part)
+        # The order of IEEE 754: as integers, the negative ones the other way round.
+        bits = part.astype(part.dtype.newbyteorder("=")).view("i%d" % part.itemsize)
+        keys = numpy.where(bits < 0, bits ^ numpy.iinfo(bits.dtype).max, bits)
+    elif kind in "Mm":
+        nulls = numpy.isnat(part)
+        keys = part.astype(part.dtype.newbyteorder("=")).view("i8")
+    ordered = [number for number in range(len(part)) if kind == "f" or not nulls[number]]
+    keys = keys.tolist()
+    element = lambda number: part[number:number + 1].tobytes().hex()
+    pairs = [(keys[one], keys[one + 1]) for one in range(len(part) - 1)]
+    is_whole = len(ordered) == len(part)
+    return {
+        "rows": len(part),
+        "nulls": int(nulls.sum()),
+        "min": element(min(ordered, key=lambda number: keys[number])) if ordered else None,
+        "max": element(max(ordered, key=lambda number: keys[number])) if ordered else None,
+        "ascending": is_whole and all(one <= other for one, other in pairs),
+        "descending": is_whole and all(one >= other for one, other in pairs),
+    }
+
+
+def can_be_indexed(dtype, row_shape):
+    dtype = numpy.dtype(dtype)
+    is_short = dtype.itemsize <= (64 if dtype.kind in "SU" else 8)
+    return not row_shape and dtype.kind in "biufMmSU" and is_short
 
 
 def is_ours(found, wanted, what):

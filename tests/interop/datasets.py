@@ -13,7 +13,8 @@ import numpy
 
 import turns
 from actors import BcolzArray, OursArray, OursTable
-from both import (Wanted, bcolz_has, bcolz_table_has, ours_has, ours_reads, ours_table_has, same)
+from both import (Wanted, bcolz_has, bcolz_table_has, can_be_indexed, is_indexed, ours_has, ours_reads,
+                  ours_table_has, same)
 from common import equal, expect
 from elements import PERSISTED, ROW_SHAPES, default, values
 from ours import Ours, to_hex
@@ -28,7 +29,7 @@ def run(tally, blpk, *_):
     ours = Ours.beside(blpk)
     # In memory where possible: every flush waits for the disk several times.
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    for cases in (created, changed, tables, zipline, unflushed, watched, foreign, turns.cases):
+    for cases in (created, changed, tables, zipline, unflushed, watched, foreign, indexed, turns.cases):
         for name, check, *arguments in cases():
             with tempfile.TemporaryDirectory(prefix="blpk-datasets-", dir=memory) as folder:
                 tally.case(name, check, ours, Path(folder) / "dataset", *arguments)
@@ -91,18 +92,18 @@ def create(ours, path, wanted, fields):
         ours.call("attribute", key=key, value=value)
     ours.call("flush")
     ours.close()
-    only_known_files(path)
+    only_known_files(path, ["index"] if fields.get("index") else [])
 
 
 
 
-def only_known_files(path):
+def only_known_files(path, more=()):
     """Nothing else remains in the folder: no journal, no lock."""
     table = (path / "__rootdirs__").exists()
     for array in [found for found in path.iterdir() if found.is_dir()] if table else [path]:
         equal(sorted(found.name for found in array.iterdir()), ["__attrs__", "data", "meta"],
               "names in %s" % array.name)
-        equal(sorted(found.name for found in (array / "meta").iterdir()), ["sizes", "storage"],
+        equal(sorted(found.name for found in (array / "meta").iterdir()), [*more, "sizes", "storage"],
               "names in meta")
         rows = json.loads((array / "meta/sizes").read_text())["shape"][0]
         chunk = json.loads((array / "meta/storage").read_text())["chunklen"]
@@ -398,6 +399,82 @@ STRUCTURED = ([("a", "<i4"), ("b", "<f8"), ("c", "<u2")], [("s", "|S3"), ("n", "
               numpy.dtype([("a", "i1"), ("b", "<f8")], align=True))
 # bcolz does not write these, but reads them.
 READABLE = ("complex64", "complex128", ">c8", "datetime64[s]", "datetime64[D]", "timedelta64[ms]")
+
+
+def indexed():
+    for dtype in PERSISTED:
+        if can_be_indexed(dtype, ()):
+            yield "indexed-%s" % dtype, is_left_alone, dtype
+    yield "indexed-table", is_left_alone_in_a_table,
+
+
+def held(ours, path, wanted, rng, **column):
+    """Which superchunks the index describes as they are."""
+    ours.reader.open(path)
+    entries = ours.reader.call("entries", **column)[0]["entries"]
+    ours.reader.close()
+    is_indexed(entries, wanted.elements, 16)
+    return entries and [entry is not None for entry in entries]
+
+
+def is_left_alone(ours, path, dtype):
+    """bcolz changes the array and its copies, and leaves the index; of what it has changed nothing is believed."""
+    rng = numpy.random.default_rng(10)
+    wanted = Wanted(values(rng, dtype, (55,)))
+    create(ours, path, wanted, {"chunk_rows": 16, "index": True})
+    equal(held(ours, path, wanted, rng), [True] * 4, "superchunks that hold")
+    index = (path / "meta" / "index").read_bytes()
+    bcolz_has(path, wanted, rng)
+    array = bcolz.carray(rootdir=str(path), mode="a")
+    copy = array.copy(rootdir=str(path) + ".copy")
+    same(copy[:], wanted.elements, "the copy by bcolz")
+    expect(not Path(str(path) + ".copy/meta/index").exists(), "bcolz has copied the index")
+    more = values(rng, dtype, (30,))
+    array.append(more)
+    array.flush()
+    wanted.elements = numpy.concatenate([wanted.elements, more])
+    equal(held(ours, path, wanted, rng), [True] * 3 + [False] * 3, "after an append by bcolz")
+    array.trim(40)
+    array.flush()
+    wanted.elements = wanted.elements[:40]
+    # The superchunk that it cut is written again.
+    equal(held(ours, path, wanted, rng), [True, True, False], "after a trim by bcolz")
+    if numpy.dtype(dtype).str[1:] != "M8":
+        array[3:5] = wanted.elements[20:22]
+        array.flush()
+        wanted.elements[3:5] = wanted.elements[20:22]
+        is_same = wanted.elements[3:5].tobytes() == values(numpy.random.default_rng(10), dtype, (55,))[3:5].tobytes()
+        expect(is_same or not held(ours, path, wanted, rng)[0], "the index holds after a change by bcolz")
+    equal((path / "meta" / "index").read_bytes(), index, "the index that bcolz has left")
+    same(bcolz.carray(rootdir=str(path), mode="r")[:], wanted.elements, "all in bcolz")
+    ours.open(path, edit=True)
+    ours.call("index")
+    ours.call("flush")
+    ours.close()
+    equal(held(ours, path, wanted, rng), [True] * 3, "after an update")
+
+
+def is_left_alone_in_a_table(ours, path):
+    rng = numpy.random.default_rng(11)
+    wanted = Wanted(values(rng, "int64", (55,)))
+    ours.call("create", path=str(path), columns=[
+        {"column": "a", "dtype": "int64", "chunk_rows": 16, "index": True}])
+    ours.call("append", wanted.elements)
+    ours.call("flush")
+    ours.close()
+    table = bcolz.ctable(rootdir=str(path), mode="a")
+    same(table["a"][:], wanted.elements, "the column in bcolz")
+    same(table.copy(rootdir=str(path) + ".copy")["a"][:], wanted.elements, "the copy by bcolz")
+    more = values(rng, "int64", (30,))
+    table.append([more])
+    table.flush()
+    wanted.elements = numpy.concatenate([wanted.elements, more])
+    equal(held(ours, path, wanted, rng, column="a"), [True] * 3 + [False] * 3, "after an append by bcolz")
+    table.trim(50)
+    table.flush()
+    wanted.elements = wanted.elements[:50]
+    same(bcolz.ctable(rootdir=str(path), mode="r")["a"][:], wanted.elements, "the column in bcolz")
+    equal(held(ours, path, wanted, rng, column="a"), [True] * 3 + [False], "after a trim by bcolz")
 
 
 def foreign():

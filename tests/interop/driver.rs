@@ -63,6 +63,7 @@ impl Driver {
             "info" => return Ok((info(self.dataset()?)?, Vec::new())),
             "read" => return Ok((json!({}), self.read(command)?)),
             "blocks" => return Ok((json!({}), self.blocks(command)?)),
+            "entries" => return Ok((json!({ "entries": self.entries(command)? }), Vec::new())),
             "table" => return Ok((json!({}), self.read_table(command)?)),
             _ => self.change(name, command, data)?,
         }
@@ -99,6 +100,30 @@ impl Driver {
         Ok(all)
     }
 
+    /// The statistics of each superchunk that hold; null without an index.
+    fn entries(&mut self, command: &Value) -> Result<Value> {
+        let array = self.array(command)?;
+        let Some(index) = array.index()? else {
+            return Ok(Value::Null);
+        };
+        let mut entries = Vec::new();
+        for number in 0..array.superchunks() {
+            let holds = array.index_holds(&index, number)?;
+            let entry = index.entry(number).filter(|_| holds);
+            entries.push(entry.map(|entry| {
+                json!({
+                    "rows": entry.rows,
+                    "nulls": entry.nulls,
+                    "min": entry.min.as_deref().map(to_hex),
+                    "max": entry.max.as_deref().map(to_hex),
+                    "ascending": entry.ascending,
+                    "descending": entry.descending,
+                })
+            }));
+        }
+        Ok(json!(entries))
+    }
+
     /// All columns, one after the other.
     fn read_table(&mut self, command: &Value) -> Result<Vec<u8>> {
         let Dataset::Table(table) = self.dataset()? else {
@@ -126,6 +151,7 @@ fn change_array(array: &mut CArray, name: &str, command: &Value, data: &[Vec<u8>
         "unset" => {
             array.remove_attribute(text(&command["key"])?)?;
         }
+        "index" => drop(array.update_index(|_| Ok(()))?),
         "flush" => array.flush()?,
         _ => return Err(format!("an array knows no {name:?}").into()),
     }
@@ -237,6 +263,7 @@ fn builder(command: &Value) -> Result<CArrayBuilder> {
     if let Some(name) = command["filter"].as_str() {
         array = array.filter(name.parse()?);
     }
+    array = array.index(command["index"] == true);
     if let Some(digits) = command["default"].as_str() {
         array = array.default_element(&from_hex(digits)?);
     }

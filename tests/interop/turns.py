@@ -9,7 +9,8 @@ import bcolz
 import numpy
 
 from actors import BcolzArray, BcolzTable, OursArray, OursTable, step_array, step_table
-from both import Wanted, bcolz_has, bcolz_table_has, ours_has, ours_table_has
+from both import (Wanted, bcolz_has, bcolz_table_has, can_be_indexed, ours_has,
+                  ours_table_has)
 from elements import PERSISTED, ROW_SHAPES, default, values
 
 STEPS = int(os.environ.get("BLPK_STEPS", 12))
@@ -45,7 +46,8 @@ def create(ours, path, wanted, chunk, rng):
     else:
         ours.call("create", path=str(path), dtype=str(wanted.dtype), row_shape=wanted.row_shape,
                   chunk_rows=chunk, default=wanted.default.tobytes().hex(), compressor=codec,
-                  level=level, filter=("none", "byte", "bit")[kind])
+                  level=level, filter=("none", "byte", "bit")[kind],
+                  index=can_be_indexed(wanted.dtype, wanted.row_shape))
         ours.call("flush")
         ours.close()
 
@@ -54,7 +56,7 @@ def table_turns(ours, path, seed):
     rng = numpy.random.default_rng(1000 + seed)
     columns, attributes = {}, {}
     ours.call("create", path=str(path), columns=[
-        {"column": "first", "dtype": "uint32", "chunk_rows": 8},
+        {"column": "first", "dtype": "uint32", "chunk_rows": 8, "index": True},
         {"column": "second", "dtype": "|S3", "chunk_rows": 11, "row_shape": [2]}])
     ours.call("flush")
     ours.close()

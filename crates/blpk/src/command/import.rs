@@ -59,6 +59,10 @@ pub struct Import {
     #[command(flatten)]
     reading: ImportArgs,
 
+    /// Store the minimum, maximum and nulls of each superchunk, as blpk dataset index does; in the layouts bcolz and blz
+    #[arg(long)]
+    index: bool,
+
     /// Make a table with a column for each field of a NumPy array
     #[arg(long)]
     table: bool,
@@ -108,7 +112,7 @@ impl Import {
             return Err(Failure::usage(title)
                 .hint("choose a name without .blp to make a table of it, or use blpk compress"));
         }
-        if self.table || self.expected_rows.is_some() || self.storage.is_divided() {
+        if self.table || self.index || self.expected_rows.is_some() || self.storage.is_divided() {
             let title = "a Bloscpack file has none of the settings of datasets and frames";
             return Err(Failure::usage(title).hint("only -c, -l, -s, --shuffle and -k apply to it"));
         }
@@ -161,13 +165,15 @@ impl Import {
             let builder = schema
                 .table_builder(|_, column| self.storage.array(column.expected_rows(expected)));
             let builder = self.storage.table(builder)?.layout(layout);
-            let builder = builder.replace(new.replaces()).options(options);
+            let builder = builder.index(self.index).replace(new.replaces());
+            let builder = builder.options(options);
             let mut table = builder.create(new.folder()).map_err(created)?;
             import_table(rows, &mut table, &mut |_| ())
         } else {
             let builder = schema.array_builder().map_err(created)?;
             let builder = self.storage.array(builder.expected_rows(expected));
-            let builder = builder.layout(layout).replace(new.replaces());
+            let builder = builder.layout(layout).index(self.index);
+            let builder = builder.replace(new.replaces());
             let array = builder.options(options).create(new.folder());
             import_array(rows, &mut array.map_err(created)?, &mut |_| ())
         };
@@ -213,8 +219,9 @@ impl Import {
                 "blpk import makes a table of it, and blpk convert --column NAME --layout {layout} converts a column of that"
             )));
         }
-        if self.table || self.expected_rows.is_some() {
-            let title = format!("the layout {layout} does not support --table or --expected-rows");
+        if self.table || self.index || self.expected_rows.is_some() {
+            let title =
+                format!("the layout {layout} does not support --table, --index or --expected-rows");
             return Err(Failure::usage(title).hint("they are only for datasets"));
         }
         Ok(())

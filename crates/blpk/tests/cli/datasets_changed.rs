@@ -312,3 +312,97 @@ mod interrupted {
         assert!(!folder.path("t/.blpk").exists());
     }
 }
+
+#[test]
+fn an_index_is_written_checked_kept_and_removed() {
+    let folder = table("bcolz");
+    folder.write("more.csv", "a,b\n4,nan\n5,5.5\n");
+    let check = ["dataset", "index", "t", "--check"];
+    let ran = folder.run(check).status_is(3);
+    assert_eq!(ran.text(), "t: a: no index\nt: b: no index\n");
+    folder.run(["dataset", "index", "t"]).succeeded();
+    let current = "t: a: up to date, 2 superchunks\nt: b: up to date, 2 superchunks\n";
+    assert_eq!(folder.run(check).text(), current);
+    // Our own changes keep it.
+    folder
+        .run(["dataset", "append", "t", "more.csv"])
+        .succeeded();
+    let current = current.replace('2', "3");
+    assert_eq!(folder.run(check).text(), current);
+    // Those of other programs do not.
+    let superchunk = folder.path("t/b/data/__1.blp");
+    let mut bytes = fs::read(&superchunk).unwrap();
+    bytes.push(0);
+    fs::write(&superchunk, bytes).unwrap();
+    let ran = folder.run(check).status_is(3);
+    assert!(
+        ran.text()
+            .ends_with("t: b: out of date, holds for 2 of 3 superchunks\n")
+    );
+    let found = folder.run([
+        "dataset", "index", "t", "--check", "--json", "--column", "b",
+    ]);
+    let found = object(&found, 3);
+    assert_eq!(
+        found["indexes"][0],
+        json!({ "column": "b", "present": true, "current": false, "superchunks": 3, "holding": 2,
+            "stale": 1, "problem": null })
+    );
+    let found = object(&folder.run(["dataset", "index", "t", "--json"]), 0);
+    let of = |name: &str, computed: u64, kept: u64| json!({ "column": name, "computed": computed, "kept": kept, "skipped": 0 });
+    assert_eq!(found["indexes"], json!([of("a", 0, 3), of("b", 1, 2)]));
+    fs::write(folder.path("t/a/meta/index"), "text").unwrap();
+    let ran = folder.run(check).status_is(3);
+    assert!(
+        ran.text().starts_with("t: a: the index is not used: "),
+        "{}",
+        ran.text()
+    );
+    folder
+        .run(["dataset", "index", "t", "--remove", "--column", "b"])
+        .succeeded();
+    assert!(!folder.path("t/b/meta/index").exists());
+    assert!(folder.path("t/a/meta/index").exists());
+    folder.run(["verify", "t"]).warned("b/data/__1.blp");
+}
+
+#[test]
+fn what_cannot_be_indexed_is_refused() {
+    let folder = table("blz-doc");
+    folder.write("a.csv", "a,b\n1,1.5\n");
+    for (args, status, words) in [
+        (
+            &["dataset", "index", "t"][..],
+            5,
+            "the layout blz-doc has no place for one",
+        ),
+        (
+            &["dataset", "index", "t", "--check", "--column", "a"],
+            5,
+            "the layout blz-doc",
+        ),
+        (&["dataset", "index", "nowhere"], 1, "nowhere"),
+        (
+            &["dataset", "index", "t", "--column", "c"],
+            2,
+            "found: a, b",
+        ),
+        (
+            &["dataset", "index", "t", "--check", "--remove"],
+            2,
+            "cannot be used with",
+        ),
+        (
+            &["import", "--index", "--layout", "blz-doc", "a.csv", "u"],
+            5,
+            "no place for one",
+        ),
+        (&["import", "--index", "a.csv", "u.b2nd"], 2, "a.csv"),
+    ] {
+        let ran = folder.run(args).status_is(status);
+        assert!(ran.stderr.contains(words), "{args:?}: {}", ran.stderr);
+    }
+    folder.run(["import", "--index", "a.csv", "u"]).succeeded();
+    let ran = folder.run(["dataset", "index", "u/a", "--check"]);
+    assert_eq!(ran.text(), "u/a: up to date, 1 superchunk\n");
+}

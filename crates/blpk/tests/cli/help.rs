@@ -127,6 +127,7 @@ fn every_subcommand_of_dataset_has_help() {
         "attrs",
         "add-column",
         "delete-column",
+        "index",
         "repair",
     ] {
         let help = folder.run(["dataset", command, "--help"]).succeeded();

@@ -4,7 +4,7 @@ use super::ArrayStorage;
 use crate::convert::{in_memory, to_u64, zeroed};
 use crate::error::DatasetError;
 use crate::wire::{Elements, IndexEntry, SINGLE_CHUNK_HEAD_LEN, index_digest};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Category, Error, Result};
 use bloscpack_storage::parallel;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -12,6 +12,9 @@ use twox_hash::xxhash3_128::Hasher;
 
 /// Bytes of a superchunk that are hashed at once.
 const STEP: u64 = 1 << 20;
+
+/// Bytes that may follow a chunk in its file, which readers ignore.
+const TRAILING: u64 = 1 << 16;
 
 /// The superchunks that were written since the last flush, by number, with their statistics where they are known.
 pub(crate) type Entries = BTreeMap<u64, Option<IndexEntry>>;
@@ -123,8 +126,11 @@ impl ArrayStorage {
         }
         let key = self.key(number)?;
         self.files.will_read(std::slice::from_ref(&key));
-        let Some(file) = self.files.read(&key)? else {
-            return Ok(false);
+        let file = match self.files.read(&key) {
+            Ok(Some(file)) => file,
+            // Something else may be in its place.
+            Err(error) if error.category() != Category::Damaged => return Err(error),
+            Ok(None) | Err(_) => return Ok(false),
         };
         let len = self.len_of(number, file.as_ref())?;
         if len != entry.file_len {
@@ -143,9 +149,9 @@ impl ArrayStorage {
         Ok(hasher.finish_128() == entry.digest)
     }
 
-    /// Bytes of the longest file of a superchunk that a writer makes: a copy of a full chunk.
+    /// Bytes of the longest file that is described. The longest that a writer makes has a copy of a full chunk.
     fn longest_file(&self) -> u64 {
-        u64::from(self.grid().chunk_bytes()) + to_u64(SINGLE_CHUNK_HEAD_LEN)
+        u64::from(self.grid().chunk_bytes()) + to_u64(SINGLE_CHUNK_HEAD_LEN) + TRAILING
     }
 
     /// Refuses an array whose superchunks have no statistics.

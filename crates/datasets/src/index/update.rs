@@ -16,7 +16,7 @@ pub struct IndexUpdate {
     pub kept: u64,
     /// The number of superchunks whose statistics were computed.
     pub computed: u64,
-    /// The number of superchunks without statistics, because their files are longer than a superchunk can be.
+    /// The number of superchunks without statistics, because their files are much longer than a superchunk.
     pub skipped: u64,
 }
 

@@ -3,6 +3,7 @@
 mod append;
 mod attrs;
 mod columns;
+mod index;
 mod repair;
 mod rows;
 mod set;
@@ -26,6 +27,7 @@ pub enum Dataset {
     Attrs(attrs::Attrs),
     AddColumn(columns::AddColumn),
     DeleteColumn(columns::DeleteColumn),
+    Index(index::Index),
     Repair(repair::Repair),
 }
 
@@ -39,6 +41,7 @@ impl Dataset {
             Self::Attrs(command) => command.run(session),
             Self::AddColumn(command) => command.run(session),
             Self::DeleteColumn(command) => command.run(session),
+            Self::Index(command) => command.run(session),
             Self::Repair(command) => command.run(session),
         }
     }

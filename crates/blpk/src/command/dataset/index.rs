@@ -1,0 +1,256 @@
+//! `blpk dataset index`: statistics of each superchunk.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use bloscpack::dataset::{CArray, Dataset, IndexCheck, IndexUpdate};
+use clap::Args;
+use serde_json::{Value, json};
+
+use crate::dataset::{failure, no_columns, open};
+use crate::edit::DatasetEdit;
+use crate::failure::Failure;
+use crate::frame;
+use crate::interrupt;
+use crate::json_text;
+use crate::output;
+use crate::progress::Progress;
+use crate::session::Session;
+use crate::status::Status;
+use crate::text::{count, plain, shown};
+
+/// Store the minimum, maximum and nulls of each superchunk
+///
+/// Writes the index of an array, or of the columns of a table: a file meta/index beside the data, which bcolz ignores. Readers
+/// that select rows by their values skip superchunks without such rows. Superchunks are compared with the index first, and
+/// only those that have changed are decompressed. An index is kept up to date by all commands of blpk dataset; after a change
+/// by another program, the superchunks that it has changed are read as if they had none.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Index {
+    /// Column to index; may be repeated [default: all columns that can be indexed]
+    #[arg(long, value_name = "NAME")]
+    column: Vec<String>,
+
+    /// Remove the indexes
+    #[arg(long, conflicts_with = "check")]
+    remove: bool,
+
+    /// Only report whether the indexes are up to date, and exit with status 3 if one is not
+    #[arg(long)]
+    check: bool,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+
+    /// Dataset to index
+    #[arg(value_name = "DIR")]
+    path: PathBuf,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  blpk dataset index prices
+  blpk dataset index prices --column day --column volume
+  blpk dataset index prices --check";
+
+/// What was done or found, with the name of the column; that of an array has none.
+type Results<T> = Vec<(Option<String>, T)>;
+
+impl Index {
+    pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        if self.check {
+            return self.check(session);
+        }
+        let edit = DatasetEdit::find(&self.path)?;
+        let mut dataset = edit.open(session)?;
+        let names = self.names(&dataset, session)?;
+        match self.remove {
+            true => self.remove(&edit, &mut dataset, names),
+            false => self.update(&edit, &mut dataset, names, session),
+        }
+    }
+
+    /// The columns that were given, or all that can have an index; `None` for an array.
+    fn names(&self, dataset: &Dataset, session: &Session) -> Result<Vec<Option<String>>, Failure> {
+        let table = match dataset {
+            Dataset::Array(_) if self.column.is_empty() => return Ok(vec![None]),
+            Dataset::Array(_) => return Err(no_columns(&self.path)),
+            Dataset::Table(table) => table,
+        };
+        let is_given = !self.column.is_empty();
+        let (mut names, mut refused) = (Vec::new(), None);
+        for name in if is_given {
+            &self.column
+        } else {
+            table.names()
+        } {
+            let column = table.column(name);
+            let column = column.map_err(|error| failure(&self.path, &error))?;
+            match column.check_indexable() {
+                Err(error) if !is_given => {
+                    session.verbose(format_args!("column {}: {error}", plain(name)));
+                    refused = Some(error);
+                }
+                // Those that were given are refused by the library.
+                _ => names.push(Some(name.clone())),
+            }
+        }
+        match refused {
+            Some(error) if names.is_empty() => Err(failure(&self.path, &error)),
+            _ => Ok(names),
+        }
+    }
+
+    fn update(
+        &self,
+        edit: &DatasetEdit<'_>,
+        dataset: &mut Dataset,
+        names: Vec<Option<String>>,
+        session: &Session,
+    ) -> Result<Status, Failure> {
+        let progress = self.progress(dataset, &names, session);
+        let mut watch = |bytes| {
+            progress.advance(bytes);
+            Ok(interrupt::check()?)
+        };
+        let mut updates: Results<IndexUpdate> = Vec::new();
+        for name in names {
+            let done = match (&mut *dataset, &name) {
+                (Dataset::Array(array), _) => array.update_index(&mut watch),
+                (Dataset::Table(table), Some(name)) => table.update_index(name, &mut watch),
+                (Dataset::Table(_), None) => continue,
+            };
+            let update = done.map_err(|error| edit.failed(&error))?;
+            updates.push((name, update));
+        }
+        edit.flush(dataset)?;
+        progress.finish();
+        if self.json {
+            self.print(&updates, |update| {
+                json!({ "kept": update.kept, "computed": update.computed, "skipped": update.skipped })
+            })?;
+        }
+        let sum = |of: fn(&IndexUpdate) -> u64| updates.iter().map(|(_, update)| of(update)).sum();
+        session.done(format_args!(
+            "{}: {} read, {} unchanged,",
+            edit.name(),
+            count(sum(|update| update.computed), "superchunk"),
+            count(sum(|update| update.kept), "superchunk"),
+        ));
+        Ok(Status::Done)
+    }
+
+    fn remove(
+        &self,
+        edit: &DatasetEdit<'_>,
+        dataset: &mut Dataset,
+        names: Vec<Option<String>>,
+    ) -> Result<Status, Failure> {
+        let mut removed: Results<bool> = Vec::new();
+        for name in names {
+            let done = match (&mut *dataset, &name) {
+                (Dataset::Array(array), _) => array.remove_index(),
+                (Dataset::Table(table), Some(name)) => table.remove_index(name),
+                (Dataset::Table(_), None) => continue,
+            };
+            let was_there = done.map_err(|error| edit.failed(&error))?;
+            removed.push((name, was_there));
+        }
+        edit.flush(dataset)?;
+        if self.json {
+            self.print(&removed, |was_there| json!({ "removed": was_there }))?;
+        }
+        Ok(Status::Done)
+    }
+
+    fn check(&self, session: &Session) -> Result<Status, Failure> {
+        frame::refuse(&self.path, "frames have no index")?;
+        let dataset = open(&self.path, session)?;
+        let names = self.names(&dataset, session)?;
+        let progress = self.progress(&dataset, &names, session);
+        let mut checks: Results<IndexCheck> = Vec::new();
+        for name in names {
+            let checked = of(&dataset, name.as_deref()).and_then(|array| {
+                array.check_indexable()?;
+                array.check_index(|bytes| {
+                    progress.advance(bytes);
+                    Ok(())
+                })
+            });
+            let check = checked.map_err(|error| failure(&self.path, &error))?;
+            checks.push((name, check));
+        }
+        progress.finish();
+        match self.json {
+            true => self.print(&checks, json_of)?,
+            false => output::print(&self.lines(&checks))?,
+        }
+        match checks.iter().all(|(_, check)| check.is_current()) {
+            true => Ok(Status::Done),
+            false => Ok(Status::Damaged),
+        }
+    }
+
+    fn progress(&self, dataset: &Dataset, names: &[Option<String>], session: &Session) -> Progress {
+        let arrays = names
+            .iter()
+            .filter_map(|name| of(dataset, name.as_deref()).ok());
+        // Columns may claim any size. The sum is only shown.
+        let total = arrays.map(CArray::nbytes).fold(0, u64::saturating_add);
+        Progress::new(session, Some(total))
+    }
+
+    fn lines(&self, checks: &Results<IndexCheck>) -> String {
+        let (dataset, mut text) = (shown(&self.path), String::new());
+        for (name, check) in checks {
+            let column = name.as_ref().map(|name| format!("{}: ", plain(name)));
+            let column = column.unwrap_or_default();
+            let _ = writeln!(text, "{dataset}: {column}{}", state(check));
+        }
+        text
+    }
+
+    fn print<T>(&self, results: &Results<T>, report: impl Fn(&T) -> Value) -> Result<(), Failure> {
+        let results = results.iter().map(|(name, result)| {
+            let mut object = report(result);
+            object["column"] = json!(name);
+            object
+        });
+        json_text::print(&json!({
+            "path": self.path.to_string_lossy(),
+            "indexes": results.collect::<Value>(),
+        }))
+    }
+}
+
+/// The array, or the column of this name.
+fn of<'a>(dataset: &'a Dataset, name: Option<&str>) -> bloscpack::Result<&'a CArray> {
+    match (dataset, name) {
+        (Dataset::Array(array), _) => Ok(array),
+        (Dataset::Table(table), name) => table.column(name.unwrap_or_default()),
+    }
+}
+
+/// `up to date, 3 superchunks`.
+fn state(check: &IndexCheck) -> String {
+    let all = count(check.superchunks, "superchunk");
+    match &check.problem {
+        Some(error) => format!("the index is not used: {error}"),
+        None if !check.is_present => "no index".to_owned(),
+        None if check.is_current() => format!("up to date, {all}"),
+        None => format!("out of date, holds for {} of {all}", check.holding),
+    }
+}
+
+fn json_of(check: &IndexCheck) -> Value {
+    json!({
+        "present": check.is_present,
+        "current": check.is_current(),
+        "superchunks": check.superchunks,
+        "holding": check.holding,
+        "stale": check.stale,
+        "problem": check.problem.as_ref().map(ToString::to_string),
+    })
+}
