@@ -176,7 +176,7 @@ def is_indexed(entries, elements, chunk):
 
 
 def statistics(part):
-    """What an index says of these elements."""
+    """The statistics that an index has of these elements."""
     kind, keys, nulls = part.dtype.kind, part, numpy.zeros(len(part), bool)
     if kind == "f":
         nulls = numpy.isnan(part)

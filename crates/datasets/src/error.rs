@@ -58,7 +58,7 @@ pub enum DatasetError {
     ForeignIndex {
         /// The dtype or the rows of a superchunk, according to the index.
         found: String,
-        /// Those of the array.
+        /// The dtype or the rows of a superchunk of the array.
         expected: String,
     },
 

@@ -329,7 +329,7 @@ fn an_index_is_written_checked_kept_and_removed() {
         .succeeded();
     let current = current.replace('2', "3");
     assert_eq!(folder.run(check).text(), current);
-    // Those of other programs do not.
+    // Changes by other programs do not.
     let superchunk = folder.path("t/b/data/__1.blp");
     let mut bytes = fs::read(&superchunk).unwrap();
     bytes.push(0);

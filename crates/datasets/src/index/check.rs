@@ -31,8 +31,8 @@ impl IndexCheck {
 }
 
 impl CArray {
-    /// Compares the index with the files of all superchunks; see [`index_holds`](Self::index_holds). `progress` is called with
-    /// the uncompressed bytes of each superchunk, in their order; its error ends the work.
+    /// Compares the index with the files of all superchunks that it describes; see [`index_holds`](Self::index_holds).
+    /// `progress` is called with the uncompressed bytes of each, in their order; its error ends the work.
     ///
     /// ```
     /// use bloscpack_datasets::CArray;
@@ -64,7 +64,8 @@ impl CArray {
             IndexState::Usable(index) => index,
         };
         check.is_present = true;
-        let count = in_memory(storage.file_count())?;
+        // The index says nothing about further superchunks, whatever number the counts promise.
+        let count = in_memory(check.superchunks.min(index.len()))?;
         let compared = |number| {
             let number = to_u64(number);
             Ok::<_, Error>((number, self.index_holds(&index, number)?))

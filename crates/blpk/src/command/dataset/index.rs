@@ -55,7 +55,7 @@ Examples:
   blpk dataset index prices --column day --column volume
   blpk dataset index prices --check";
 
-/// What was done or found, with the name of the column; that of an array has none.
+/// The result for each column with its name; an array has no name.
 type Results<T> = Vec<(Option<String>, T)>;
 
 impl Index {
@@ -93,7 +93,7 @@ impl Index {
                     session.verbose(format_args!("column {}: {error}", plain(name)));
                     refused = Some(error);
                 }
-                // Those that were given are refused by the library.
+                // The library refuses columns that were given and cannot have one.
                 _ => names.push(Some(name.clone())),
             }
         }

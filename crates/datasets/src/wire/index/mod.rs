@@ -149,12 +149,7 @@ impl Index {
         let (content, found) = file.split_last_chunk().ok_or_else(|| cut_short(file))?;
         let head: &[u8; HEAD_LEN] = content.first_chunk().ok_or_else(|| cut_short(file))?;
         let [dtype_len, superchunk_rows, count] = parse_head(head)?;
-        let (found, computed) = (u128::from_le_bytes(*found), index_digest(content));
-        if found != computed {
-            let name = format!("byte {}, the digest,", content.len());
-            let (found, expected) = (format!("{found:032x}"), format!("{computed:032x}"));
-            return Err(MetaError::field(name, found, expected));
-        }
+        check_digest(content, u128::from_le_bytes(*found))?;
         let rest = content.split_at(HEAD_LEN).1;
         let split = usize::try_from(dtype_len).ok();
         let split = split.and_then(|len| rest.split_at_checked(len));
@@ -162,19 +157,9 @@ impl Index {
             let expected = format!("at most {}", rest.len());
             MetaError::field("byte 12, the length of the dtype,", dtype_len, expected)
         })?;
-        let dtype = parse_dtype(text)?;
-        let elements = Elements::of(&dtype).map_err(|reason| {
-            MetaError::field(DTYPE, &dtype, format!("one with an index ({reason})"))
-        })?;
+        let (dtype, elements) = parse_dtype(text)?;
         let len = elements.entry_len();
-        let expected = usize::try_from(count)
-            .ok()
-            .and_then(|count| count.checked_mul(len));
-        if expected != Some(entries.len()) {
-            let expected = format!("{} bytes of {len} each", entries.len());
-            let name = "byte 24, the number of entries,";
-            return Err(MetaError::field(name, count, expected));
-        }
+        check_count(count, entries, len)?;
         let first = content.len() - entries.len();
         let entries = entries.chunks_exact(len).enumerate().map(|(index, bytes)| {
             // The entry is inside of the file.
@@ -258,12 +243,41 @@ fn split<const N: usize, T: AsRef<[u8]> + ?Sized>(part: &T) -> Result<([u8; N], 
     Ok((*first, rest))
 }
 
-/// The dtype, spelled as NumPy does.
-fn parse_dtype(text: &[u8]) -> Result<DType, MetaError> {
+fn check_digest(content: &[u8], found: u128) -> Result<(), MetaError> {
+    let computed = index_digest(content);
+    if found == computed {
+        return Ok(());
+    }
+    let name = format!("byte {}, the digest,", content.len());
+    let (found, expected) = (format!("{found:032x}"), format!("{computed:032x}"));
+    Err(MetaError::field(name, found, expected))
+}
+
+/// Refuses another number of entries than there are bytes for, each of which has `len`.
+fn check_count(count: u64, entries: &[u8], len: usize) -> Result<(), MetaError> {
+    let needed = usize::try_from(count).ok();
+    let needed = needed.and_then(|count| count.checked_mul(len));
+    if needed == Some(entries.len()) {
+        return Ok(());
+    }
+    let expected = format!("{} bytes of {len} each", entries.len());
+    let name = "byte 24, the number of entries,";
+    Err(MetaError::field(name, count, expected))
+}
+
+/// The dtype, spelled as NumPy does, and its elements, which have an order.
+fn parse_dtype(text: &[u8]) -> Result<(DType, Elements), MetaError> {
     let code = std::str::from_utf8(text).ok();
     let dtype = code.and_then(|code| DType::parse(code).ok().filter(|dtype| dtype.code() == code));
-    dtype.ok_or_else(|| {
+    let dtype = dtype.ok_or_else(|| {
         let found = super::error::shown(&text.escape_ascii().to_string());
         MetaError::field(DTYPE, format!("\"{found}\""), "dtype.str of NumPy")
-    })
+    })?;
+    match Elements::of(&dtype) {
+        Ok(elements) => Ok((dtype, elements)),
+        Err(reason) => {
+            let expected = format!("one with an index ({reason})");
+            Err(MetaError::field(DTYPE, dtype, expected))
+        }
+    }
 }

@@ -242,5 +242,10 @@ fn an_index_that_promises_much_takes_no_memory() {
         array.unwrap().update_index(|_| Ok(()))
     });
     assert!(updated.is_err());
+    let check = CArray::open_in(store.clone())
+        .unwrap()
+        .check_index(|_| Ok(()));
+    let check = check.unwrap();
+    assert_eq!((check.holding, check.is_current()), (3, false));
     assert!(peak < 4 << 20, "{peak}");
 }
