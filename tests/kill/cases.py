@@ -164,6 +164,8 @@ def datasets(make):
             "resize": (["resize", "d", "2500"], array(OLD + [0] * 500)),
             "attrs": (["attrs", "d", "unit", '"m"'], old),
         }
+        if layout in ("bcolz", "blz"):
+            changes["index"] = (["index", "d"], old)
         for verb, (command, new) in changes.items():
             given = {"append": array(MORE), "set": ints(FEW)}.get(verb)
             files = {**under("d", tree), **({} if given is None else {"in": given})}

@@ -359,7 +359,7 @@ fn an_index_is_written_checked_kept_and_removed() {
         ran.text()
     );
     folder
-        .run(["dataset", "index", "t", "--remove", "--column", "b"])
+        .run(["dataset", "index", "t", "--drop", "--column", "b"])
         .succeeded();
     assert!(!folder.path("t/b/meta/index").exists());
     assert!(folder.path("t/a/meta/index").exists());
@@ -388,7 +388,7 @@ fn what_cannot_be_indexed_is_refused() {
             "found: a, b",
         ),
         (
-            &["dataset", "index", "t", "--check", "--remove"],
+            &["dataset", "index", "t", "--check", "--drop"],
             2,
             "cannot be used with",
         ),

@@ -34,7 +34,7 @@ pub struct Index {
 
     /// Remove the indexes
     #[arg(long, conflicts_with = "check")]
-    remove: bool,
+    drop: bool,
 
     /// Only report whether the indexes are up to date, and exit with status 3 if one is not
     #[arg(long)]
@@ -66,8 +66,8 @@ impl Index {
         let edit = DatasetEdit::find(&self.path)?;
         let mut dataset = edit.open(session)?;
         let names = self.names(&dataset, session)?;
-        match self.remove {
-            true => self.remove(&edit, &mut dataset, names),
+        match self.drop {
+            true => self.drop_all(&edit, &mut dataset, names),
             false => self.update(&edit, &mut dataset, names, session),
         }
     }
@@ -142,7 +142,7 @@ impl Index {
         Ok(Status::Done)
     }
 
-    fn remove(
+    fn drop_all(
         &self,
         edit: &DatasetEdit<'_>,
         dataset: &mut Dataset,
