@@ -1,0 +1,159 @@
+//! [`Pruner`]: finds the rows that conditions leave, by what is known of zones.
+
+use crate::error::external;
+use crate::rows::{Rows, Zones};
+use datafusion::arrow::array::{ArrayRef, BooleanArray, UInt64Array};
+use datafusion::arrow::compute::take;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::pruning::PruningStatistics;
+use datafusion::common::{Column, Result, ScalarValue};
+use datafusion::physical_expr::{PhysicalExpr, conjunction};
+use datafusion::physical_expr_common::physical_expr::{
+    snapshot_generation, snapshot_physical_expr,
+};
+use datafusion::physical_optimizer::pruning::PruningPredicateBuilder;
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Finds rows that may fulfil conditions.
+pub(crate) struct Pruner {
+    rows: Arc<dyn Rows>,
+    /// Those columns of which something is known.
+    columns: Vec<usize>,
+    schema: SchemaRef,
+    /// All conditions, on the columns that they name.
+    condition: Arc<dyn PhysicalExpr>,
+}
+
+impl Pruner {
+    /// A pruner, if anything is known of the columns that the conditions name.
+    pub(crate) fn new(
+        rows: &Arc<dyn Rows>,
+        tested: &[usize],
+        schema: &SchemaRef,
+        conditions: &[Arc<dyn PhysicalExpr>],
+    ) -> Option<Self> {
+        let columns = tested.iter().copied();
+        let columns: Vec<usize> = columns
+            .filter(|column| rows.zones(*column).is_some())
+            .collect();
+        (!columns.is_empty()).then(|| Self {
+            rows: Arc::clone(rows),
+            columns,
+            schema: Arc::clone(schema),
+            condition: conjunction(conditions.iter().cloned()),
+        })
+    }
+
+    /// A number that changes when a condition does, as those of joins and of the first rows in an order do.
+    pub(crate) fn generation(&self) -> u64 {
+        snapshot_generation(&self.condition)
+    }
+
+    /// The parts of these rows that may contain one that fulfils the conditions.
+    ///
+    /// A zone is only left out if what is known of it is true of the data as it is now.
+    pub(crate) fn left(&self, rows: &Range<u64>) -> Result<Vec<Range<u64>>> {
+        let parts = Parts::new(self, rows);
+        let condition = snapshot_physical_expr(Arc::clone(&self.condition))?;
+        let predicate = PruningPredicateBuilder::new()
+            .with_file_schema(Arc::clone(&self.schema))
+            .try_build(condition)?;
+        if predicate.always_true() {
+            return Ok(vec![rows.clone()]);
+        }
+        let may_match = predicate.prune(&parts)?;
+        let mut left: Vec<Range<u64>> = Vec::new();
+        for (part, may_match) in parts.ranges.iter().zip(may_match) {
+            if !may_match && self.is_known(part)? {
+                continue;
+            }
+            match left.last_mut() {
+                Some(last) if last.end == part.start => last.end = part.end,
+                _ => left.push(part.clone()),
+            }
+        }
+        Ok(left)
+    }
+
+    /// Whether what is known of a part is true.
+    fn is_known(&self, part: &Range<u64>) -> Result<bool> {
+        for column in &self.columns {
+            let Some(zones) = self.rows.zones(*column) else {
+                continue;
+            };
+            let holds = self.rows.zone_holds(*column, zones.zone_of(part.start));
+            if !holds.map_err(external)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Rows, cut where a zone of a column begins.
+struct Parts<'a> {
+    pruner: &'a Pruner,
+    ranges: Vec<Range<u64>>,
+}
+
+impl<'a> Parts<'a> {
+    fn new(pruner: &'a Pruner, rows: &Range<u64>) -> Self {
+        let zones = pruner
+            .columns
+            .iter()
+            .filter_map(|column| pruner.rows.zones(*column));
+        let mut starts: Vec<u64> = zones.flat_map(|zones| zones.borders(rows)).collect();
+        starts.push(rows.start);
+        starts.sort_unstable();
+        starts.dedup();
+        let ends = starts.iter().skip(1).copied().chain([rows.end]);
+        let ranges = starts.iter().copied().zip(ends);
+        Self {
+            pruner,
+            ranges: ranges.map(|(start, end)| start..end).collect(),
+        }
+    }
+
+    /// The column of this name, if something is known of it.
+    fn column(&self, name: &str) -> Option<usize> {
+        let index = self.pruner.rows.schema().index_of(name).ok()?;
+        self.pruner.columns.contains(&index).then_some(index)
+    }
+
+    /// What is known of a column in each part.
+    fn known(&self, column: &Column, of: impl Fn(&Zones) -> &ArrayRef) -> Option<ArrayRef> {
+        let zones = self.pruner.rows.zones(self.column(&column.name)?)?;
+        let zone = |part: &Range<u64>| u64::try_from(zones.zone_of(part.start)).ok();
+        let indices = UInt64Array::from_iter(self.ranges.iter().map(zone));
+        take(of(zones), &indices, None).ok()
+    }
+}
+
+impl PruningStatistics for Parts<'_> {
+    fn min_values(&self, column: &Column) -> Option<ArrayRef> {
+        self.known(column, |zones| &zones.min)
+    }
+
+    fn max_values(&self, column: &Column) -> Option<ArrayRef> {
+        self.known(column, |zones| &zones.max)
+    }
+
+    fn num_containers(&self) -> usize {
+        self.ranges.len()
+    }
+
+    fn null_counts(&self, column: &Column) -> Option<ArrayRef> {
+        self.known(column, |zones| &zones.nulls)
+    }
+
+    fn row_counts(&self) -> Option<ArrayRef> {
+        let counts = self.ranges.iter().map(|part| part.end - part.start);
+        Some(Arc::new(UInt64Array::from_iter_values(counts)))
+    }
+
+    fn contained(&self, _: &Column, _: &HashSet<ScalarValue>) -> Option<BooleanArray> {
+        None
+    }
+}

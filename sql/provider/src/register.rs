@@ -1,0 +1,90 @@
+//! Sessions that know the inputs of this crate.
+
+use crate::{BloscpackTable, TableOptions};
+use async_trait::async_trait;
+use datafusion::catalog::{
+    DynamicFileCatalog, Session, TableProvider, TableProviderFactory, UrlTableFactory,
+};
+use datafusion::common::{Result, plan_err};
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::logical_expr::CreateExternalTable;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The names after `STORED AS`. All of them open whatever the location leads to.
+pub const FORMATS: [&str; 3] = ["BCOLZ", "BLOSCPACK", "B2ND"];
+
+/// Opens the inputs of this crate, and nothing else.
+#[derive(Debug)]
+struct Factory(TableOptions);
+
+#[async_trait]
+impl TableProviderFactory for Factory {
+    async fn create(
+        &self,
+        _: &dyn Session,
+        command: &CreateExternalTable,
+    ) -> Result<Arc<dyn TableProvider>> {
+        let [location] = command.locations.as_slice() else {
+            return plan_err!("{}: one LOCATION is expected", command.name);
+        };
+        let table = BloscpackTable::open_async(location, &self.0).await?;
+        Ok(Arc::new(table))
+    }
+}
+
+#[async_trait]
+impl UrlTableFactory for Factory {
+    async fn try_new(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        let is_path = name.contains("://") || name.contains('/') || Path::new(name).exists();
+        if !is_path {
+            return plan_err!("there is no table and no path '{name}'");
+        }
+        let table = BloscpackTable::open_async(name, &self.0).await?;
+        Ok(Some(Arc::new(table)))
+    }
+}
+
+/// Adds `CREATE EXTERNAL TABLE … STORED AS BCOLZ`, `BLOSCPACK` and `B2ND` to a session that is being built, which must have its
+/// default features already.
+#[must_use]
+pub fn register(builder: SessionStateBuilder, options: &TableOptions) -> SessionStateBuilder {
+    FORMATS.iter().fold(builder, |builder, format| {
+        let factory = Arc::new(Factory(options.clone()));
+        builder.with_table_factory((*format).to_owned(), factory)
+    })
+}
+
+/// A session in which paths and URLs of inputs are the names of tables, with the defaults of everything else.
+///
+/// # Errors
+/// Returns errors of DataFusion.
+pub fn context(config: SessionConfig) -> Result<SessionContext> {
+    context_with(config, Arc::default(), &TableOptions::new())
+}
+
+/// The same, with limits of memory and disk, and with options for the tables.
+///
+/// # Errors
+/// Returns errors of DataFusion.
+pub fn context_with(
+    config: SessionConfig,
+    runtime: Arc<RuntimeEnv>,
+    options: &TableOptions,
+) -> Result<SessionContext> {
+    let builder = SessionStateBuilder::new()
+        .with_config(config)
+        .with_runtime_env(runtime)
+        .with_default_features();
+    let context = SessionContext::new_with_state(register(builder, options).build());
+    let catalogs = Arc::clone(context.state().catalog_list());
+    let factory = Arc::new(Factory(options.clone()));
+    let catalogs = Arc::new(DynamicFileCatalog::new(catalogs, factory));
+    Ok(context
+        .into_state_builder()
+        .with_catalog_list(catalogs)
+        .build()
+        .into())
+}

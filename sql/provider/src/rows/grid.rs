@@ -1,0 +1,285 @@
+//! Rows of a frame with several axes: its elements, with their coordinates.
+
+use super::once::{Once, fields_of};
+use super::zones::Zones;
+use super::{Rows, at, batch_of, in_memory};
+use bloscpack::exchange::{BatchConverter, NdSource, Schema, Source};
+use bloscpack::frame::NdArray;
+use bloscpack::open::{Container, Inner};
+use bloscpack::{Error, Result};
+use datafusion::arrow::array::{
+    ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, UInt64Array,
+};
+use datafusion::arrow::compute::concat_batches;
+use datafusion::arrow::datatypes::{DataType, Field, Int32Type, Schema as ArrowSchema, SchemaRef};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Chunks of which the coordinates are kept, to find those that a condition leaves.
+const CHUNKS: u64 = 1 << 20;
+/// Rows that are read together where a chunk has more.
+const ROWS: u64 = 1 << 20;
+
+/// The elements of an array, chunk by chunk, and in C order within a chunk.
+pub(super) struct GridRows {
+    container: Box<dyn Container>,
+    shape: Vec<u64>,
+    chunk_shape: Vec<u64>,
+    /// The coordinates along each axis.
+    axes: Vec<Arc<Int64Array>>,
+    stored: Schema,
+    converter: BatchConverter,
+    schema: SchemaRef,
+    zones: Vec<Zones>,
+    len: u64,
+}
+
+/// A part of the array that one chunk contains.
+struct Place {
+    /// The elements of the chunk that are in the array.
+    within: Vec<Range<u64>>,
+    /// Rows before the first of the chunk.
+    start: u64,
+}
+
+impl Place {
+    fn lens(&self) -> impl DoubleEndedIterator<Item = u64> + '_ {
+        self.within.iter().map(|range| range.end - range.start)
+    }
+
+    fn len(&self) -> u64 {
+        self.lens().product()
+    }
+}
+
+impl GridRows {
+    /// The elements of an array of two axes or more.
+    ///
+    /// # Errors
+    /// Returns an error for an axis of more coordinates than a dictionary has keys, and for more elements than 64 bits count.
+    pub(super) fn new(container: Box<dyn Container>) -> Result<Self> {
+        let array = array(&*container)?;
+        let (shape, stored) = (array.shape().to_vec(), element_schema(array)?);
+        let chunk_shape: Vec<u64> = array.chunk_shape().iter().copied().map(u64::from).collect();
+        let len = shape
+            .iter()
+            .try_fold(1u64, |len, axis| len.checked_mul(*axis));
+        let len = len.ok_or_else(|| Error::usage("the array has more than 2^64 elements"))?;
+        let axes = shape.iter().map(|len| {
+            let len = i32::try_from(*len).map_err(|_| {
+                Error::usage(format!(
+                    "an axis of {len} is too long for a column of coordinates"
+                ))
+            })?;
+            Ok(Arc::new(Int64Array::from_iter_values(0..i64::from(len))))
+        });
+        let axes = axes.collect::<Result<Vec<_>>>()?;
+        let converter = BatchConverter::new(fields_of(&stored)?)?.string_views()?;
+        let coordinates = DataType::Dictionary(DataType::Int32.into(), DataType::Int64.into());
+        let named = (0..shape.len()).map(|axis| format!("axis_{axis}"));
+        let mut fields: Vec<Arc<Field>> = named
+            .map(|name| Arc::new(Field::new(name, coordinates.clone(), false)))
+            .collect();
+        fields.extend(converter.schema().fields().iter().cloned());
+        let mut rows = Self {
+            shape,
+            chunk_shape,
+            axes,
+            stored,
+            converter,
+            schema: Arc::new(ArrowSchema::new(fields)),
+            zones: Vec::new(),
+            len,
+            container,
+        };
+        rows.zones = rows.zones_of_axes();
+        Ok(rows)
+    }
+
+    fn chunks(&self) -> u64 {
+        let counts = self.shape.iter().zip(&self.chunk_shape);
+        let counts = counts.map(|(len, chunk)| len.div_ceil((*chunk).max(1)));
+        // Saturates: there are no more elements than 64 bits count.
+        counts.fold(1, u64::saturating_mul)
+    }
+
+    /// The coordinates in each chunk.
+    fn zones_of_axes(&self) -> Vec<Zones> {
+        if self.chunks() > CHUNKS || self.len == 0 {
+            return Vec::new();
+        }
+        let (mut starts, mut boxes, mut row) = (Vec::new(), Vec::new(), 0);
+        while row < self.len {
+            let place = self.place(row);
+            starts.push(row);
+            row += place.len();
+            boxes.push(place.within);
+        }
+        starts.push(row);
+        let zones = (0..self.shape.len()).map(|axis| {
+            let column = |of: fn(&Range<u64>) -> u64| -> ArrayRef {
+                let values = boxes.iter().map(|within: &Vec<Range<u64>>| {
+                    within
+                        .get(axis)
+                        .map(of)
+                        .and_then(|value| i64::try_from(value).ok())
+                });
+                Arc::new(Int64Array::from_iter(values))
+            };
+            Zones {
+                starts: starts.clone(),
+                min: column(|range| range.start),
+                max: column(|range| range.end - 1),
+                nulls: Arc::new(UInt64Array::from(vec![0; boxes.len()])),
+            }
+        });
+        zones.collect()
+    }
+
+    /// The chunk that contains a row.
+    fn place(&self, row: u64) -> Place {
+        let (mut rest, mut start, mut before) = (row, 0, 1);
+        let mut within = Vec::with_capacity(self.shape.len());
+        let axes = self.shape.iter().zip(&self.chunk_shape).enumerate();
+        for (axis, (len, chunk)) in axes {
+            let inner: u64 = self.shape.iter().skip(axis + 1).product();
+            // The chunks before this one along the axis are whole along it.
+            let each = (before * inner * chunk.min(len)).max(1);
+            let number = rest / each;
+            start += number * each;
+            rest -= number * each;
+            let range = number * chunk..(number * chunk + chunk).min(*len);
+            before *= range.end - range.start;
+            within.push(range);
+        }
+        Place { within, start }
+    }
+
+    /// Rows of one chunk, counted from its first.
+    fn part(&self, columns: &[usize], place: &Place, rows: Range<u64>) -> Result<RecordBatch> {
+        let count = rows.end - rows.start;
+        let names_value = columns.iter().any(|column| *column >= self.axes.len());
+        let values = match names_value {
+            true => self.values(place, &rows)?.columns().to_vec(),
+            false => Vec::new(),
+        };
+        let arrays = columns
+            .iter()
+            .map(|column| match column.checked_sub(self.axes.len()) {
+                Some(field) => at(&values, field).cloned(),
+                None => self.coordinates(*column, place, &rows),
+            });
+        batch_of(
+            &self.schema,
+            columns,
+            arrays.collect::<Result<_>>()?,
+            0..count,
+        )
+    }
+
+    /// The elements of these rows of a chunk.
+    fn values(&self, place: &Place, rows: &Range<u64>) -> Result<RecordBatch> {
+        // Planes along the first axis that contain the rows.
+        let plane = place.lens().skip(1).product::<u64>().max(1);
+        let planes = rows.start / plane..rows.end.div_ceil(plane);
+        let mut slice = place.within.clone();
+        if let Some(first) = slice.first_mut() {
+            *first = first.start + planes.start..first.start + planes.end;
+        }
+        let mut bytes = array(&*self.container)?.read_slice(&slice)?;
+        let itemsize = self.stored.row_bytes();
+        let wanted = |row: u64| in_memory((row - planes.start * plane) * itemsize);
+        bytes.truncate(wanted(rows.end)?);
+        bytes.drain(..wanted(rows.start)?);
+        let split = Once::new(&self.stored, rows.end - rows.start, bytes).split()?;
+        self.converter.convert(split)
+    }
+
+    /// The coordinates along an axis of these rows of a chunk.
+    fn coordinates(&self, axis: usize, place: &Place, rows: &Range<u64>) -> Result<ArrayRef> {
+        let range = at(&place.within, axis)?;
+        let first = i32::try_from(range.start).map_err(|_| Error::bug("a coordinate"))?;
+        let len = range.end - range.start;
+        let inner: u64 = place.lens().skip(axis + 1).product();
+        let keys = rows.clone().map(|row| {
+            let along = i32::try_from(row / inner % len).ok();
+            along.and_then(|along| first.checked_add(along))
+        });
+        let keys = Int32Array::new(keys.map(Option::unwrap_or_default).collect(), None);
+        let values: ArrayRef = Arc::clone(at(&self.axes, axis)?) as ArrayRef;
+        let array = DictionaryArray::<Int32Type>::try_new(keys, values);
+        Ok(Arc::new(
+            array.map_err(|error| Error::bug(error.to_string()))?,
+        ))
+    }
+}
+
+fn array(container: &dyn Container) -> Result<&NdArray> {
+    match container.inner() {
+        Inner::NdArray(array) => Ok(array),
+        _ => Err(Error::bug("an array that is something else")),
+    }
+}
+
+/// A column of single elements.
+fn element_schema(array: &NdArray) -> Result<Schema> {
+    let mut schema = NdSource::new(array)?.schema().clone();
+    for column in &mut schema.columns {
+        column.row_shape.clear();
+    }
+    Ok(schema)
+}
+
+impl Rows for GridRows {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn chunk_rows(&self, _: usize) -> u64 {
+        self.chunk_shape
+            .iter()
+            .copied()
+            .fold(1, u64::saturating_mul)
+            .min(ROWS)
+    }
+
+    fn row_bytes(&self, column: usize) -> u64 {
+        match column < self.axes.len() {
+            true => 4,
+            false => self.stored.row_bytes(),
+        }
+    }
+
+    fn zones(&self, column: usize) -> Option<&Zones> {
+        self.zones.get(column)
+    }
+
+    fn read(&self, columns: &[usize], rows: Range<u64>) -> Result<RecordBatch> {
+        let (mut parts, mut row) = (Vec::new(), rows.start);
+        while row < rows.end {
+            let place = self.place(row);
+            let end = rows.end.min(place.start + place.len());
+            let within = row - place.start..end - place.start;
+            parts.push(self.part(columns, &place, within)?);
+            row = end;
+        }
+        let [part] = parts.as_slice() else {
+            let schema = self.schema.project(columns).map(Arc::new);
+            let joined = schema.and_then(|schema| concat_batches(&schema, &parts));
+            let count = in_memory(rows.end - rows.start)?;
+            return match (columns.is_empty(), joined) {
+                (true, _) => batch_of(&self.schema, columns, Vec::new(), rows),
+                (_, Ok(joined)) if joined.num_rows() == count => Ok(joined),
+                (_, Ok(joined)) => {
+                    Err(Error::bug(format!("{} rows of {count}", joined.num_rows())))
+                }
+                (_, Err(error)) => Err(Error::bug(error.to_string())),
+            };
+        };
+        Ok(part.clone())
+    }
+}

@@ -1,0 +1,89 @@
+//! [`ColumnIndex`]: the statistics that a dataset keeps of a column.
+
+use super::zones::Zones;
+use super::{at, in_memory};
+use bloscpack::dataset::{CArray, Index, IndexEntry};
+use bloscpack::dtype::Kind;
+use bloscpack::exchange::{Batch, BatchConverter};
+use bloscpack::{Error, Result};
+use datafusion::arrow::array::{ArrayRef, BooleanArray, UInt64Array};
+use datafusion::arrow::compute::nullif;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The statistics of the superchunks of a column, each of which is a zone.
+pub(super) struct ColumnIndex {
+    index: Index,
+    pub zones: Zones,
+    /// For the zones that were compared with the data, whether the statistics are true.
+    compared: Mutex<HashMap<usize, bool>>,
+}
+
+impl ColumnIndex {
+    /// The index of a column, if it has one that can be used.
+    pub(super) fn read(array: &CArray, converter: &BatchConverter) -> Result<Option<Self>> {
+        let Some(index) = array.index()? else {
+            return Ok(None);
+        };
+        let zones = zones(array, &index, converter)?;
+        Ok(zones.map(|zones| Self {
+            index,
+            zones,
+            compared: Mutex::default(),
+        }))
+    }
+
+    /// Whether the statistics of a zone are those of the superchunk as it is now.
+    pub(super) fn holds(&self, array: &CArray, zone: usize) -> Result<bool> {
+        let compared = || self.compared.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(holds) = compared().get(&zone) {
+            return Ok(*holds);
+        }
+        let superchunk = u64::try_from(zone).map_err(|_| Error::bug("a zone"))?;
+        let holds = array.index_holds(&self.index, superchunk)?;
+        compared().insert(zone, holds);
+        Ok(holds)
+    }
+}
+
+/// The zones of an index; `None` if no superchunk has statistics.
+fn zones(array: &CArray, index: &Index, converter: &BatchConverter) -> Result<Option<Zones>> {
+    let rows = index.superchunk_rows().max(1);
+    let entries: Vec<Option<&IndexEntry>> = (0..array.rows().div_ceil(rows))
+        .map(|superchunk| index.entry(superchunk))
+        .collect();
+    if entries.iter().all(Option::is_none) {
+        return Ok(None);
+    }
+    let starts = (0..).map(|superchunk: u64| superchunk.saturating_mul(rows).min(array.rows()));
+    let has_nulls = matches!(array.dtype().kind(), Kind::Datetime(_) | Kind::Timedelta(_));
+    let nulls = entries.iter().map(|entry| {
+        // NaN is a value in Arrow.
+        entry.map(|entry| if has_nulls { entry.nulls } else { 0 })
+    });
+    Ok(Some(Zones {
+        starts: starts.take(entries.len() + 1).collect(),
+        min: column(array, &entries, converter, |entry| entry.min.as_deref())?,
+        max: column(array, &entries, converter, |entry| entry.max.as_deref())?,
+        nulls: Arc::new(UInt64Array::from_iter(nulls)),
+    }))
+}
+
+/// A value of each entry.
+fn column(
+    array: &CArray,
+    entries: &[Option<&IndexEntry>],
+    converter: &BatchConverter,
+    of: impl Fn(&IndexEntry) -> Option<&[u8]>,
+) -> Result<ArrayRef> {
+    let zero = vec![0; in_memory(array.dtype().itemsize())?];
+    let values: Vec<_> = entries.iter().map(|entry| entry.and_then(&of)).collect();
+    let bytes: Vec<&[u8]> = values.iter().map(|value| value.unwrap_or(&zero)).collect();
+    let batch = converter.convert(Batch {
+        rows: u64::try_from(entries.len()).map_err(|_| Error::bug("zones"))?,
+        columns: vec![bytes.concat()],
+    })?;
+    let is_unknown = BooleanArray::from_iter(values.iter().map(|value| Some(value.is_none())));
+    let known = nullif(at(batch.columns(), 0)?, &is_unknown);
+    known.map_err(|error| Error::bug(error.to_string()))
+}

@@ -1,0 +1,85 @@
+//! [`Rows`]: what every kind of input is to a scan.
+
+mod elements;
+mod grid;
+mod index;
+mod once;
+mod records;
+mod table;
+mod zones;
+
+pub(crate) use zones::Zones;
+
+use bloscpack::open::{Container, Inner, Kind};
+use bloscpack::{Error, Result};
+use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use datafusion::arrow::datatypes::SchemaRef;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Columns of the same number of rows, of which several threads read any part.
+pub(crate) trait Rows: Send + Sync {
+    /// All columns.
+    fn schema(&self) -> &SchemaRef;
+
+    /// How many rows there are.
+    fn len(&self) -> u64;
+
+    /// Rows of a chunk of this column. Reads that begin and end at multiples of it decompress nothing twice.
+    fn chunk_rows(&self, column: usize) -> u64;
+
+    /// Bytes of a row of this column, about.
+    fn row_bytes(&self, column: usize) -> u64;
+
+    /// What is known of a column without reading it.
+    fn zones(&self, _column: usize) -> Option<&Zones> {
+        None
+    }
+
+    /// Whether what is known of a zone is true of the data as it is now.
+    fn zone_holds(&self, _column: usize, _zone: usize) -> Result<bool> {
+        Ok(true)
+    }
+
+    /// These rows of these columns, in their order.
+    fn read(&self, columns: &[usize], rows: Range<u64>) -> Result<RecordBatch>;
+}
+
+/// The rows of an input.
+pub(crate) fn of(container: Box<dyn Container>) -> Result<Arc<dyn Rows>> {
+    Ok(match (container.kind(), container.inner()) {
+        (Kind::Table, _) => Arc::new(table::TableRows::new(container)?),
+        (Kind::Records, Inner::Bloscpack(Some(source))) => {
+            Arc::new(records::RecordRows::new(Arc::clone(source))?)
+        }
+        (_, Inner::NdArray(array)) if array.shape().len() > 1 => {
+            Arc::new(grid::GridRows::new(container)?)
+        }
+        _ => Arc::new(elements::ElementRows::new(container)?),
+    })
+}
+
+/// A batch of these columns of a schema, which may be none.
+fn batch_of(
+    schema: &SchemaRef,
+    columns: &[usize],
+    arrays: Vec<ArrayRef>,
+    rows: Range<u64>,
+) -> Result<RecordBatch> {
+    let failed = |error: datafusion::arrow::error::ArrowError| Error::bug(error.to_string());
+    let schema = schema.project(columns).map_err(failed)?;
+    let rows = RecordBatchOptions::new().with_row_count(Some(in_memory(rows.end - rows.start)?));
+    RecordBatch::try_new_with_options(Arc::new(schema), arrays, &rows).map_err(failed)
+}
+
+/// A number of rows as one in memory.
+fn in_memory(count: u64) -> Result<usize> {
+    usize::try_from(count).map_err(|_| Error::usage(format!("{count} rows at once")))
+}
+
+/// The item at this position, which the caller has made sure is there.
+fn at<T>(items: &[T], index: usize) -> Result<&T> {
+    items
+        .get(index)
+        .ok_or_else(|| Error::bug(format!("column {index} of {}", items.len())))
+}

@@ -1,0 +1,96 @@
+//! [`BloscpackTable`]: an input as a table of DataFusion.
+
+use crate::error::external;
+use crate::open::{OpenedBy, TableOptions};
+use crate::rows::{self, Rows};
+use crate::scan::Scan;
+use async_trait::async_trait;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::Result;
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::error::DataFusionError;
+use datafusion::logical_expr::{Expr, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+use std::fmt;
+use std::sync::Arc;
+
+/// An input that was opened, as a table.
+///
+/// It reads the input as it was when it was opened: what another program appends is seen by the next one that is opened.
+#[derive(Clone)]
+pub struct BloscpackTable {
+    rows: Arc<dyn Rows>,
+    opened_by: Arc<OpenedBy>,
+}
+
+impl fmt::Debug for BloscpackTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("BloscpackTable");
+        shown
+            .field("opened_by", &self.opened_by)
+            .finish_non_exhaustive()
+    }
+}
+
+impl BloscpackTable {
+    /// Opens what a path or a URL leads to. It blocks while it reads the headers.
+    ///
+    /// # Errors
+    /// Returns errors of opening, and an error for a column whose type Arrow does not have, which names the column.
+    pub fn open(location: &str, options: &TableOptions) -> bloscpack::Result<Self> {
+        let opened_by = OpenedBy::new(location, options);
+        Ok(Self {
+            rows: rows::of(opened_by.open()?)
+                .map_err(|error| error.in_file(opened_by.to_string()))?,
+            opened_by: Arc::new(opened_by),
+        })
+    }
+
+    /// The same on a thread that may block.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](Self::open), as [`DataFusionError::External`].
+    pub async fn open_async(location: &str, options: &TableOptions) -> Result<Self> {
+        let (location, options) = (location.to_owned(), options.clone());
+        let opened = tokio::task::spawn_blocking(move || Self::open(&location, &options));
+        let opened = opened
+            .await
+            .map_err(|error| DataFusionError::External(Box::new(error)))?;
+        opened.map_err(external)
+    }
+
+    /// How many rows it has.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.rows.len()
+    }
+}
+
+#[async_trait]
+impl TableProvider for BloscpackTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(self.rows.schema())
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        _filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let all = || (0..self.rows.schema().fields().len()).collect();
+        let columns = projection.cloned().unwrap_or_else(all);
+        let limit = limit.and_then(|limit| u64::try_from(limit).ok());
+        let range = 0..limit.unwrap_or(u64::MAX).min(self.rows.len());
+        let partitions = state.config().target_partitions();
+        let (rows, opened_by) = (Arc::clone(&self.rows), Arc::clone(&self.opened_by));
+        let scan = Scan::new(rows, opened_by, columns, range, partitions)?;
+        Ok(DataSourceExec::from_data_source(scan))
+    }
+}

@@ -1,0 +1,250 @@
+//! Statistics leave out rows, and never change an answer.
+
+use bloscpack::dataset::{CArray, CTable};
+use bloscpack::dtype::DType;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::util::pretty::pretty_format_batches;
+use datafusion::physical_plan::{ExecutionPlan, collect};
+use datafusion::prelude::SessionConfig;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::TempDir;
+
+const ROWS: i64 = 3000;
+const CHUNK: u64 = 100;
+
+/// The elements of a column of so many rows, where `of` gives the bytes of one.
+fn bytes<const N: usize>(of: impl Fn(i64) -> [u8; N]) -> Vec<u8> {
+    (0..ROWS).flat_map(of).collect()
+}
+
+fn text(row: i64) -> [u8; 6] {
+    let mut element = [0; 6];
+    let text = format!("{:05}", row * 7 % 1000);
+    element[..5].copy_from_slice(text.as_bytes());
+    element
+}
+
+/// Sorted, scattered and special values of several types; each column has an index.
+fn table(at: &Path, shift: i64) {
+    let column = |dtype: &str| CArray::builder(DType::parse(dtype).unwrap());
+    let mut table = CTable::builder()
+        .column("sorted", column("<i8"))
+        .column("big", column(">f8"))
+        .column("time", column("<M8[s]"))
+        .column("name", column("S6"))
+        .chunk_rows(CHUNK)
+        .create(at)
+        .unwrap();
+    let float = |row: i64| match row % 97 {
+        0 => f64::NAN,
+        1 => -0.0,
+        2 => 0.0,
+        3 => f64::NEG_INFINITY,
+        _ => f64::from(i32::try_from((row + shift) / 10).unwrap()),
+    };
+    let time = |row: i64| {
+        if row % 50 == 7 {
+            i64::MIN
+        } else {
+            row / 3 + shift
+        }
+    };
+    table
+        .append(&[
+            &bytes(|row| (row + shift).to_le_bytes()),
+            &bytes(|row| float(row).to_be_bytes()),
+            &bytes(|row| time(row).to_le_bytes()),
+            &bytes(text),
+        ])
+        .unwrap();
+    table.flush().unwrap();
+    for name in ["sorted", "big", "time", "name"] {
+        table.update_index(name, |_| Ok(())).unwrap();
+    }
+    table.flush().unwrap();
+}
+
+fn index(at: &Path, column: &str) -> PathBuf {
+    at.join(column).join("meta/index")
+}
+
+/// The sum of a metric over a plan that was run.
+fn metric(plan: &Arc<dyn ExecutionPlan>, name: &str) -> usize {
+    let own = plan.metrics().and_then(|metrics| metrics.sum_by_name(name));
+    let own = own.map_or(0, |value| value.as_usize());
+    own + plan
+        .children()
+        .into_iter()
+        .map(|child| metric(child, name))
+        .sum::<usize>()
+}
+
+/// The answer as text, and how many rows were skipped.
+async fn answer(at: &Path, condition: &str) -> (String, usize) {
+    let context =
+        bloscpack_datafusion::context(SessionConfig::new().with_target_partitions(2)).unwrap();
+    let at = at.to_str().unwrap();
+    let query = format!("SELECT * FROM '{at}' WHERE {condition} ORDER BY sorted");
+    let plan = context
+        .sql(&query)
+        .await
+        .unwrap()
+        .create_physical_plan()
+        .await
+        .unwrap();
+    let batches: Vec<RecordBatch> = collect(Arc::clone(&plan), context.task_ctx())
+        .await
+        .unwrap();
+    let skipped = metric(&plan, "rows_skipped");
+    (
+        pretty_format_batches(&batches).unwrap().to_string(),
+        skipped,
+    )
+}
+
+const CONDITIONS: [&str; 24] = [
+    "sorted = 1234",
+    "sorted < 17 OR sorted > 2990",
+    "sorted BETWEEN 500 AND 510 AND name = '00500'",
+    "sorted IN (3, 2999, 5000)",
+    "NOT (sorted > 5)",
+    "big > 290",
+    "big = cast('NaN' AS double)",
+    "big < -1",
+    "big <= 0.0",
+    "big >= 0.0 AND big < 1",
+    "big = 0.0",
+    "big = -0.0",
+    "big <> 5",
+    "NOT (big < 290)",
+    "big IS NULL",
+    "time IS NULL AND sorted < 200",
+    "time IS NOT NULL AND sorted > 2950",
+    "time < timestamp '1970-01-01 00:00:10'",
+    "time >= timestamp '1970-01-01 00:16:00'",
+    "NOT (time > timestamp '1970-01-01 00:00:20')",
+    "name LIKE '0000%'",
+    "name > '00998'",
+    "name = ''",
+    "sorted + 1 = 18",
+];
+
+#[tokio::test]
+async fn an_index_changes_no_answer() {
+    let folder = TempDir::new().unwrap();
+    let (with, without) = (folder.path().join("with"), folder.path().join("without"));
+    table(&with, 0);
+    table(&without, 0);
+    for name in ["sorted", "big", "time", "name"] {
+        fs::remove_file(index(&without, name)).unwrap();
+    }
+    for condition in CONDITIONS {
+        let (expected, none) = answer(&without, condition).await;
+        let (found, _) = answer(&with, condition).await;
+        assert_eq!(found, expected, "{condition}");
+        assert_eq!(none, 0);
+    }
+    // All chunks but the one that contains it.
+    assert_eq!(answer(&with, "sorted = 1234").await.1, 2900);
+    assert_eq!(
+        answer(&with, "big > 290").await.1,
+        0,
+        "each chunk has a NaN, which is greater"
+    );
+    assert_eq!(
+        answer(&with, "time >= timestamp '1970-01-01 00:16:00'")
+            .await
+            .1,
+        2800
+    );
+}
+
+#[tokio::test]
+async fn the_first_rows_in_an_order_leave_out_the_rest() {
+    let folder = TempDir::new().unwrap();
+    let at = folder.path().join("table");
+    table(&at, 0);
+    let context =
+        bloscpack_datafusion::context(SessionConfig::new().with_target_partitions(1)).unwrap();
+    let query = format!(
+        "SELECT sorted FROM '{}' ORDER BY sorted LIMIT 3",
+        at.display()
+    );
+    let plan = context
+        .sql(&query)
+        .await
+        .unwrap()
+        .create_physical_plan()
+        .await
+        .unwrap();
+    let batches = collect(Arc::clone(&plan), context.task_ctx())
+        .await
+        .unwrap();
+    assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 3);
+    let text = pretty_format_batches(&batches).unwrap().to_string();
+    assert!(
+        ["| 0 ", "| 1 ", "| 2 "]
+            .iter()
+            .all(|row| text.contains(row)),
+        "{text}"
+    );
+}
+
+/// Answers over a table whose index of `sorted` is each of these.
+async fn check_lies(at: &Path, lies: impl IntoIterator<Item = Vec<u8>>) {
+    let condition = "sorted IN (1234, 2999)";
+    let file = index(at, "sorted");
+    let truth = fs::read(&file).unwrap();
+    fs::remove_file(&file).unwrap();
+    let (expected, _) = answer(at, condition).await;
+    assert!(expected.contains("1234") && expected.contains("2999"));
+    for (number, lie) in lies.into_iter().enumerate() {
+        fs::write(&file, &lie).unwrap();
+        let (found, _) = answer(at, condition).await;
+        assert_eq!(found, expected, "lie {number}");
+    }
+    fs::write(&file, truth).unwrap();
+}
+
+#[tokio::test]
+async fn damaged_indexes_are_not_believed() {
+    let folder = TempDir::new().unwrap();
+    let at = folder.path().join("table");
+    table(&at, 0);
+    let truth = fs::read(index(&at, "sorted")).unwrap();
+    let flipped = (0..truth.len()).map(|byte| {
+        let mut lie = truth.clone();
+        lie[byte] ^= 1 << (byte % 8);
+        lie
+    });
+    let cut = (0..truth.len()).step_by(7).map(|len| truth[..len].to_vec());
+    check_lies(&at, flipped.chain(cut)).await;
+}
+
+#[tokio::test]
+async fn indexes_of_something_else_are_not_believed() {
+    let folder = TempDir::new().unwrap();
+    let (at, other) = (folder.path().join("table"), folder.path().join("other"));
+    table(&at, 0);
+    table(&other, 1_000_000);
+    let of = |at: &Path, column| fs::read(index(at, column)).unwrap();
+    let lies = ["sorted", "big", "time", "name"].map(|column| of(&other, column));
+    let columns = ["big", "time", "name"].map(|column| of(&at, column));
+    check_lies(&at, lies.into_iter().chain(columns)).await;
+}
+
+#[tokio::test]
+async fn data_that_another_program_changed_is_read() {
+    let folder = TempDir::new().unwrap();
+    let (at, other) = (folder.path().join("table"), folder.path().join("other"));
+    table(&at, 0);
+    table(&other, 1_000_000);
+    // A chunk of the other table, whose numbers are far from those that the index has.
+    let chunk = |at: &Path| at.join("sorted/data/__12.blp");
+    fs::copy(chunk(&other), chunk(&at)).unwrap();
+    let (found, skipped) = answer(&at, "sorted = 1001234").await;
+    assert!(found.contains("1001234"), "{found}");
+    assert_eq!(skipped, 2900, "the other chunks are as the index has them");
+}
