@@ -1,0 +1,168 @@
+//! The command line.
+
+use crate::failure::Failure;
+use clap::{Parser, ValueEnum};
+use std::io::{self, IsTerminal as _, Read as _};
+use std::path::PathBuf;
+
+/// SQL over bcolz, Bloscpack and Blosc2 data
+///
+/// A quoted name that is a path or a URL is a table: blpk sql "select count(*) from 'prices'"
+#[derive(Debug, Parser)]
+#[command(name = "blpk-sql", version, after_help = EXAMPLES, max_term_width = 100)]
+pub struct Args {
+    /// Statements, separated by semicolons; standard input if there are none here or in a file
+    pub query: Option<String>,
+
+    /// Give a path or URL a name
+    #[arg(long, value_name = "NAME=PATH", value_parser = table)]
+    pub table: Vec<(String, String)>,
+
+    /// Read the statements from a file
+    #[arg(long, value_name = "FILE", conflicts_with = "query")]
+    pub file: Option<PathBuf>,
+
+    /// Form of the result; by the ending of OUT, otherwise a table on a terminal, and CSV elsewhere
+    #[arg(long, value_enum)]
+    pub format: Option<Format>,
+
+    /// Write the result of the last statement to a file, or a ctable to a directory
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+
+    /// Replace what is at OUT
+    #[arg(short = 'F', long)]
+    pub force: bool,
+
+    /// Memory for sorting, joining and grouping, such as 512M; what exceeds it goes to temporary files
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory: Option<usize>,
+
+    /// Threads; by default one a processor
+    #[arg(long, short = 'n', value_name = "N")]
+    pub threads: Option<usize>,
+
+    /// Option of an object store, as for blpk
+    #[cfg(feature = "remote")]
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub store: Vec<String>,
+
+    /// Show no progress
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  blpk sql \"select count(*) from 'prices'\"              a bcolz directory
+  blpk sql --table p=prices 'select max(close) from p'  with a name
+  blpk sql -o dear.parquet \"select * from 'prices' where close > 100\"
+  blpk sql -o dear --format ctable \"select * from 'prices' where close > 100\"
+  blpk sql \"explain analyze select * from 'prices' where day = 17\"
+  blpk sql                                              a prompt
+
+Exit status: that of blpk; 2 for a query that is wrong, 3 for damaged data.";
+
+/// The form of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Lines and columns to look at
+    Table,
+    /// Comma-separated values, with a header
+    Csv,
+    /// A JSON object a row
+    Jsonl,
+    /// An Arrow file
+    Arrow,
+    /// A Parquet file
+    Parquet,
+    /// A new bcolz table in a directory
+    Ctable,
+}
+
+impl Args {
+    /// The form of the result.
+    pub fn form(&self) -> Format {
+        let ending = self.output.as_deref().and_then(|path| path.extension());
+        let by_ending = match ending.and_then(|ending| ending.to_str()) {
+            Some("csv") => Some(Format::Csv),
+            Some("jsonl" | "ndjson") => Some(Format::Jsonl),
+            Some("arrow" | "feather") => Some(Format::Arrow),
+            Some("parquet") => Some(Format::Parquet),
+            Some("bcolz") => Some(Format::Ctable),
+            _ => None,
+        };
+        let on_terminal = self.output.is_none() && io::stdout().is_terminal();
+        self.format.or(by_ending).unwrap_or(match on_terminal {
+            true => Format::Table,
+            false => Format::Csv,
+        })
+    }
+
+    /// The statements; `None` if they are to be typed at a prompt.
+    pub fn text(&self) -> Result<Option<String>, Failure> {
+        if let Some(query) = &self.query {
+            return Ok(Some(query.clone()));
+        }
+        if let Some(file) = &self.file {
+            let text = std::fs::read_to_string(file);
+            let name = file.display();
+            let text = text.map_err(|error| Failure::failed(format!("'{name}': {error}")))?;
+            return Ok(Some(text));
+        }
+        if io::stdin().is_terminal() {
+            return Ok(None);
+        }
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text)?;
+        Ok(Some(text))
+    }
+}
+
+fn table(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, path)) if !name.is_empty() && !path.is_empty() => {
+            Ok((name.to_owned(), path.to_owned()))
+        }
+        _ => Err("expected NAME=PATH, such as prices=data/prices.bcolz".to_owned()),
+    }
+}
+
+/// A number of bytes, as `blpk` reads them.
+fn size(text: &str) -> Result<usize, String> {
+    let wrong = || format!("'{text}' is not a size such as 1048576, 512M or 4G");
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text.strip_prefix(digits).unwrap_or_default() {
+        "" | "B" => 0,
+        "K" | "k" => 10,
+        "M" | "m" => 20,
+        "G" | "g" => 30,
+        "T" | "t" => 40,
+        _ => return Err(wrong()),
+    };
+    let number: usize = digits.parse().map_err(|_| wrong())?;
+    number
+        .checked_mul(1 << shift)
+        .filter(|bytes| *bytes > 0)
+        .ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{size, table};
+
+    #[test]
+    fn sizes_have_units() {
+        assert_eq!(size("512M"), Ok(512 << 20));
+        assert_eq!(size("17"), Ok(17));
+        for wrong in ["", "M", "0", "-1", "1X", "99999999T"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_of_tables_have_paths() {
+        assert_eq!(table("a=b=c"), Ok(("a".into(), "b=c".into())));
+        assert!(table("prices").is_err());
+    }
+}

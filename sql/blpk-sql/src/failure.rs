@@ -1,0 +1,157 @@
+//! [`Failure`]: a message for the user, and the exit status.
+
+use bloscpack::Category;
+use datafusion::error::DataFusionError;
+use std::io;
+use std::process::ExitCode;
+
+/// How the command ended, as for `blpk`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    Done = 0,
+    Failed = 1,
+    Usage = 2,
+    Damaged = 3,
+    CutShort = 4,
+    Unsupported = 5,
+    Interrupted = 130,
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        Self::from(match status {
+            Status::Done => 0,
+            Status::Failed => 1,
+            Status::Usage => 2,
+            Status::Damaged => 3,
+            Status::CutShort => 4,
+            Status::Unsupported => 5,
+            Status::Interrupted => 130,
+        })
+    }
+}
+
+/// A message for the user, and the exit status.
+#[derive(Debug)]
+pub struct Failure {
+    status: Status,
+    text: String,
+}
+
+impl Failure {
+    /// The work failed.
+    pub fn failed(text: impl Into<String>) -> Self {
+        Self {
+            status: Status::Failed,
+            text: text.into(),
+        }
+    }
+
+    /// The command line is wrong.
+    pub fn usage(text: impl Into<String>) -> Self {
+        Self {
+            status: Status::Usage,
+            text: text.into(),
+        }
+    }
+
+    /// The user asked for the end.
+    pub fn interrupted() -> Self {
+        Self {
+            status: Status::Interrupted,
+            text: "interrupted".to_owned(),
+        }
+    }
+
+    /// Prints the message, and returns the exit status.
+    pub fn report(&self) -> ExitCode {
+        self.print();
+        self.status.into()
+    }
+
+    /// Prints the message.
+    pub fn print(&self) {
+        if !self.text.is_empty() {
+            eprintln!("blpk-sql: {}", self.text);
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            // The reader of a pipe has seen enough.
+            io::ErrorKind::BrokenPipe => Self::failed(""),
+            _ => Self::failed(error.to_string()),
+        }
+    }
+}
+
+impl From<bloscpack::Error> for Failure {
+    fn from(error: bloscpack::Error) -> Self {
+        Self::of(&error)
+    }
+}
+
+impl Failure {
+    fn of(error: &bloscpack::Error) -> Self {
+        let status = match error.category() {
+            Category::Usage => Status::Usage,
+            Category::Damaged => Status::Damaged,
+            Category::CutShort => Status::CutShort,
+            Category::Unsupported | Category::OverLimit => Status::Unsupported,
+            _ => Status::Failed,
+        };
+        let advice = match status {
+            Status::Damaged | Status::CutShort => "\n  blpk verify lists all that is damaged",
+            _ => "",
+        };
+        Self {
+            status,
+            text: format!("{error}{advice}"),
+        }
+    }
+}
+
+impl From<DataFusionError> for Failure {
+    fn from(of: DataFusionError) -> Self {
+        let root = of.find_root();
+        if let DataFusionError::External(inner) = root {
+            if let Some(error) = inner.downcast_ref::<bloscpack::Error>() {
+                let mut failure = Self::of(error);
+                if let Some(location) = location(&of) {
+                    failure.text = format!("'{location}': {}", failure.text);
+                }
+                return failure;
+            }
+        }
+        let status = match root {
+            DataFusionError::SQL(..)
+            | DataFusionError::Plan(_)
+            | DataFusionError::SchemaError(..)
+            | DataFusionError::NotImplemented(_)
+            | DataFusionError::Configuration(_) => Status::Usage,
+            DataFusionError::IoError(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                return Self::failed("");
+            }
+            _ => Status::Failed,
+        };
+        let advice = match root {
+            DataFusionError::ResourcesExhausted(_) => "\n  --memory SIZE raises the limit",
+            _ => "",
+        };
+        Self {
+            status,
+            text: format!("{}{advice}", of.strip_backtrace()),
+        }
+    }
+}
+
+/// The input in which an error was found, if it was found in a scan.
+fn location(error: &DataFusionError) -> Option<&str> {
+    match error {
+        DataFusionError::Context(location, _) => Some(location),
+        DataFusionError::Shared(error) => location(error),
+        _ => None,
+    }
+}

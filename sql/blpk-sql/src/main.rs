@@ -1,0 +1,44 @@
+//! The command `blpk-sql`: SQL over the data of the Bloscpack family. `blpk sql` runs it.
+//!
+//! | module | task |
+//! |---|---|
+//! | `args` | the command line |
+//! | `failure` | what the user reads when something goes wrong, and the exit status |
+//! | `tables` | a session with the tables of the command line |
+//! | `output` | results as a table on the terminal, as text, or as files |
+//! | `query` | statements, one after another |
+//! | `prompt` | statements from a terminal |
+
+mod args;
+mod failure;
+mod output;
+mod progress;
+mod prompt;
+mod query;
+mod tables;
+
+use args::Args;
+use clap::Parser as _;
+use failure::{Failure, Status};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    match run(&args) {
+        Ok(()) => Status::Done.into(),
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(args: &Args) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let context = tables::context(args).await?;
+        match args.text()? {
+            Some(text) => query::run(&context, &text, args).await,
+            None => prompt::run(&context, args).await,
+        }
+    })
+}

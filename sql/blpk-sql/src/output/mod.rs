@@ -1,0 +1,181 @@
+//! [`Output`]: where a result goes, and in which form.
+
+mod ctable;
+mod table;
+
+use crate::args::{Args, Format};
+use crate::failure::Failure;
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use arrow::ipc::writer::FileWriter;
+use arrow::json::LineDelimitedWriter;
+use datafusion::parquet::arrow::ArrowWriter;
+use std::fs::OpenOptions;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// A result that is being written.
+pub struct Output {
+    form: Form,
+    /// The file under another name until it is complete.
+    file: Option<Unfinished>,
+}
+
+enum Form {
+    Table(table::Table),
+    Csv(arrow::csv::Writer<Target>),
+    Jsonl(LineDelimitedWriter<Target>),
+    Arrow(Box<FileWriter<Target>>),
+    Parquet(Box<ArrowWriter<Target>>),
+    Ctable(Box<ctable::Ctable>),
+}
+
+type Target = BufWriter<Box<dyn Write + Send>>;
+
+/// A file that gets its name when it is complete.
+struct Unfinished {
+    temporary: NamedTempFile,
+    path: PathBuf,
+    may_replace: bool,
+}
+
+impl Output {
+    /// An output for rows of this schema. Only that of the last statement goes to a file.
+    pub fn new(args: &Args, is_last: bool, schema: SchemaRef) -> Result<Self, Failure> {
+        let path = args.output.as_deref().filter(|_| is_last);
+        let path = path.filter(|path| *path != Path::new("-"));
+        let format = args.form();
+        if format == Format::Ctable {
+            let path = path.ok_or_else(|| Failure::usage("a ctable needs -o DIRECTORY"))?;
+            let form = Form::Ctable(Box::new(ctable::Ctable::new(path, args.force, &schema)?));
+            return Ok(Self { form, file: None });
+        }
+        let file = path
+            .map(|path| Unfinished::new(path, args.force))
+            .transpose()?;
+        let target: Box<dyn Write + Send> = match &file {
+            Some(file) => Box::new(file.temporary.reopen()?),
+            None => Box::new(io::stdout()),
+        };
+        let target = BufWriter::new(target);
+        let form = match format {
+            Format::Table => Form::Table(table::Table::new(target, file.is_none())),
+            Format::Csv => Form::Csv(arrow::csv::WriterBuilder::new().build(target)),
+            Format::Jsonl => Form::Jsonl(LineDelimitedWriter::new(target)),
+            Format::Arrow => Form::Arrow(Box::new(
+                FileWriter::try_new(target, &schema).map_err(arrow_failed)?,
+            )),
+            Format::Parquet | Format::Ctable => {
+                let writer = ArrowWriter::try_new(target, schema, None);
+                Form::Parquet(Box::new(
+                    writer.map_err(|error| Failure::failed(error.to_string()))?,
+                ))
+            }
+        };
+        Ok(Self { form, file })
+    }
+
+    /// Writes rows; false if no more are wanted.
+    pub fn write(&mut self, rows: &RecordBatch) -> Result<bool, Failure> {
+        match &mut self.form {
+            Form::Table(table) => return table.write(rows),
+            Form::Csv(writer) => writer.write(rows).map_err(arrow_failed)?,
+            Form::Jsonl(writer) => writer.write(rows).map_err(arrow_failed)?,
+            Form::Arrow(writer) => writer.write(rows).map_err(arrow_failed)?,
+            Form::Parquet(writer) => {
+                let written = writer.write(rows);
+                written.map_err(|error| Failure::failed(error.to_string()))?;
+            }
+            Form::Ctable(ctable) => ctable.write(rows)?,
+        }
+        Ok(true)
+    }
+
+    /// Writes what is left, and gives the file its name.
+    pub fn finish(self) -> Result<(), Failure> {
+        match self.form {
+            Form::Table(table) => table.finish()?,
+            Form::Csv(writer) => writer.into_inner().flush()?,
+            Form::Jsonl(mut writer) => {
+                writer.finish().map_err(arrow_failed)?;
+                writer.into_inner().flush()?;
+            }
+            Form::Arrow(mut writer) => {
+                writer.finish().map_err(arrow_failed)?;
+                writer.get_mut().flush()?;
+            }
+            Form::Parquet(writer) => {
+                let target = writer.into_inner();
+                target
+                    .map_err(|error| Failure::failed(error.to_string()))?
+                    .flush()?;
+            }
+            Form::Ctable(ctable) => return ctable.finish(),
+        }
+        self.file.map_or(Ok(()), Unfinished::finish)
+    }
+}
+
+fn arrow_failed(error: arrow::error::ArrowError) -> Failure {
+    match error {
+        arrow::error::ArrowError::IoError(_, error) => error.into(),
+        error => Failure::failed(error.to_string()),
+    }
+}
+
+impl Unfinished {
+    fn new(path: &Path, may_replace: bool) -> Result<Self, Failure> {
+        refuse_existing(path, may_replace)?;
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        let failed = |error| Failure::failed(format!("'{}': {error}", path.display()));
+        let temporary = tempfile::Builder::new()
+            .prefix(".blpk-sql")
+            .tempfile_in(folder);
+        Ok(Self {
+            temporary: temporary.map_err(failed)?,
+            path: path.to_owned(),
+            may_replace,
+        })
+    }
+
+    fn finish(self) -> Result<(), Failure> {
+        let failed =
+            |error: io::Error| Failure::failed(format!("'{}': {error}", self.path.display()));
+        // A file that others can read, as any other program makes it.
+        let probe = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&self.path);
+        let made = match probe {
+            Ok(file) => Some(file),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.may_replace => None,
+            Err(error) => return Err(failed(error)),
+        };
+        let permissions = match &made {
+            Some(file) => file.metadata(),
+            None => std::fs::metadata(&self.path),
+        };
+        let file = self.temporary.as_file();
+        file.set_permissions(permissions.map_err(failed)?.permissions())
+            .map_err(failed)?;
+        file.sync_all().map_err(failed)?;
+        let renamed = self.temporary.persist(&self.path);
+        renamed.map_err(|error| failed(error.error))?;
+        Ok(())
+    }
+}
+
+/// Refuses to replace what is there.
+fn refuse_existing(path: &Path, may_replace: bool) -> Result<(), Failure> {
+    match path.exists() && !may_replace {
+        true => Err(Failure::usage(format!(
+            "'{}' exists; -F replaces it",
+            path.display()
+        ))),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,69 @@
+//! Statements, one after another.
+
+use crate::args::Args;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::progress::Progress;
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
+use datafusion::prelude::SessionContext;
+use datafusion::sql::parser::{DFParser, Statement};
+use futures_util::StreamExt as _;
+use std::sync::Arc;
+
+/// Runs all statements. Results of all but the last go to standard output.
+pub async fn run(context: &SessionContext, text: &str, args: &Args) -> Result<(), Failure> {
+    let statements = DFParser::parse_sql(text)?;
+    if statements.is_empty() {
+        return Err(Failure::usage("there is no statement to run"));
+    }
+    let last = statements.len() - 1;
+    for (number, statement) in statements.into_iter().enumerate() {
+        let done = one(context, statement, args, number == last);
+        tokio::select! {
+            done = done => done?,
+            _ = tokio::signal::ctrl_c() => return Err(Failure::interrupted()),
+        }
+    }
+    Ok(())
+}
+
+async fn one(
+    context: &SessionContext,
+    statement: Statement,
+    args: &Args,
+    is_last: bool,
+) -> Result<(), Failure> {
+    let plan = context.state().statement_to_plan(statement).await?;
+    let frame = context.execute_logical_plan(plan).await?;
+    let has_columns = !frame.schema().fields().is_empty();
+    let tasks = frame.task_ctx();
+    let plan = frame.create_physical_plan().await?;
+    let mut rows = execute_stream(Arc::clone(&plan), Arc::new(tasks))?;
+    let mut output = match has_columns {
+        true => Some(Output::new(args, is_last, rows.schema())?),
+        false => None,
+    };
+    let progress = Progress::start(args, Arc::clone(&plan));
+    while let Some(batch) = rows.next().await {
+        let batch = batch?;
+        let Some(output) = &mut output else { continue };
+        progress.pause();
+        if !output.write(&batch)? {
+            break;
+        }
+    }
+    drop(rows);
+    progress.end();
+    match output {
+        Some(output) => output.finish(),
+        None => Ok(()),
+    }
+}
+
+/// All nodes of a plan.
+pub fn for_each_node(plan: &dyn ExecutionPlan, take: &mut dyn FnMut(&dyn ExecutionPlan)) {
+    take(plan);
+    for child in plan.children() {
+        for_each_node(&**child, take);
+    }
+}

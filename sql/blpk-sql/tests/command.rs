@@ -1,0 +1,158 @@
+//! The command as users type it: forms of results, exit statuses, and mistakes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+const PRICES: &str = "../../testdata/datasets/bcolz/zipline_daily_equities.bcolz";
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_blpk-sql"));
+    command.current_dir(folder).args(arguments);
+    command.env_remove("AWS_ACCESS_KEY_ID").output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// A folder with a copy of the prices.
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    copy(Path::new(PRICES), &folder.path().join("prices"));
+    folder
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => drop(fs::copy(entry.path(), to).unwrap()),
+        }
+    }
+}
+
+/// A file of a column's data.
+fn chunk(folder: &Path, column: &str) -> PathBuf {
+    folder.join("prices").join(column).join("data/__0.blp")
+}
+
+#[test]
+fn results_have_the_form_that_was_asked_for() {
+    let folder = folder();
+    let query = "SELECT id, close FROM 'prices' ORDER BY day, id LIMIT 2";
+    let of = |arguments: &[&str]| {
+        let ran = run(folder.path(), arguments);
+        assert!(ran.status.success(), "{}", text(&ran.stderr));
+        text(&ran.stdout).to_owned()
+    };
+    assert_eq!(of(&[query]), "id,close\n1,60867\n2,77225\n");
+    assert_eq!(
+        of(&["--format", "jsonl", query]),
+        "{\"id\":1,\"close\":60867}\n{\"id\":2,\"close\":77225}\n"
+    );
+    assert!(of(&["--format", "table", query]).ends_with("2 rows\n"));
+    assert_eq!(
+        of(&["--table", "p=prices", "SELECT count(*) AS n FROM p"]),
+        "n\n920\n"
+    );
+    for name in ["out.parquet", "out.arrow", "out.csv", "out.jsonl"] {
+        assert_eq!(of(&["-o", name, query]), "");
+        assert!(
+            folder.path().join(name).metadata().unwrap().len() > 20,
+            "{name}"
+        );
+    }
+    assert_eq!(
+        of(&["-o", "copy", "--format", "ctable", "SELECT * FROM 'prices'"]),
+        ""
+    );
+    let different = "SELECT count(*) AS n FROM 'prices' a JOIN 'copy' b ON a.id = b.id AND a.day = b.day WHERE a.close <> b.close";
+    assert_eq!(of(&[different]), "n\n0\n");
+    assert_eq!(of(&["SELECT 1 AS a; SELECT NULL AS b"]), "a\n1\nb\n\"\"\n");
+}
+
+#[test]
+fn mistakes_have_statuses_and_reasons() {
+    let folder = folder();
+    let failed = |arguments: &[&str], status: i32, reason: &str| {
+        let ran = run(folder.path(), arguments);
+        let message = text(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(status), "{arguments:?}: {message}");
+        assert!(message.contains(reason), "{arguments:?}: {message}");
+    };
+    failed(
+        &["SELECT clsoe FROM 'prices'"],
+        2,
+        "Did you mean 'prices.close'?",
+    );
+    failed(&["SELEC 1"], 2, "Column: 1");
+    failed(
+        &["SELECT * FROM 'nowhere'"],
+        2,
+        "no table and no path 'nowhere'",
+    );
+    failed(
+        &["--table", "p=nowhere", "SELECT 1"],
+        1,
+        "nowhere: No such file",
+    );
+    failed(&["--table", "p", "SELECT 1"], 2, "NAME=PATH");
+    failed(&["--memory", "much", "SELECT 1"], 2, "512M");
+    failed(&[""], 2, "no statement");
+    failed(&["--format", "ctable", "SELECT 1"], 2, "-o DIRECTORY");
+    failed(
+        &["SELECT * FROM 's3://bucket/prices'"],
+        1,
+        "AWS_ACCESS_KEY_ID",
+    );
+    fs::write(folder.path().join("out.csv"), "mine").unwrap();
+    failed(&["-o", "out.csv", "SELECT 1"], 2, "-F replaces it");
+    assert_eq!(fs::read(folder.path().join("out.csv")).unwrap(), b"mine");
+    fs::write(folder.path().join("text"), "only text").unwrap();
+    failed(&["SELECT * FROM './text'"], 5, "./text: header (byte 0)");
+    // An error leaves the old file, and no other.
+    failed(&["-F", "-o", "out.csv", "SELECT nothing"], 2, "nothing");
+    assert_eq!(fs::read(folder.path().join("out.csv")).unwrap(), b"mine");
+}
+
+#[test]
+fn damage_in_a_scan_has_a_place_and_a_status() {
+    let folder = folder();
+    let damaged = chunk(folder.path(), "close");
+    let mut bytes = fs::read(&damaged).unwrap();
+    let end = bytes.len() - 30;
+    bytes[end..].fill(0xff);
+    fs::write(&damaged, bytes).unwrap();
+    let ran = run(folder.path(), &["-o", "out.csv", "SELECT * FROM 'prices'"]);
+    assert_eq!(ran.status.code(), Some(3));
+    let message = text(&ran.stderr);
+    assert!(
+        message.contains("'prices': close/data/__0.blp: chunk 0 (byte "),
+        "{message}"
+    );
+    assert!(!folder.path().join("out.csv").exists());
+    assert_eq!(
+        fs::read_dir(folder.path()).unwrap().count(),
+        1,
+        "nothing is left over"
+    );
+
+    fs::remove_file(&damaged).unwrap();
+    let ran = run(folder.path(), &["SELECT sum(close) FROM 'prices'"]);
+    assert_ne!(ran.status.code(), Some(0));
+    assert!(
+        text(&ran.stderr).contains("close/data/__0.blp"),
+        "{}",
+        text(&ran.stderr)
+    );
+    assert!(
+        run(folder.path(), &["SELECT sum(open) FROM 'prices'"])
+            .status
+            .success()
+    );
+}
