@@ -59,6 +59,12 @@ bench-arrays python_blosc2 python_caterva="-" rounds="5":
     cargo build --release --bench arrays
     benches/arrays.py "$(ls -t target/release/deps/arrays-* | grep -v '\.d$' | head -n 1)" {{python_blosc2}} {{python_caterva}} {{rounds}}
 
+# TPC-H as ctables beside Parquet, in the same engine. `--rounds N`, `--threads N`.
+bench-sql scale="1" *options:
+    cargo build --locked --release --manifest-path sql/Cargo.toml -p bloscpack-tpch
+    sql/target/release/bloscpack-tpch make --scale {{scale}} target/tpch
+    sql/target/release/bloscpack-tpch bench {{options}} target/tpch
+
 # Slices of an array behind a slow web server, against python-blosc2 and Zarr; PYTHON is an interpreter with blosc2, zarr, fsspec
 # and aiohttp.
 bench-remote python rounds="5":

@@ -1,0 +1,58 @@
+//! TPC-H as ctables and as Parquet, with the same answers.
+//!
+//! `make` writes the eight tables in both forms. `check` runs the 22 queries over both in the same engine, and fails where an
+//! answer differs. `bench` times queries.
+
+mod bench;
+mod check;
+mod make;
+
+use clap::{Parser, Subcommand};
+use std::error::Error;
+use std::path::PathBuf;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// The tables.
+const TABLES: [&str; 8] = [
+    "customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier",
+];
+
+#[derive(Parser)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Write the tables in a directory
+    Make {
+        #[arg(long, default_value_t = 0.1)]
+        scale: f64,
+        dir: PathBuf,
+    },
+    /// Compare the answers
+    Check { dir: PathBuf },
+    /// Time queries over each form of the tables, in turns, and print medians
+    Bench {
+        #[arg(long, default_value_t = 5)]
+        rounds: usize,
+        #[arg(long, default_value_t = 2)]
+        threads: usize,
+        dir: PathBuf,
+    },
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    match Args::parse().command {
+        Command::Make { scale, dir } => make::make(&dir, scale),
+        Command::Check { dir } => check::check(&dir).await,
+        Command::Bench {
+            rounds,
+            threads,
+            dir,
+        } => bench::bench(&dir, rounds, threads).await,
+    }
+}
