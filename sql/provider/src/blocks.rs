@@ -78,8 +78,8 @@ mod tests {
     #[test]
     fn partitions_begin_at_chunks() {
         assert_eq!(split(&(0..100), 10, 3), [0..40, 40..80, 80..100]);
-        assert_eq!(split(&(0..100), 1000, 4), [0..100]);
-        assert_eq!(split(&(0..0), 10, 2), [0..0]);
+        assert_eq!(split(&(0..100), 1000, 4), vec![0..100; 1]);
+        assert_eq!(split(&(0..0), 10, 2), vec![0..0; 1]);
         assert_eq!(split(&(15..100), 10, 2), [15..50, 50..100]);
     }
 }

@@ -1,6 +1,5 @@
 //! [`Elements`]: the order of the elements of a dtype.
 
-use super::entry::ENTRY_HEAD_LEN;
 use bloscpack_dtype::{ByteOrder, DType, Kind};
 use bloscpack_wire::internal::to_u64;
 use std::cmp::Ordering;
@@ -74,11 +73,6 @@ impl Elements {
 
     pub(super) fn itemsize(&self) -> usize {
         self.itemsize
-    }
-
-    /// Bytes of an entry of the index.
-    pub(super) fn entry_len(&self) -> usize {
-        ENTRY_HEAD_LEN + 2 * self.itemsize
     }
 
     /// Whether elements may be NaT, which has no place in the order.

@@ -6,12 +6,17 @@ use crate::wire::error::MetaError;
 use bloscpack_wire::internal::to_u64;
 
 /// Bytes of an entry before the minimum and the maximum.
-pub(super) const ENTRY_HEAD_LEN: usize = 41;
+const HEAD_LEN: usize = 41;
 
 const KNOWN: u8 = 1;
 const HAS_BOUNDS: u8 = 2;
 const ASCENDING: u8 = 4;
 const DESCENDING: u8 = 8;
+
+/// Bytes of an entry.
+pub(super) fn entry_len(elements: &Elements) -> usize {
+    HEAD_LEN + 2 * elements.itemsize()
+}
 
 /// Statistics of one superchunk, and the length and digest of the file that they are of.
 ///

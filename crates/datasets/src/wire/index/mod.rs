@@ -30,6 +30,7 @@ use bloscpack_dtype::DType;
 use bloscpack_wire::internal::to_u64;
 pub(crate) use elements::Elements;
 pub use entry::IndexEntry;
+use entry::entry_len;
 use twox_hash::XxHash3_128;
 
 const MAGIC: &[u8; 8] = b"blpkindx";
@@ -121,7 +122,7 @@ impl Index {
     /// The greatest number of superchunks that a file of so many bytes describes.
     pub(crate) fn most_superchunks(&self, bytes: u64) -> u64 {
         let around = to_u64(HEAD_LEN + self.dtype.code().len() + DIGEST_LEN);
-        bytes.saturating_sub(around) / to_u64(self.elements.entry_len())
+        bytes.saturating_sub(around) / to_u64(entry_len(&self.elements))
     }
 
     /// Removes the statistics of all superchunks from this one on.
@@ -158,7 +159,7 @@ impl Index {
             MetaError::field("byte 12, the length of the dtype,", dtype_len, expected)
         })?;
         let (dtype, elements) = parse_dtype(text)?;
-        let len = elements.entry_len();
+        let len = entry_len(&elements);
         check_count(count, entries, len)?;
         let first = content.len() - entries.len();
         let entries = entries.chunks_exact(len).enumerate().map(|(index, bytes)| {
@@ -191,7 +192,7 @@ impl Index {
         for entry in &self.entries {
             match entry {
                 Some(entry) => entry.encode(elements, &mut file),
-                None => file.resize(file.len() + elements.entry_len(), 0),
+                None => file.resize(file.len() + entry_len(elements), 0),
             }
         }
         let digest = index_digest(&file);
