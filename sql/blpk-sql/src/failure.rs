@@ -116,14 +116,14 @@ impl Failure {
 impl From<DataFusionError> for Failure {
     fn from(of: DataFusionError) -> Self {
         let root = of.find_root();
-        if let DataFusionError::External(inner) = root {
-            if let Some(error) = inner.downcast_ref::<bloscpack::Error>() {
-                let mut failure = Self::of(error);
-                if let Some(location) = location(&of) {
-                    failure.text = format!("'{location}': {}", failure.text);
-                }
-                return failure;
+        if let DataFusionError::External(inner) = root
+            && let Some(error) = inner.downcast_ref::<bloscpack::Error>()
+        {
+            let mut failure = Self::of(error);
+            if let Some(location) = location(&of) {
+                failure.text = format!("'{location}': {}", failure.text);
             }
+            return failure;
         }
         let status = match root {
             DataFusionError::SQL(..)
@@ -138,6 +138,9 @@ impl From<DataFusionError> for Failure {
         };
         let advice = match root {
             DataFusionError::ResourcesExhausted(_) => "\n  --memory SIZE raises the limit",
+            DataFusionError::Plan(text) if text.ends_with("not found") => {
+                "\n  and there is no file or directory of this name"
+            }
             _ => "",
         };
         Self {

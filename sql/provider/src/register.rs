@@ -40,7 +40,7 @@ impl UrlTableFactory for Factory {
     async fn try_new(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
         let is_path = name.contains("://") || name.contains('/') || Path::new(name).exists();
         if !is_path {
-            return plan_err!("there is no table and no path '{name}'");
+            return Ok(None);
         }
         let table = BloscpackTable::open_async(name, &self.0).await?;
         Ok(Some(Arc::new(table)))

@@ -1,5 +1,7 @@
 //! What each kind of input is as a table.
 
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use bloscpack::dataset::{CArray, CTable};
 use bloscpack::dtype::DType;
 use bloscpack::frame::NdArray;

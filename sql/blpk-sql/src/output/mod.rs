@@ -24,7 +24,7 @@ pub struct Output {
 
 enum Form {
     Table(table::Table),
-    Csv(arrow::csv::Writer<Target>),
+    Csv(Box<arrow::csv::Writer<Target>>),
     Jsonl(LineDelimitedWriter<Target>),
     Arrow(Box<FileWriter<Target>>),
     Parquet(Box<ArrowWriter<Target>>),
@@ -61,7 +61,7 @@ impl Output {
         let target = BufWriter::new(target);
         let form = match format {
             Format::Table => Form::Table(table::Table::new(target, file.is_none())),
-            Format::Csv => Form::Csv(arrow::csv::WriterBuilder::new().build(target)),
+            Format::Csv => Form::Csv(Box::new(arrow::csv::WriterBuilder::new().build(target))),
             Format::Jsonl => Form::Jsonl(LineDelimitedWriter::new(target)),
             Format::Arrow => Form::Arrow(Box::new(
                 FileWriter::try_new(target, &schema).map_err(arrow_failed)?,
