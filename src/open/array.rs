@@ -233,6 +233,7 @@ impl<'a> SurveyedArray<'a> {
             "nchunks": array.chunks(),
             "chunks_per_superchunk": array.superchunk(),
             "superchunks": array.superchunks(),
+            "indexed_superchunks": self.survey.indexed,
             "uncompressed_bytes": array.nbytes(),
             "compressed_bytes": self.survey.bytes,
             "stated_cbytes": array.stated_cbytes(),
@@ -253,6 +254,19 @@ impl<'a> SurveyedArray<'a> {
         let superchunks = format_args!("{}, of {chunks}", array.superchunks()).to_string();
         summary.line("superchunks", superchunks);
         summary.line("default", default(array));
+        if let Some(index) = self.index() {
+            summary.line("index", index);
+        }
+    }
+
+    /// How many superchunks the index describes, if there is one.
+    pub(super) fn index(&self) -> Option<String> {
+        let (indexed, all) = (self.survey.indexed?, self.array.superchunks());
+        let counted = count(all, "superchunk");
+        Some(match indexed == all {
+            true => format!("of {counted}"),
+            false => format!("out of date: of {indexed} of {counted}"),
+        })
     }
 }
 

@@ -231,12 +231,16 @@ impl Columns<'_> {
             let (name, array) = (plain(name), column.array);
             let rows = array.chunk_shape().first().copied().unwrap_or(1);
             summary.lines.push(Line::More(format!(
-                "{name:width$}  {}  {}, chunks of {}, {} in {}",
+                "{name:width$}  {}  {}, chunks of {}, {} in {}{}",
                 array.dtype(),
                 shape(array.shape()),
                 count(rows, "row"),
                 pretty(array.nbytes()),
                 pretty(column.survey.bytes),
+                column
+                    .index()
+                    .map(|index| format!(", index {index}"))
+                    .unwrap_or_default(),
             )));
         }
     }

@@ -3,6 +3,7 @@
 use crate::array_storage::ArrayStorage;
 use crate::carray::CArray;
 use crate::convert::to_u64;
+use crate::wire::IndexEntry;
 use blosc1::{ChunkHeader, CompressorFormat, Filter, HEADER_LEN};
 use bloscpack_error::{Category, Error, Result};
 use bloscpack_storage::{EntryKind, Object};
@@ -29,6 +30,9 @@ pub struct ArraySurvey {
     pub compressors: Vec<CompressorFormat>,
     /// The filters of these chunks, each once. Chunks of Blosc 2, which have up to six filters, are left out.
     pub filters: Vec<Filter>,
+    /// The number of superchunks that have the length that the index has; `None` if there is no index that can be used.
+    /// [`CArray::check_index`] also compares digests.
+    pub indexed: Option<u64>,
     /// The first error of any superchunk.
     pub trouble: Option<Error>,
 }
@@ -56,9 +60,12 @@ impl CArray {
             superchunks: storage.file_count(),
             ..ArraySurvey::default()
         };
+        let index = self.index()?;
+        survey.indexed = index.is_some().then_some(0);
         // Only names that are present are visited, however many the shape promises.
         for number in survey.list(storage)? {
-            survey.look(storage, number, chunks)?;
+            let entry = index.as_ref().and_then(|index| index.entry(number));
+            survey.look(storage, number, chunks, entry)?;
         }
         Ok(survey)
     }
@@ -117,7 +124,13 @@ impl ArraySurvey {
     }
 
     /// Looks at a superchunk.
-    fn look(&mut self, storage: &ArrayStorage, number: u64, max_chunks: u64) -> Result<()> {
+    fn look(
+        &mut self,
+        storage: &ArrayStorage,
+        number: u64,
+        max_chunks: u64,
+        entry: Option<&IndexEntry>,
+    ) -> Result<()> {
         let first = number.saturating_mul(storage.spec().chunks_per_file.get());
         let file = match storage.open(number, first) {
             Err(error) if error.category() == Category::Damaged => {
@@ -126,10 +139,12 @@ impl ArraySurvey {
             }
             file => file?,
         };
+        let len = storage.len_of(number, file.as_ref())?;
         // Saturating, since the lengths of sparse files may add up to anything.
-        self.bytes = self
-            .bytes
-            .saturating_add(storage.len_of(number, file.as_ref())?);
+        self.bytes = self.bytes.saturating_add(len);
+        if entry.is_some_and(|entry| entry.file_len == len) {
+            self.indexed = self.indexed.map(|count| count + 1);
+        }
         if self.chunks >= max_chunks {
             return Ok(());
         }

@@ -351,6 +351,8 @@ fn an_index_is_written_checked_kept_and_removed() {
     let found = object(&folder.run(["dataset", "index", "t", "--json"]), 0);
     let of = |name: &str, computed: u64, kept: u64| json!({ "column": name, "computed": computed, "kept": kept, "skipped": 0 });
     assert_eq!(found["indexes"], json!([of("a", 0, 3), of("b", 1, 2)]));
+    let info = String::from_utf8(folder.run(["info", "t"]).succeeded()).unwrap();
+    assert_eq!(info.matches("index of 3 superchunks").count(), 2);
     fs::write(folder.path("t/a/meta/index"), "text").unwrap();
     let ran = folder.run(check).status_is(3);
     assert!(
