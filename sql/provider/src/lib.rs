@@ -37,6 +37,6 @@ mod rows;
 mod scan;
 mod table;
 
-pub use open::{OpenedBy, TableOptions};
+pub use open::TableOptions;
 pub use register::{FORMATS, context, context_with, register};
 pub use table::BloscpackTable;

@@ -45,7 +45,7 @@ impl TableOptions {
 
 /// The path or URL of an input, with what it takes to open it.
 #[derive(Debug, Clone)]
-pub struct OpenedBy {
+pub(crate) struct OpenedBy {
     location: String,
     options: TableOptions,
 }
@@ -56,12 +56,6 @@ impl OpenedBy {
             location: location.to_owned(),
             options: options.clone(),
         }
-    }
-
-    /// The path or URL.
-    #[must_use]
-    pub fn location(&self) -> &str {
-        &self.location
     }
 
     /// Opens the input. Partitions are read by threads of their own, so that each chunk is decompressed by one.

@@ -5,9 +5,10 @@ use crate::error::external;
 use crate::open::OpenedBy;
 use crate::prune::Pruner;
 use crate::rows::Rows;
-use datafusion::arrow::array::{BooleanArray, RecordBatch};
+use datafusion::arrow::array::{Array as _, BooleanArray, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::{and_kleene, filter_record_batch};
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::cast::as_boolean_array;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -36,14 +37,14 @@ const WAITING: usize = 2;
 /// and stops when its stream is dropped.
 #[derive(Clone)]
 pub(crate) struct Scan {
-    pub(crate) rows: Arc<dyn Rows>,
-    pub(crate) opened_by: Arc<OpenedBy>,
+    rows: Arc<dyn Rows>,
+    opened_by: Arc<OpenedBy>,
     /// The columns of the output.
-    pub(crate) columns: Vec<usize>,
+    columns: Vec<usize>,
     schema: SchemaRef,
-    pub(crate) partitions: Vec<Range<u64>>,
+    partitions: Vec<Range<u64>>,
     /// Conditions on all columns of the input; a row has to fulfil each of them.
-    pub(crate) conditions: Vec<Arc<dyn PhysicalExpr>>,
+    conditions: Vec<Arc<dyn PhysicalExpr>>,
     metrics: ExecutionPlanMetricsSet,
 }
 
@@ -81,7 +82,7 @@ impl Scan {
         fields.map(|field| field.name().as_str()).collect()
     }
 
-    /// The positions among all columns of those that an expression over the output names.
+    /// Reads a partition.
     fn reader(&self, partition: usize) -> Result<Reader> {
         let range = self.partitions.get(partition).cloned();
         let range =
@@ -223,7 +224,7 @@ impl Reader {
         let mut all: Option<BooleanArray> = None;
         for condition in &self.conditions {
             let value = condition.evaluate(tested)?.into_array(tested.num_rows())?;
-            let mask = datafusion::common::cast::as_boolean_array(&value)?;
+            let mask = as_boolean_array(&value)?;
             all = Some(match all {
                 None => mask.clone(),
                 Some(all) => and_kleene(&all, mask)?,
@@ -251,8 +252,7 @@ impl Reader {
                 .ok_or_else(|| internal_datafusion_err!("column {column} was not read"))
         });
         let arrays = arrays.collect::<Result<Vec<_>>>()?;
-        let rows = datafusion::arrow::array::RecordBatchOptions::new()
-            .with_row_count(Some(tested.num_rows()));
+        let rows = RecordBatchOptions::new().with_row_count(Some(tested.num_rows()));
         Ok(RecordBatch::try_new_with_options(
             Arc::clone(&self.schema),
             arrays,
@@ -264,7 +264,6 @@ impl Reader {
 /// The position of the first row that is wanted, and how many there are up to the last.
 fn extent(mask: &BooleanArray) -> (usize, usize) {
     let is_wanted = |row: &usize| mask.is_valid(*row) && mask.value(*row);
-    use datafusion::arrow::array::Array;
     let first = (0..mask.len()).find(is_wanted).unwrap_or(0);
     let last = (0..mask.len()).rev().find(is_wanted).unwrap_or(0);
     (first, last + 1 - first)
