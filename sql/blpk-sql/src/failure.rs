@@ -59,13 +59,18 @@ impl Failure {
     pub fn interrupted() -> Self {
         Self {
             status: Status::Interrupted,
-            text: "interrupted".to_owned(),
+            text: String::new(),
         }
     }
 
     /// Prints the message, and returns the exit status.
     pub fn report(&self) -> ExitCode {
         self.print();
+        #[cfg(unix)]
+        if self.status == Status::Interrupted {
+            // A loop of the shell stops if the signal itself ends the process.
+            let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGINT);
+        }
         self.status.into()
     }
 

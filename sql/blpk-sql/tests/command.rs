@@ -154,3 +154,31 @@ fn damage_in_a_scan_has_a_place_and_a_status() {
             .success()
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_query() {
+    use std::os::unix::process::ExitStatusExt as _;
+    let folder = folder();
+    let query = "SELECT count(*) FROM 'prices' a, 'prices' b, 'prices' c, 'prices' d WHERE a.close + b.close < c.open + d.open";
+    let mut command = Command::new(env!("CARGO_BIN_EXE_blpk-sql"));
+    let mut child = command
+        .current_dir(folder.path())
+        .arg(query)
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert!(
+        child.try_wait().unwrap().is_none(),
+        "the query takes longer"
+    );
+    let id = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(child.wait().unwrap().signal(), Some(2));
+}
