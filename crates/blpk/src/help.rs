@@ -22,7 +22,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Objects of any length", &["records"]),
     (
         "Arrays and tables",
-        &["import", "export", "convert", "dataset"],
+        &["import", "export", "convert", "dataset", "sql"],
     ),
     ("This program", &["completions", "man", "help"]),
 ];

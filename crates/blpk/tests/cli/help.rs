@@ -37,6 +37,7 @@ fn help_documents_the_exit_statuses() {
             "export",
             "convert",
             "dataset",
+            "sql",
             "completions",
             "man",
         ] {

@@ -43,6 +43,8 @@ mod settings;
 mod signals;
 #[cfg(unix)]
 mod snapshot;
+#[cfg(unix)]
+mod sql;
 mod statuses;
 #[cfg(unix)]
 mod streams;
