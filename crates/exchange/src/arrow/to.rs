@@ -3,12 +3,12 @@
 use super::types::{TypeMapping, parts, unit_of};
 use crate::int::in_memory;
 use crate::schema::{Batch, Schema};
-use arrow_array::builder::{StringBuilder, StringViewBuilder, make_view};
+use arrow_array::builder::StringBuilder;
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, RecordBatch,
     RecordBatchOptions, StringArray, StringViewArray, StructArray, make_array,
 };
-use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Fields, SchemaRef, TimeUnit as Unit};
 use bloscpack_dtype::{DType, Field as DTypeField, Kind, TimeUnit};
@@ -73,11 +73,13 @@ fn elements(
             let bits: BooleanBuffer = bytes.iter().map(|byte| *byte != 0).collect();
             Arc::new(BooleanArray::new(bits, None))
         }
-        (Kind::Bytes, DataType::Utf8View) => text_views(bytes, itemsize)?,
+        (Kind::Bytes, DataType::Utf8View) => {
+            check_offsets(&bytes)?;
+            Arc::new(StringViewArray::from(&utf8(&bytes, itemsize)?))
+        }
         (Kind::Text, DataType::Utf8View) => {
-            let mut views = StringViewBuilder::with_capacity(bytes.len() / itemsize);
-            for_each_text(&bytes, itemsize, |text| views.append_value(text))?;
-            Arc::new(views.finish())
+            check_offsets(&bytes)?;
+            Arc::new(StringViewArray::from(&texts(&bytes, itemsize)?))
         }
         (Kind::Bytes, _) => {
             let rows = bytes.chunks_exact(itemsize).map(without_zeros);
@@ -150,29 +152,20 @@ pub(super) fn without_zeros(bytes: &[u8]) -> &[u8] {
     bytes.split_at(bytes.len() - zeros).0
 }
 
-/// Strings in UTF-8 without their trailing zeros, as views of these bytes.
-fn text_views(bytes: Vec<u8>, itemsize: usize) -> Result<ArrayRef> {
-    let mut views = Vec::with_capacity(bytes.len() / itemsize);
-    let mut at = 0usize;
-    for element in bytes.chunks_exact(itemsize) {
-        let offset = u32::try_from(at);
-        let offset = offset.map_err(|_| Error::usage("Arrow: a batch of strings exceeds 4 GiB"))?;
-        views.push(make_view(without_zeros(element), 0, offset));
-        at += itemsize;
-    }
-    let bytes = Arc::from([Buffer::from_vec(bytes)]);
-    let texts = StringViewArray::try_new(views.into(), bytes, None);
-    Ok(Arc::new(texts.map_err(|error| no_place(&error))?))
+/// Strings in UTF-8 without their trailing zeros. Close together, they are checked all at once.
+fn utf8(bytes: &[u8], itemsize: usize) -> Result<StringArray> {
+    let mut values = Vec::with_capacity(bytes.len());
+    let lens = bytes.chunks_exact(itemsize).map(|element| {
+        let text = without_zeros(element);
+        values.extend_from_slice(text);
+        text.len()
+    });
+    let offsets = OffsetBuffer::from_lengths(lens);
+    StringArray::try_new(offsets, values.into(), None).map_err(|error| no_place(&error))
 }
 
 fn texts(bytes: &[u8], itemsize: usize) -> Result<StringArray> {
     let mut texts = StringBuilder::with_capacity(bytes.len() / itemsize, bytes.len() / 4);
-    for_each_text(bytes, itemsize, |text| texts.append_value(text))?;
-    Ok(texts.finish())
-}
-
-/// Passes on each text of UTF-32, without its trailing zeros.
-fn for_each_text(bytes: &[u8], itemsize: usize, mut take: impl FnMut(&str)) -> Result<()> {
     let mut text = String::new();
     for element in bytes.chunks_exact(itemsize) {
         let (chars, _) = element.as_chunks::<4>();
@@ -183,9 +176,9 @@ fn for_each_text(bytes: &[u8], itemsize: usize, mut take: impl FnMut(&str)) -> R
                 Error::usage("Arrow: text contains code points that are not characters")
             })?);
         }
-        take(text.trim_end_matches('\0'));
+        texts.append_value(text.trim_end_matches('\0'));
     }
-    Ok(())
+    Ok(texts.finish())
 }
 
 /// These bytes of each element; `None` if they are outside of it.
