@@ -21,24 +21,28 @@ use args::Args;
 use clap::Parser as _;
 use failure::{Failure, Status};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
-    match run(&args) {
+    match run(Args::parse()) {
         Ok(()) => Status::Done.into(),
         Err(failure) => failure.report(),
     }
 }
 
-fn run(args: &Args) -> Result<(), Failure> {
+fn run(args: Args) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    runtime.block_on(async {
-        let context = tables::context(args).await?;
+    let args = Arc::new(args);
+    let done = runtime.block_on(async {
+        let context = tables::context(&args).await?;
         match args.text()? {
-            Some(text) => query::run(&context, &text, args).await,
-            None => prompt::run(&context, args).await,
+            Some(text) => query::run(&context, &text, &args).await,
+            None => prompt::run(&context, &args).await,
         }
-    })
+    });
+    // What was interrupted may not notice for a while.
+    runtime.shutdown_background();
+    done
 }

@@ -9,6 +9,7 @@ use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 use rustyline::{Context, Editor, Helper, Highlighter, Hinter, Validator};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Words that are completed, besides names of tables and columns.
 const WORDS: [&str; 28] = [
@@ -43,7 +44,7 @@ const WORDS: [&str; 28] = [
 ];
 
 /// Reads statements, each of which ends with a semicolon, until the end of input.
-pub async fn run(context: &SessionContext, args: &Args) -> Result<(), Failure> {
+pub async fn run(context: &SessionContext, args: &Arc<Args>) -> Result<(), Failure> {
     let failed = |error: ReadlineError| Failure::failed(error.to_string());
     let mut editor: Editor<Words, FileHistory> = Editor::new().map_err(failed)?;
     let history = history_file();

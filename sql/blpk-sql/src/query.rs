@@ -2,7 +2,7 @@
 
 use crate::args::Args;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{self, Output};
 use crate::progress::Progress;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::SessionContext;
@@ -11,17 +11,24 @@ use futures_util::StreamExt as _;
 use std::sync::Arc;
 
 /// Runs all statements. Results of all but the last go to standard output.
-pub async fn run(context: &SessionContext, text: &str, args: &Args) -> Result<(), Failure> {
+pub async fn run(context: &SessionContext, text: &str, args: &Arc<Args>) -> Result<(), Failure> {
     let statements = DFParser::parse_sql(text)?;
     if statements.is_empty() {
         return Err(Failure::usage("there is no statement to run"));
     }
     let last = statements.len() - 1;
     for (number, statement) in statements.into_iter().enumerate() {
-        let done = one(context, statement, args, number == last);
+        // In a task of its own, whatever it computes leaves this one free to notice Ctrl-C.
+        let (context, args) = (context.clone(), Arc::clone(args));
+        let is_last = number == last;
+        let mut task = tokio::spawn(async move { one(&context, statement, &args, is_last).await });
         tokio::select! {
-            done = done => done?,
-            _ = tokio::signal::ctrl_c() => return Err(Failure::interrupted()),
+            done = &mut task => done.map_err(|error| Failure::failed(error.to_string()))??,
+            _ = tokio::signal::ctrl_c() => {
+                task.abort();
+                output::discard();
+                return Err(Failure::interrupted());
+            }
         }
     }
     Ok(())

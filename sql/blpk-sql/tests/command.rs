@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const PRICES: &str = "../../testdata/datasets/bcolz/zipline_daily_equities.bcolz";
@@ -164,10 +165,10 @@ fn ctrl_c_ends_a_query() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_blpk-sql"));
     let mut child = command
         .current_dir(folder.path())
-        .arg(query)
+        .args(["-o", "out.csv", query])
         .spawn()
         .unwrap();
-    std::thread::sleep(std::time::Duration::from_secs(2));
+    std::thread::sleep(Duration::from_secs(2));
     assert!(
         child.try_wait().unwrap().is_none(),
         "the query takes longer"
@@ -180,5 +181,12 @@ fn ctrl_c_ends_a_query() {
             .unwrap()
             .success()
     );
+    let since = Instant::now();
     assert_eq!(child.wait().unwrap().signal(), Some(2));
+    assert!(since.elapsed() < Duration::from_secs(10));
+    assert_eq!(
+        fs::read_dir(folder.path()).unwrap().count(),
+        1,
+        "nothing is left over"
+    );
 }

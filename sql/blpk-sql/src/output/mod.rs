@@ -13,6 +13,7 @@ use datafusion::parquet::arrow::ArrowWriter;
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 
 /// A result that is being written.
@@ -135,8 +136,10 @@ impl Unfinished {
         let temporary = tempfile::Builder::new()
             .prefix(".blpk-sql")
             .tempfile_in(folder);
+        let temporary = temporary.map_err(failed)?;
+        *begun() = Some(temporary.path().to_owned());
         Ok(Self {
-            temporary: temporary.map_err(failed)?,
+            temporary,
             path: path.to_owned(),
             may_replace,
         })
@@ -166,6 +169,20 @@ impl Unfinished {
         let renamed = self.temporary.persist(&self.path);
         renamed.map_err(|error| failed(error.error))?;
         Ok(())
+    }
+}
+
+/// The file that is being written, under its other name.
+fn begun() -> MutexGuard<'static, Option<PathBuf>> {
+    static BEGUN: Mutex<Option<PathBuf>> = Mutex::new(None);
+    BEGUN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes the file that is being written: its task may not get to do so before the process ends.
+pub fn discard() {
+    if let Some(path) = begun().take() {
+        // If it is not there any more, it has its own name, or was removed.
+        let _ = std::fs::remove_file(path);
     }
 }
 
