@@ -42,7 +42,7 @@ fn run(args: Args) -> Result<(), Failure> {
             None => prompt::run(&context, &args).await,
         }
     });
-    // What was interrupted may not notice for a while.
+    // A query that was interrupted may not notice for a while.
     runtime.shutdown_background();
     done
 }

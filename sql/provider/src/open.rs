@@ -35,7 +35,7 @@ impl TableOptions {
     #[cfg(feature = "remote")]
     fn shared_remote(&self) -> Result<&Remote> {
         if self.remote.get().is_none() {
-            // Of several threads that come here at once, the first one's is kept.
+            // If several threads come here at once, the one of the first is kept.
             let _ = self.remote.set(Remote::new(RemoteOptions::new())?);
         }
         let remote = self.remote.get();

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Finds rows that may fulfil conditions.
 pub(crate) struct Pruner {
     rows: Arc<dyn Rows>,
-    /// Those columns of which something is known.
+    /// The columns that have statistics.
     columns: Vec<usize>,
     schema: SchemaRef,
     /// All conditions, on the columns that they name.
@@ -122,7 +122,7 @@ impl<'a> Parts<'a> {
         self.pruner.columns.contains(&index).then_some(index)
     }
 
-    /// What is known of a column in each part.
+    /// The statistics of a column in each part.
     fn known(&self, column: &Column, of: impl Fn(&Zones) -> &ArrayRef) -> Option<ArrayRef> {
         let zones = self.pruner.rows.zones(self.column(&column.name)?)?;
         let zone = |part: &Range<u64>| u64::try_from(zones.zone_of(part.start)).ok();

@@ -250,3 +250,24 @@ async fn data_that_another_program_changed_is_read() {
     assert!(found.contains("1001234"), "{found}");
     assert_eq!(skipped, 2900, "the other chunks are as the index has them");
 }
+
+#[tokio::test]
+async fn rows_that_are_only_claimed_take_no_memory() {
+    let folder = TempDir::new().unwrap();
+    let at = folder.path().join("table");
+    table(&at, 0);
+    for name in ["sorted", "big", "time", "name"] {
+        let sizes = at.join(name).join("meta/sizes");
+        let text = fs::read_to_string(&sizes).unwrap();
+        let claimed = text.replace("[3000]", "[1000000000000000]");
+        assert_ne!(text, claimed);
+        fs::write(&sizes, claimed).unwrap();
+    }
+    let context = bloscpack_datafusion::context(SessionConfig::new()).unwrap();
+    let query = format!("SELECT * FROM '{}' WHERE sorted = 17", at.display());
+    let failed = match context.sql(&query).await {
+        Ok(frame) => frame.collect().await.unwrap_err(),
+        Err(error) => error,
+    };
+    assert!(failed.to_string().contains("sorted"), "{failed}");
+}

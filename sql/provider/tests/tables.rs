@@ -1,4 +1,4 @@
-//! What each kind of input is as a table.
+//! Each kind of input as a table.
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
@@ -251,6 +251,34 @@ async fn a_grid_has_coordinates() {
         "{}",
         displayable(&*plan).indent(false)
     );
+}
+
+#[tokio::test]
+async fn a_long_axis_takes_no_memory() {
+    let folder = TempDir::new().unwrap();
+    let at = path(&folder, "long.b2nd");
+    let shape = [1u64 << 40, 3];
+    let array = NdArray::of_type::<i64>(&shape).chunk_shape(&[1 << 26, 3]);
+    array.create(&at).unwrap().flush().unwrap();
+    let text = format!("SELECT axis_1 FROM '{at}' WHERE axis_0 = 123456789012 AND value = 0");
+    let plan = context()
+        .sql(&text)
+        .await
+        .unwrap()
+        .create_physical_plan()
+        .await
+        .unwrap();
+    assert_eq!(*plan.schema().field(0).data_type(), dictionary());
+    let count = format!("SELECT count(*) FROM '{at}'");
+    let count = query(&count).await.unwrap();
+    assert_eq!(
+        count.column(0).as_primitive::<Int64Type>().value(0),
+        3 << 40
+    );
+}
+
+fn dictionary() -> DataType {
+    DataType::Dictionary(DataType::Int32.into(), DataType::Int64.into())
 }
 
 #[tokio::test]

@@ -56,7 +56,7 @@ impl ElementRows {
         let (stored, len) = array.described()?;
         let converter = BatchConverter::new(fields_of(&stored)?)?.string_views()?;
         let schema = converter.schema();
-        // What the metadata of Arrow notes is for files.
+        // The metadata that Arrow notes is for files.
         let schema = Arc::new(schema.as_ref().clone().with_metadata(Default::default()));
         Ok(Self {
             array,

@@ -15,8 +15,10 @@ use datafusion::arrow::datatypes::{DataType, Field, Int32Type, Schema as ArrowSc
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Chunks of which the coordinates are kept, to find those that a condition leaves.
-const CHUNKS: u64 = 1 << 20;
+/// The most chunks of which the coordinates are kept, to find those that a condition leaves.
+const CHUNKS: u64 = 1 << 16;
+/// The most coordinates that a dictionary has; the column of a longer axis has none.
+const KEYS: u64 = 1 << 20;
 /// Rows that are read together where a chunk has more.
 const ROWS: u64 = 1 << 20;
 
@@ -25,8 +27,8 @@ pub(super) struct GridRows {
     container: Box<dyn Container>,
     shape: Vec<u64>,
     chunk_shape: Vec<u64>,
-    /// The coordinates along each axis.
-    axes: Vec<Arc<Int64Array>>,
+    /// The coordinates along each axis, unless it is too long for a dictionary of them.
+    axes: Vec<Option<Arc<Int64Array>>>,
     stored: Schema,
     converter: BatchConverter,
     schema: SchemaRef,
@@ -56,7 +58,7 @@ impl GridRows {
     /// The elements of an array of two axes or more.
     ///
     /// # Errors
-    /// Returns an error for an axis of more coordinates than a dictionary has keys, and for more elements than 64 bits count.
+    /// Returns an error for more elements than 64 bits count.
     pub(super) fn new(container: Box<dyn Container>) -> Result<Self> {
         let array = array(&*container)?;
         let (shape, stored) = (array.shape().to_vec(), element_schema(array)?);
@@ -65,21 +67,20 @@ impl GridRows {
             .iter()
             .try_fold(1u64, |len, axis| len.checked_mul(*axis));
         let len = len.ok_or_else(|| Error::usage("the array has more than 2^64 elements"))?;
-        let axes = shape.iter().map(|len| {
-            let len = i32::try_from(*len).map_err(|_| {
-                Error::usage(format!(
-                    "an axis of {len} is too long for a column of coordinates"
-                ))
-            })?;
-            Ok(Arc::new(Int64Array::from_iter_values(0..i64::from(len))))
-        });
-        let axes = axes.collect::<Result<Vec<_>>>()?;
+        let coordinates = |len: &u64| {
+            let len = i64::try_from(*len).ok().filter(|_| *len <= KEYS)?;
+            Some(Arc::new(Int64Array::from_iter_values(0..len)))
+        };
+        let axes: Vec<_> = shape.iter().map(coordinates).collect();
         let converter = BatchConverter::new(fields_of(&stored)?)?.string_views()?;
-        let coordinates = DataType::Dictionary(DataType::Int32.into(), DataType::Int64.into());
-        let named = (0..shape.len()).map(|axis| format!("axis_{axis}"));
-        let mut fields: Vec<Arc<Field>> = named
-            .map(|name| Arc::new(Field::new(name, coordinates.clone(), false)))
-            .collect();
+        let named = axes.iter().enumerate().map(|(axis, keys)| {
+            let data_type = match keys {
+                Some(_) => DataType::Dictionary(DataType::Int32.into(), DataType::Int64.into()),
+                None => DataType::Int64,
+            };
+            Arc::new(Field::new(format!("axis_{axis}"), data_type, false))
+        });
+        let mut fields: Vec<Arc<Field>> = named.collect();
         fields.extend(converter.schema().fields().iter().cloned());
         let mut rows = Self {
             shape,
@@ -198,15 +199,15 @@ impl GridRows {
     /// The coordinates along an axis of these rows of a chunk.
     fn coordinates(&self, axis: usize, place: &Place, rows: &Range<u64>) -> Result<ArrayRef> {
         let range = at(&place.within, axis)?;
-        let first = i32::try_from(range.start).map_err(|_| Error::bug("a coordinate"))?;
-        let len = range.end - range.start;
+        let (first, len) = (range.start, range.end - range.start);
         let inner: u64 = place.lens().skip(axis + 1).product();
-        let keys = rows.clone().map(|row| {
-            let along = i32::try_from(row / inner % len).ok();
-            along.and_then(|along| first.checked_add(along))
-        });
-        let keys = Int32Array::new(keys.map(Option::unwrap_or_default).collect(), None);
-        let values: ArrayRef = Arc::clone(at(&self.axes, axis)?) as ArrayRef;
+        let along = rows.clone().map(|row| first + row / inner % len);
+        let Some(values) = at(&self.axes, axis)? else {
+            let values = along.map(|position| i64::try_from(position).ok());
+            return Ok(Arc::new(Int64Array::from_iter(values)));
+        };
+        let keys = Int32Array::from_iter(along.map(|position| i32::try_from(position).ok()));
+        let values = Arc::clone(values) as ArrayRef;
         let array = DictionaryArray::<Int32Type>::try_new(keys, values);
         Ok(Arc::new(
             array.map_err(|error| Error::bug(error.to_string()))?,

@@ -49,20 +49,27 @@ impl ColumnIndex {
 /// The zones of an index; `None` if no superchunk has statistics.
 fn zones(array: &CArray, index: &Index, converter: &BatchConverter) -> Result<Option<Zones>> {
     let rows = index.superchunk_rows().max(1);
-    let entries: Vec<Option<&IndexEntry>> = (0..array.rows().div_ceil(rows))
+    // The counts may promise any number of superchunks; the index has those that it has.
+    let described = index.len().min(array.rows().div_ceil(rows));
+    let mut entries: Vec<Option<&IndexEntry>> = (0..described)
         .map(|superchunk| index.entry(superchunk))
         .collect();
     if entries.iter().all(Option::is_none) {
         return Ok(None);
     }
-    let starts = (0..).map(|superchunk: u64| superchunk.saturating_mul(rows).min(array.rows()));
+    let starts = (0..=described).map(|superchunk| superchunk.saturating_mul(rows));
+    let mut starts: Vec<u64> = starts.map(|start| start.min(array.rows())).collect();
+    if starts.last() < Some(&array.rows()) {
+        starts.push(array.rows());
+        entries.push(None);
+    }
     let has_nulls = matches!(array.dtype().kind(), Kind::Datetime(_) | Kind::Timedelta(_));
     let nulls = entries.iter().map(|entry| {
         // NaN is a value in Arrow.
         entry.map(|entry| if has_nulls { entry.nulls } else { 0 })
     });
     Ok(Some(Zones {
-        starts: starts.take(entries.len() + 1).collect(),
+        starts,
         min: column(array, &entries, converter, |entry| entry.min.as_deref())?,
         max: column(array, &entries, converter, |entry| entry.max.as_deref())?,
         nulls: Arc::new(UInt64Array::from_iter(nulls)),

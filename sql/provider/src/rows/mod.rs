@@ -31,12 +31,12 @@ pub(crate) trait Rows: Send + Sync {
     /// Bytes of a row of this column, about.
     fn row_bytes(&self, column: usize) -> u64;
 
-    /// What is known of a column without reading it.
+    /// The statistics of a column, if it has any.
     fn zones(&self, _column: usize) -> Option<&Zones> {
         None
     }
 
-    /// Whether what is known of a zone is true of the data as it is now.
+    /// Whether the statistics of a zone are true of the data as it is now.
     fn zone_holds(&self, _column: usize, _zone: usize) -> Result<bool> {
         Ok(true)
     }
