@@ -1,6 +1,10 @@
 //! Each kind of input as a table.
 
-#![allow(clippy::unwrap_used, clippy::panic)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 use bloscpack::dataset::{CArray, CTable};
 use bloscpack::dtype::DType;
