@@ -12,6 +12,7 @@ use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_storage::parallel::Pipeline;
 use bloscpack_wire::{FormatError, Limit, Limits, Section};
+use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ const SMALL: u32 = 4 << 10;
 
 struct Job {
     extent: ChunkExtent,
-    chunk: Vec<u8>,
+    chunk: Bytes,
     buffer: Vec<u8>,
 }
 

@@ -8,6 +8,7 @@ use blosc1::internal::pad_chunk;
 use blosc1::{ChunkEncoder, ChunkSettings, Compressor};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
+use bytes::Bytes;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -75,7 +76,7 @@ impl<'o> Recompressor<'o> {
             Ok((bytes, data)) => (bytes, data),
             // All of it is replaced, provided that it is this chunk: a damaged table leads into others.
             Err(error) if is_whole && error.is_format() && reader.is_placed(old.number)? => {
-                (Vec::new(), piece.to_vec())
+                (Bytes::new(), piece.to_vec())
             }
             Err(error) => return Err(error),
         };

@@ -8,6 +8,7 @@ use blosc1::{ChunkSettings, MAX_NBYTES};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, ReadAt};
 use bloscpack_wire::{FormatError, Limit};
+use bytes::Bytes;
 
 /// The last chunks, one of which serves as the model for new ones.
 const MODELS: u64 = 16;
@@ -76,7 +77,7 @@ impl EditorBuilder {
 fn first_sound<S: ReadAt>(
     reader: &IndexedReader<S>,
     chunks: impl Iterator<Item = u64>,
-) -> Result<Option<Vec<u8>>> {
+) -> Result<Option<Bytes>> {
     for chunk in chunks {
         match reader.compressed_chunk(chunk) {
             Ok((_, bytes)) => return Ok(Some(bytes)),

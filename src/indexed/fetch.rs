@@ -6,6 +6,7 @@ use blosc1::{ChunkDecoder, ChunkHeader, HEADER_LEN};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Digest, FormatError, Hashers, Limits, ParseError};
+use bytes::Bytes;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A chunk longer than this is not read before its header has been.
@@ -31,7 +32,7 @@ impl Fetcher {
     }
 
     /// Reads a chunk of the content, and checks its header, its length and its digest.
-    pub(crate) fn fetch<S: ReadAt>(&self, source: &S, span: &ChunkSpan) -> Result<Vec<u8>> {
+    pub(crate) fn fetch<S: ReadAt>(&self, source: &S, span: &ChunkSpan) -> Result<Bytes> {
         let nbytes = Some(nbytes_of(span)?);
         let (_, bytes) = self.fetch_extent(source, &span.extent, nbytes)?;
         Ok(bytes)
@@ -43,7 +44,7 @@ impl Fetcher {
         source: &S,
         extent: &ChunkExtent,
         nbytes: Option<u32>,
-    ) -> Result<(ChunkHeader, Vec<u8>)> {
+    ) -> Result<(ChunkHeader, Bytes)> {
         let (at, end) = (extent.position.byte, extent.end);
         let len = in_memory(len_of(&(at..end)))?;
         if len > PEEK {
@@ -52,8 +53,7 @@ impl Fetcher {
             check_header(extent, &header, nbytes)?;
         }
         // Both ends are in the file, so this takes at most as much memory as the file is long.
-        let mut bytes = vec![0; len];
-        source.read_exact_at(at, &mut bytes)?;
+        let mut bytes = source.read_bytes(at, len)?;
         let header = check_header(extent, &bytes, nbytes)?;
         let ctbytes = to_usize(header.ctbytes);
         if self.check_digests {

@@ -18,6 +18,7 @@ use super::engine::Warning;
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{ReadAhead, ReadAt};
 use bloscpack_wire::{Header, Metadata};
+use bytes::Bytes;
 use cache::Cache;
 use fetch::is_in_place;
 use std::io::Write;
@@ -295,7 +296,7 @@ impl<S: ReadAt> IndexedReader<S> {
     }
 
     /// Where a chunk is, and its bytes, checked against its digest.
-    pub(super) fn compressed_chunk(&self, chunk: u64) -> Result<(ChunkSpan, Vec<u8>)> {
+    pub(super) fn compressed_chunk(&self, chunk: u64) -> Result<(ChunkSpan, Bytes)> {
         let span = self.span(&self.source, chunk)?;
         let bytes = self.fetcher.fetch(&self.source, &span)?;
         Ok((span, bytes))
@@ -322,7 +323,7 @@ impl<S: ReadAt> IndexedReader<S> {
     }
 
     /// A chunk's bytes and its content.
-    pub(super) fn chunk_with_bytes(&self, chunk: u64) -> Result<(Vec<u8>, Vec<u8>)> {
+    pub(super) fn chunk_with_bytes(&self, chunk: u64) -> Result<(Bytes, Vec<u8>)> {
         let (span, bytes) = self.compressed_chunk(chunk)?;
         let data = self.decoded(&span, &bytes)?;
         Ok((bytes, data))

@@ -391,7 +391,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         &self,
         source: &T,
         chunk: u64,
-    ) -> Result<(ChunkExtent, ChunkHeader, Vec<u8>)> {
+    ) -> Result<(ChunkExtent, ChunkHeader, Bytes)> {
         let extent = self.extent(source, chunk)?;
         let (header, bytes) = self.fetcher.fetch_extent(source, &extent, None)?;
         if header.nbytes > self.options.limits.chunk {

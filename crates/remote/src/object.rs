@@ -3,6 +3,7 @@
 use crate::plan::Plan;
 use crate::source::Source;
 use bloscpack::storage::ReadAt;
+use bytes::Bytes;
 use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -109,12 +110,14 @@ impl RemoteObject {
     }
 }
 
-impl ReadAt for RemoteObject {
-    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+impl RemoteObject {
+    /// The bytes of the request that contains the one at this position, for a reader that wants `len` from it on, and how many
+    /// of them are before it. There are none at the end, or if it wants none.
+    fn fetched(&self, at: u64, len: usize) -> io::Result<(Bytes, usize)> {
         let version = self.source.version()?;
-        let end = at.saturating_add(buf.len() as u64).min(version.size);
-        if buf.is_empty() || at >= end {
-            return Ok(0);
+        let end = at.saturating_add(len as u64).min(version.size);
+        if at >= end {
+            return Ok((Bytes::new(), 0));
         }
         let window = self.source.place().shared.options.window;
         let wanted = at..end.min(at.saturating_add(window));
@@ -130,9 +133,29 @@ impl ReadAt for RemoteObject {
         }
         let bytes = self.source.wait(version, &run)?;
         let skip = usize::try_from(at - run.range.start).ok();
-        let rest = skip.and_then(|skip| bytes.get(skip..));
-        let mut rest = rest.ok_or_else(|| io::Error::other("a range without its position"))?;
+        let skip = skip.filter(|skip| *skip <= bytes.len());
+        let skip = skip.ok_or_else(|| io::Error::other("a range without its position"))?;
+        Ok((bytes, skip))
+    }
+}
+
+impl ReadAt for RemoteObject {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let (bytes, skip) = self.fetched(at, buf.len())?;
+        let (_, mut rest) = bytes.split_at(skip);
         io::Read::read(&mut rest, buf)
+    }
+
+    /// Without a copy where most of a request is asked for: few bytes do not hold on to much memory.
+    fn read_bytes(&self, at: u64, len: usize) -> io::Result<Bytes> {
+        let (bytes, skip) = self.fetched(at, len)?;
+        let end = skip.saturating_add(len);
+        if len >= bytes.len() / 2 && end <= bytes.len() {
+            return Ok(bytes.slice(skip..end));
+        }
+        let mut bytes = vec![0; len];
+        self.read_exact_at(at, &mut bytes)?;
+        Ok(bytes.into())
     }
 
     fn size(&self) -> io::Result<u64> {

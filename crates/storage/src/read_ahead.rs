@@ -2,9 +2,10 @@
 
 use crate::ReadAt;
 use crate::convert::{min_len, to_u64, to_usize};
+use bytes::{Bytes, BytesMut};
 use std::io;
 use std::ops::Range;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// The most bytes that are read at once, unless more are asked for.
 const MOST: usize = 1 << 20;
@@ -62,7 +63,7 @@ struct Place {
     step: usize,
     /// Where the kept bytes begin.
     at: u64,
-    kept: Vec<u8>,
+    kept: Bytes,
 }
 
 impl<S> ReadAhead<S> {
@@ -112,17 +113,28 @@ impl Place {
     /// Reads as much as was planned, to keep it. Returns nothing if that failed: the bytes that nobody asked for may be
     /// those that cannot be read.
     fn fill(&mut self, source: &impl ReadAt, at: u64, planned: usize) -> Option<u64> {
-        match self.kept.capacity() < planned {
+        // The memory is used again unless somebody has a part of it.
+        let mut kept = match std::mem::take(&mut self.kept).try_into_mut() {
+            Ok(mut kept) if kept.capacity() >= planned => {
+                kept.resize(planned, 0);
+                kept
+            }
             // Fresh zeroed memory costs nothing until it is written to.
-            true => self.kept = vec![0; planned],
-            false => self.kept.resize(planned, 0),
-        }
-        self.at = at;
-        let read = source.read_at(at, &mut self.kept).ok();
+            _ => BytesMut::zeroed(planned),
+        };
+        let read = source.read_at(at, &mut kept).ok();
         // A source that claims more than there was room for is asked again, for what is wanted alone.
         let read = read.filter(|len| *len <= planned);
-        self.kept.truncate(read.unwrap_or(0));
+        kept.truncate(read.unwrap_or(0));
+        (self.at, self.kept) = (at, kept.freeze());
         read.map(to_u64)
+    }
+
+    /// The bytes of this range without a copy, if all are kept, and are at least half of what is kept: few bytes do not hold
+    /// on to much memory.
+    fn share(&self, at: u64, len: usize) -> Option<Bytes> {
+        let part = self.kept(at).get(..len)?;
+        (len >= self.kept.len() / 2).then(|| self.kept.slice_ref(part))
     }
 }
 
@@ -139,6 +151,13 @@ impl State {
         }
     }
 
+    /// Counts a read of the reader. Saturating: a source may claim to have read any number of bytes.
+    fn asked_for(&mut self, at: u64, len: u64) {
+        let [place, _] = &mut self.places;
+        place.last = at..at.saturating_add(len);
+        self.asked = self.asked.saturating_add(len);
+    }
+
     /// How much to read for a reader that wants `len` bytes at this position.
     fn plan(&self, at: u64, len: usize, (least, spare): (usize, u64)) -> usize {
         let [place, _] = &self.places;
@@ -151,34 +170,54 @@ impl State {
     }
 }
 
-impl<S: ReadAt> ReadAt for ReadAhead<S> {
-    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        let state = &mut *self.state.lock().unwrap_or_else(PoisonError::into_inner);
+impl<S: ReadAt> ReadAhead<S> {
+    /// The state before a read of `len` bytes from this position on: what is read ahead of it is kept.
+    fn prepare(&self, at: u64, len: usize) -> MutexGuard<'_, State> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.turn_to(at);
-        let planned = state.plan(at, buf.len(), (self.least, self.spare));
+        let planned = state.plan(at, len, (self.least, self.spare));
         let [place, _] = &mut state.places;
-        let mut read = 0;
         if place.kept(at).is_empty() {
             place.step = planned.min(MOST);
-            if planned > buf.len() {
-                read = place.fill(&self.source, at, planned).unwrap_or(0);
+            if planned > len {
+                let read = place.fill(&self.source, at, planned).unwrap_or(0);
+                state.read = state.read.saturating_add(read);
             }
         }
+        state
+    }
+}
+
+impl<S: ReadAt> ReadAt for ReadAhead<S> {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let mut state = self.prepare(at, buf.len());
+        let [place, _] = &state.places;
         let mut kept = place.kept(at);
         let len = match kept.is_empty() {
             false => io::Read::read(&mut kept, buf)?,
             // A look elsewhere leaves the kept bytes as they are, and large reads are not copied.
             true => {
                 let len = self.source.read_at(at, buf)?;
-                read = to_u64(len);
+                state.read = state.read.saturating_add(to_u64(len));
                 len
             }
         };
-        // Saturating: a source may claim to have read any number of bytes.
-        place.last = at..at.saturating_add(to_u64(len));
-        state.read = state.read.saturating_add(read);
-        state.asked = state.asked.saturating_add(to_u64(len));
+        state.asked_for(at, to_u64(len));
         Ok(len)
+    }
+
+    /// Without a copy where most of what was read ahead is asked for.
+    fn read_bytes(&self, at: u64, len: usize) -> io::Result<Bytes> {
+        let mut state = self.prepare(at, len);
+        let [place, _] = &state.places;
+        if let Some(bytes) = place.share(at, len) {
+            state.asked_for(at, to_u64(len));
+            return Ok(bytes);
+        }
+        drop(state);
+        let mut bytes = vec![0; len];
+        self.read_exact_at(at, &mut bytes)?;
+        Ok(bytes.into())
     }
 
     fn size(&self) -> io::Result<u64> {
@@ -255,6 +294,27 @@ mod tests {
             assert!(calls <= 8 + 10, "{calls} calls for steps of {len}");
             assert!(bytes <= 9 << 20, "{bytes} bytes for steps of {len}");
         }
+    }
+
+    #[test]
+    fn most_of_what_was_read_is_handed_out_without_a_copy() {
+        let file: Vec<u8> = (0..=u8::MAX).cycle().take(100_000).collect();
+        let ahead = ReadAhead::new(&file, file.len());
+        let head = ahead.read_bytes(0, 16).unwrap();
+        let rest = ahead.read_bytes(16, file.len() - 16).unwrap();
+        let again = ahead.read_bytes(1000, 60_000).unwrap();
+        assert_eq!([&head, &rest].map(|part| part.len()), [16, 99_984]);
+        assert_eq!(again, file[1000..61_000]);
+        assert_eq!(again.as_ptr(), rest[984..].as_ptr(), "the same memory");
+        // What was handed out does not change when the source goes on.
+        let longer = [file.as_slice(), &[7; 200_000]].concat();
+        let ahead = ReadAhead::new(&longer, 100_000);
+        let first = ahead.read_bytes(0, 100_000).unwrap();
+        let next = ahead.read_bytes(100_000, 150_000).unwrap();
+        assert!(next.iter().all(|byte| *byte == 7) && next.len() == 150_000);
+        assert_eq!(first, file);
+        let error = ahead.read_bytes(longer.len() as u64 - 1, 2).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
     }
 
     #[test]

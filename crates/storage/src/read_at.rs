@@ -2,6 +2,7 @@
 
 use crate::convert::{end_of, min_len, to_u64};
 use crate::error::bug;
+use bytes::Bytes;
 use std::fs::File;
 use std::io;
 use std::ops::Range;
@@ -56,6 +57,23 @@ pub trait ReadAt {
             }
         }
         Ok(())
+    }
+
+    /// The `len` bytes from position `at` on. A source that has them in memory implements this to hand them out without a
+    /// copy.
+    ///
+    /// ```
+    /// use bloscpack_storage::ReadAt;
+    /// assert_eq!(b"0123456789".read_bytes(7, 2)?, b"78".as_slice());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`read_exact_at`](Self::read_exact_at). As many bytes of memory are taken as are asked for.
+    fn read_bytes(&self, at: u64, len: usize) -> io::Result<Bytes> {
+        let mut bytes = vec![0; len];
+        self.read_exact_at(at, &mut bytes)?;
+        Ok(bytes.into())
     }
 
     /// Fills several buffers, each with the bytes from its position on. A source that has to wait for each read implements
@@ -152,7 +170,7 @@ macro_rules! bytes {
         }
     )*};
 }
-bytes!([] Vec<u8>, [] bytes::Bytes, [const LEN: usize] [u8; LEN]);
+bytes!([] Vec<u8>, [] Bytes, [const LEN: usize] [u8; LEN]);
 
 /// A pointer to a source is a source.
 macro_rules! pointers {
@@ -164,6 +182,10 @@ macro_rules! pointers {
 
             fn size(&self) -> io::Result<u64> {
                 (**self).size()
+            }
+
+            fn read_bytes(&self, at: u64, len: usize) -> io::Result<Bytes> {
+                (**self).read_bytes(at, len)
             }
 
             fn read_ranges(&self, ranges: &mut [(u64, &mut [u8])]) -> io::Result<()> {

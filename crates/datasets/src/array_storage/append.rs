@@ -210,7 +210,7 @@ impl ArrayStorage {
         self.read_box(&selection, &mut tail.rows)?;
         let (end, per_file) = (grid.full_chunks(), self.chunks_per_file());
         for chunk in (end - end % per_file)..end {
-            tail.chunks.push(self.stored(chunk)?.bytes);
+            tail.chunks.push(self.stored(chunk)?.bytes.into());
         }
         if !tail.chunks.is_empty() {
             let number = end / per_file;

@@ -146,7 +146,7 @@ impl ArrayStorage {
             let new = changed.next_if(|(number, _)| *number == chunk);
             chunks.push(match new {
                 Some((_, bytes)) => bytes,
-                None => self.stored(chunk)?.bytes,
+                None => self.stored(chunk)?.bytes.into(),
             });
         }
         if let Some((chunk, _)) = changed.next() {

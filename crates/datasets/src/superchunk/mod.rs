@@ -14,6 +14,7 @@ use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::Object;
 use bloscpack_wire::{Checksum, Digest, FormatError, Hashers, Position, Section};
+use bytes::Bytes;
 
 /// The least number of bytes of a chunk, which is its header.
 const LEAST_CHUNK: u64 = HEADER_LEN as u64;
@@ -97,7 +98,7 @@ pub(crate) struct SuperchunkIndex {
 /// A chunk as it is stored. Its digest matches.
 #[derive(Debug)]
 pub(crate) struct StoredChunk {
-    pub bytes: Vec<u8>,
+    pub bytes: Bytes,
     pub header: ChunkHeader,
     /// Bytes between its digest and the next chunk.
     pub unused: u64,
@@ -266,7 +267,8 @@ impl SuperchunkIndex {
             .into());
         }
         if let Some(rest) = used.checked_sub(FIRST_READ) {
-            bytes.extend(read_up_to(file, slot.at + FIRST_READ, rest)?);
+            let rest = read_up_to(file, slot.at + FIRST_READ, rest)?;
+            bytes = [bytes, rest].concat().into();
         }
         self.compare(&bytes, to_usize(header.ctbytes), cut_short(used))?
             .map_err(fail)?;
@@ -315,10 +317,8 @@ fn with_digest(chunk: &[u8], checksum: Checksum) -> Vec<u8> {
 }
 
 /// Up to `len` bytes of a file from position `at` on; fewer at its end.
-fn read_up_to(file: &dyn Object, at: u64, len: u64) -> Result<Vec<u8>> {
+fn read_up_to(file: &dyn Object, at: u64, len: u64) -> Result<Bytes> {
     // An empty part after the end is empty.
     let rest = file.size()?.saturating_sub(at);
-    let mut bytes = vec![0; in_memory(len.min(rest))?];
-    file.read_exact_at(at, &mut bytes)?;
-    Ok(bytes)
+    Ok(file.read_bytes(at, in_memory(len.min(rest))?)?)
 }
