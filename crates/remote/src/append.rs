@@ -9,7 +9,7 @@ use crate::error::Failure;
 use crate::overlay::{JOURNALS, Overlay, is_own};
 use crate::publish::{Content, Put, marked};
 use bloscpack::dataset::{CArray, Dataset, DatasetLayout, DatasetOptions};
-use bloscpack::storage::{Entry, EntryKind, Guard, Key, LockMode, Object, Store};
+use bloscpack::storage::{Entry, EntryKind, Key, Object, Store};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -163,10 +163,6 @@ impl View {
     }
 }
 
-fn read_only<T>() -> io::Result<T> {
-    Err(ErrorKind::ReadOnlyFilesystem.into())
-}
-
 impl Store for View {
     fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
         match self.is_old {
@@ -189,42 +185,4 @@ impl Store for View {
             false => self.editor.kind(key),
         }
     }
-
-    fn create(&self, _: &Key, _: &[u8]) -> io::Result<()> {
-        read_only()
-    }
-
-    fn patch(&self, _: &Key, _: u64, _: &[u8]) -> io::Result<()> {
-        read_only()
-    }
-
-    fn rename(&self, _: &Key, _: &Key) -> io::Result<()> {
-        read_only()
-    }
-
-    fn remove(&self, _: &Key) -> io::Result<()> {
-        read_only()
-    }
-
-    fn make_folder(&self, _: &Key) -> io::Result<()> {
-        read_only()
-    }
-
-    fn remove_folder(&self, _: &Key) -> io::Result<()> {
-        read_only()
-    }
-
-    fn sync(&self, _: &Key) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn try_lock(&self, _: &Key, _: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
-        Ok(Some(Box::new(Reading)))
-    }
 }
-
-/// The lock of a view. It excludes nobody, since its editor waits for the view.
-#[derive(Debug)]
-struct Reading;
-
-impl Guard for Reading {}

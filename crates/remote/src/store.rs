@@ -4,7 +4,7 @@ use crate::error::Failure;
 use crate::object::RemoteObject;
 use crate::plan::Plan;
 use crate::source::{Place, Source};
-use bloscpack::storage::{Entry, EntryKind, Guard, Key, LockMode, Object, Store};
+use bloscpack::storage::{Entry, EntryKind, Key, Object, Store};
 use futures_util::TryStreamExt as _;
 use object_store::ObjectMeta;
 use object_store::path::Path;
@@ -248,9 +248,6 @@ fn has_below(objects: &BTreeMap<String, ObjectMeta>, path: &str) -> bool {
     next.is_some_and(|(next, _)| next.starts_with(&prefix))
 }
 
-const READ_ONLY: &str =
-    "this is open for reading (changes are made through an editor: Remote::edit)";
-
 impl Store for RemoteStore {
     fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
         match self.source(key.as_str())? {
@@ -326,45 +323,8 @@ impl Store for RemoteStore {
         Ok(is_folder.then_some(EntryKind::Folder))
     }
 
-    fn create(&self, key: &Key, _: &[u8]) -> io::Result<()> {
-        Err(self.failed(key, ErrorKind::ReadOnlyFilesystem, READ_ONLY))
-    }
-
-    fn patch(&self, key: &Key, _: u64, _: &[u8]) -> io::Result<()> {
-        Err(self.failed(key, ErrorKind::Unsupported, READ_ONLY))
-    }
-
-    fn rename(&self, from: &Key, _: &Key) -> io::Result<()> {
-        Err(self.failed(from, ErrorKind::ReadOnlyFilesystem, READ_ONLY))
-    }
-
-    fn remove(&self, key: &Key) -> io::Result<()> {
-        Err(self.failed(key, ErrorKind::ReadOnlyFilesystem, READ_ONLY))
-    }
-
-    fn make_folder(&self, key: &Key) -> io::Result<()> {
-        Err(self.failed(key, ErrorKind::ReadOnlyFilesystem, READ_ONLY))
-    }
-
-    fn remove_folder(&self, key: &Key) -> io::Result<()> {
-        Err(self.failed(key, ErrorKind::ReadOnlyFilesystem, READ_ONLY))
-    }
-
-    fn sync(&self, _: &Key) -> io::Result<()> {
-        Ok(())
-    }
-
-    /// There are no locks: readers exclude nobody, and nobody can write.
-    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
-        match mode {
-            LockMode::Shared => Ok(Some(Box::new(Reading))),
-            _ => Err(self.failed(folder, ErrorKind::ReadOnlyFilesystem, READ_ONLY)),
-        }
+    fn read_only(&self, key: &Key) -> io::Error {
+        let what = "this is open for reading (changes are made through an editor: Remote::edit)";
+        self.failed(key, ErrorKind::ReadOnlyFilesystem, what)
     }
 }
-
-/// The lock of a reader, which is none.
-#[derive(Debug)]
-struct Reading;
-
-impl Guard for Reading {}

@@ -20,6 +20,12 @@ impl<T: WriteAt + Lock + Send + Sync> Handle for T {}
 /// The lock of a folder, which ends when this is dropped.
 pub trait Guard: Send + Sync + Debug {}
 
+/// The lock of a store that nobody changes, so that there is nothing to exclude.
+#[derive(Debug)]
+struct NoLock;
+
+impl Guard for NoLock {}
+
 /// The kind of an entry in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryKind {
@@ -49,7 +55,8 @@ pub struct Entry {
 /// has returned, what was written to it.
 ///
 /// [`JournaledStore`](crate::JournaledStore) makes atomic changes of several files out of these
-/// operations.
+/// operations. A store that is only read implements [`open`](Self::open) and [`list`](Self::list):
+/// everything that would change it is then [refused](Self::read_only).
 pub trait Store: Debug + Send + Sync {
     /// Opens a file for reading.
     ///
@@ -99,11 +106,20 @@ pub trait Store: Debug + Send + Sync {
         }
     }
 
+    /// The error for a change of a store that is only read.
+    fn read_only(&self, key: &Key) -> io::Error {
+        let _ = key;
+        io::ErrorKind::ReadOnlyFilesystem.into()
+    }
+
     /// Creates a file with these bytes, in a folder that exists.
     ///
     /// # Errors
     /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists), and any error of the store.
-    fn create(&self, key: &Key, bytes: &[u8]) -> io::Result<()>;
+    fn create(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
+        let _ = bytes;
+        Err(self.read_only(key))
+    }
 
     /// Creates a file that is to be renamed to `like`. Where files have owners and modes, it gets
     /// those of the file `like` if that exists, and those that a new file there would get otherwise.
@@ -124,7 +140,10 @@ pub trait Store: Debug + Send + Sync {
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) if the bytes begin after the end of the file,
     /// for anything but a regular file, and for a file with several names; and any error of the
     /// store.
-    fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> io::Result<()>;
+    fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let _ = (at, bytes);
+        Err(self.read_only(key))
+    }
 
     /// Renames a file, replacing the file that has the new key, if there is one. At every moment,
     /// also after a crash, the new key leads to the old file or to the new one, and the file has at
@@ -134,7 +153,10 @@ pub trait Store: Debug + Send + Sync {
     /// Returns [`NotFound`](io::ErrorKind::NotFound);
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) if this is not a regular file; and any error of
     /// the store, for example if a folder has the new key.
-    fn rename(&self, from: &Key, to: &Key) -> io::Result<()>;
+    fn rename(&self, from: &Key, to: &Key) -> io::Result<()> {
+        let _ = to;
+        Err(self.read_only(from))
+    }
 
     /// Removes a file.
     ///
@@ -142,32 +164,46 @@ pub trait Store: Debug + Send + Sync {
     /// Returns [`NotFound`](io::ErrorKind::NotFound);
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) if this is not a regular file; and any error of
     /// the store.
-    fn remove(&self, key: &Key) -> io::Result<()>;
+    fn remove(&self, key: &Key) -> io::Result<()> {
+        Err(self.read_only(key))
+    }
 
     /// Creates a folder, unless it exists, in one that exists.
     ///
     /// # Errors
     /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists) if something else has this key, and
     /// any error of the store.
-    fn make_folder(&self, key: &Key) -> io::Result<()>;
+    fn make_folder(&self, key: &Key) -> io::Result<()> {
+        Err(self.read_only(key))
+    }
 
     /// Removes an empty folder.
     ///
     /// # Errors
     /// Returns [`DirectoryNotEmpty`](io::ErrorKind::DirectoryNotEmpty),
     /// [`NotFound`](io::ErrorKind::NotFound), and any error of the store.
-    fn remove_folder(&self, key: &Key) -> io::Result<()>;
+    fn remove_folder(&self, key: &Key) -> io::Result<()> {
+        Err(self.read_only(key))
+    }
 
     /// Returns when the bytes of this file, or the names in this folder, would survive a power cut.
     ///
     /// # Errors
     /// Returns any error of the store.
-    fn sync(&self, key: &Key) -> io::Result<()>;
+    fn sync(&self, key: &Key) -> io::Result<()> {
+        let _ = key;
+        Ok(())
+    }
 
     /// Locks the folder that has this key now; `None` if other locks exclude this one. Where there
-    /// are no locks, this always succeeds.
+    /// are no locks, this always succeeds; a store that is only read refuses an exclusive one.
     ///
     /// # Errors
     /// Returns [`NotFound`](io::ErrorKind::NotFound), and any error of the store.
-    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>>;
+    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
+        match mode {
+            LockMode::Shared => Ok(Some(Box::new(NoLock))),
+            LockMode::Exclusive => Err(self.read_only(folder)),
+        }
+    }
 }

@@ -5,7 +5,7 @@ mod member;
 mod record;
 
 use crate::tree::errors::{A_FILE, NOT_A_FILE, invalid, not_found};
-use crate::{Entry, EntryKind, Guard, Key, LockMode, Object, ReadAt, Store};
+use crate::{Entry, EntryKind, Key, Object, ReadAt, Store};
 use directory::Directory;
 use member::Member;
 use std::collections::BTreeMap;
@@ -163,18 +163,6 @@ fn nodes(directory: Directory) -> io::Result<BTreeMap<Key, Node>> {
     Ok(nodes)
 }
 
-/// The error of everything that would change an archive.
-fn read_only<T>() -> io::Result<T> {
-    let what = "a ZIP archive is only read: unpack it to change it";
-    Err(io::Error::new(io::ErrorKind::ReadOnlyFilesystem, what))
-}
-
-/// Nothing changes an archive through a store, so there is nothing to lock.
-#[derive(Debug)]
-struct NoLock;
-
-impl Guard for NoLock {}
-
 impl Store for ZipStore {
     fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
         match self.nodes.get(key) {
@@ -214,39 +202,8 @@ impl Store for ZipStore {
         Ok(self.nodes.get(key).map(Node::kind))
     }
 
-    fn create(&self, _: &Key, _: &[u8]) -> io::Result<()> {
-        read_only()
-    }
-
-    fn patch(&self, _: &Key, _: u64, _: &[u8]) -> io::Result<()> {
-        read_only()
-    }
-
-    fn rename(&self, _: &Key, _: &Key) -> io::Result<()> {
-        read_only()
-    }
-
-    fn remove(&self, _: &Key) -> io::Result<()> {
-        read_only()
-    }
-
-    fn make_folder(&self, _: &Key) -> io::Result<()> {
-        read_only()
-    }
-
-    fn remove_folder(&self, _: &Key) -> io::Result<()> {
-        read_only()
-    }
-
-    fn sync(&self, _: &Key) -> io::Result<()> {
-        read_only()
-    }
-
-    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
-        self.check_folder(folder)?;
-        match mode {
-            LockMode::Shared => Ok(Some(Box::new(NoLock))),
-            LockMode::Exclusive => read_only(),
-        }
+    fn read_only(&self, _: &Key) -> io::Error {
+        let what = "a ZIP archive is only read: unpack it to change it";
+        io::Error::new(io::ErrorKind::ReadOnlyFilesystem, what)
     }
 }
