@@ -36,12 +36,12 @@ impl<R> BufferedInput<R> {
         }
     }
 
-    /// Takes bytes that were read elsewhere, when all is used. Returns false if there are none.
-    pub(super) fn replace(&mut self, bytes: Vec<u8>) -> bool {
+    /// Takes bytes that were read elsewhere, when all is used, and leaves a buffer to use again. Returns false if there are none.
+    pub(super) fn replace(&mut self, bytes: &mut Vec<u8>) -> bool {
         (self.from, self.to) = (0, bytes.len());
         self.total += to_u64(bytes.len());
         if !bytes.is_empty() {
-            self.buffer = bytes;
+            std::mem::swap(&mut self.buffer, bytes);
         }
         self.to > 0
     }

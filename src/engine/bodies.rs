@@ -111,13 +111,16 @@ impl<R: Read> Engine<R> {
                 Windows::new(&bodies.source, here..bodies.extent.end, threads)
             });
             match windows.next() {
-                Ok(Some(window)) => {
+                Ok(Some(mut window)) => {
                     if !window.is_full {
                         // It has become shorter: what follows is read as long as there is something.
                         (bodies.windows, bodies.extent.end) = (None, here);
                     }
                     (bodies.skip)(self.input.get_mut(), to_u64(window.bytes.len())).reading()?;
-                    if self.input.replace(window.bytes) {
+                    if self.input.replace(&mut window.bytes) {
+                        if let Some(windows) = &mut bodies.windows {
+                            windows.put_back(window.bytes);
+                        }
                         return Ok(());
                     }
                 }

@@ -19,7 +19,9 @@ pub(super) struct Window {
 
 /// Reads a source in order, a MiB at a time, and several of them at once.
 pub(super) struct Windows {
-    pipeline: Pipeline<Range<u64>, io::Result<Window>>,
+    pipeline: Pipeline<(Range<u64>, Vec<u8>), io::Result<Window>>,
+    /// Buffers for the next windows: memory that was used before costs less than fresh memory.
+    buffers: Vec<Vec<u8>>,
     /// The bytes that no thread has been told to read.
     left: Range<u64>,
     /// Windows that were taken: no more than these are read ahead, so that a reader of a few bytes costs little.
@@ -31,10 +33,11 @@ impl Windows {
         let source = Arc::clone(source);
         let make_worker = move || {
             let source = Arc::clone(&source);
-            move |bytes| read(&source, bytes)
+            move |(bytes, buffer)| read(&source, bytes, buffer)
         };
         Self {
             pipeline: Pipeline::new(threads, make_worker),
+            buffers: Vec::new(),
             left,
             taken: 0,
         }
@@ -50,7 +53,8 @@ impl Windows {
             && self.pipeline.under_way() <= self.taken
         {
             let end = self.left.start + len_of(&self.left).min(WINDOW);
-            self.pipeline.submit(self.left.start..end);
+            let buffer = self.buffers.pop().unwrap_or_default();
+            self.pipeline.submit((self.left.start..end, buffer));
             self.left.start = end;
         }
         self.taken += 1;
@@ -59,16 +63,26 @@ impl Windows {
             Some(read) => read.map_err(Error::from)?.reading().map(Some),
         }
     }
+
+    /// Takes the buffer of a window that was used.
+    pub(super) fn put_back(&mut self, buffer: Vec<u8>) {
+        self.buffers.push(buffer);
+    }
 }
 
 /// Reads these bytes of a source, or those up to its end.
-fn read(source: &SharedSource, bytes: Range<u64>) -> io::Result<Window> {
+fn read(source: &SharedSource, bytes: Range<u64>, mut window: Vec<u8>) -> io::Result<Window> {
     let len = usize::try_from(len_of(&bytes)).map_err(|_| io::ErrorKind::OutOfMemory)?;
     let fetch = Fetch {
         source: Arc::clone(source),
         bytes,
     };
-    let (mut window, mut done) = (vec![0; len], 0);
+    match window.capacity() < len {
+        // Fresh zeroed memory costs nothing until it is written to.
+        true => window = vec![0; len],
+        false => window.resize(len, 0),
+    }
+    let mut done = 0;
     while let Some(room) = window.get_mut(done..).filter(|room| !room.is_empty()) {
         match fetch.read(done, room) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
