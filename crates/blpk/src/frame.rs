@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::input;
 use crate::session::Session;
 use crate::status::Status;
+use crate::url;
 
 /// Advice for a frame where a Bloscpack file is needed.
 pub const READ: &str = "blpk cat prints its bytes, and blpk export converts its array to .npy";
@@ -26,7 +27,7 @@ pub fn options(session: &Session) -> FrameOptions {
 
 /// Refuses a frame where a Bloscpack file is needed; `hint` says what can be done with a frame instead.
 pub fn refuse(path: &Path, hint: &str) -> Result<(), Failure> {
-    if !input::is_frame(path)? {
+    if url::is_url(path) || !input::is_frame(path)? {
         return Ok(());
     }
     let title = format!(

@@ -24,6 +24,7 @@ use bloscpack::{
 
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::remote;
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::quoted;
@@ -52,6 +53,8 @@ pub struct Input {
     path: Option<PathBuf>,
     /// For a regular file, the part that was left to read when it was opened.
     extent: Option<Extent>,
+    /// Whether it is a copy of what a URL leads to.
+    is_copy: bool,
 }
 
 /// A part of a regular file.
@@ -69,16 +72,20 @@ impl Extent {
 }
 
 impl Input {
-    /// Opens `path`, or standard input for `-`.
-    pub fn open(path: &Path) -> Result<Self, Failure> {
+    /// Opens `path`, or standard input for `-`. What a URL leads to is first copied into a temporary file.
+    pub fn open(path: &Path, session: &Session) -> Result<Self, Failure> {
+        match url::is_url(path) {
+            true => Self::download(path, session),
+            false => Self::on_disk(path),
+        }
+    }
+
+    fn on_disk(path: &Path) -> Result<Self, Failure> {
         let name = name(path);
         let failed = |error: io::Error| Failure::io(&name, &error);
         let standard = is_standard_input(path);
         let file = if standard { stdin() } else { File::open(path) };
-        let mut file = match file {
-            Err(_) if url::is_url(path) => return Err(not_read(path)),
-            file => file.map_err(failed)?,
-        };
+        let mut file = file.map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_dir() {
             return Err(Failure::usage(format!("{name} is a directory")).hint(DIRECTORIES));
@@ -95,20 +102,31 @@ impl Input {
             bytes: Arc::new(Bytes::Plain(file)),
             path: (!standard).then(|| path.to_owned()),
             extent,
+            is_copy: false,
+        })
+    }
+
+    fn download(path: &Path, session: &Session) -> Result<Self, Failure> {
+        let (file, length) = remote::download(path, session)?;
+        Ok(Self {
+            bytes: Arc::new(Bytes::Plain(file)),
+            path: Some(path.to_owned()),
+            extent: Some(Extent { start: 0, length }),
+            is_copy: true,
         })
     }
 
     /// Opens a compressed input. Refuses a terminal without `--force`, and locks a regular file against changes.
     pub fn open_binary(path: &Path, session: &Session) -> Result<Self, Failure> {
-        let mut input = Self::open(path)?;
+        let mut input = Self::open(path, session)?;
         if input.path.is_none() && input.file().is_terminal() && !session.force {
             return Err(
                 Failure::usage("compressed data is not read from a terminal")
                     .hint("name a file, pipe the data in, or use -f"),
             );
         }
-        if let (Some(path), Some(extent), Bytes::Plain(file)) =
-            (&input.path, &mut input.extent, &*input.bytes)
+        if let (Some(path), Some(extent), Bytes::Plain(file), false) =
+            (&input.path, &mut input.extent, &*input.bytes, input.is_copy)
         {
             let again = file.try_clone();
             let again = again.map_err(|error| Failure::io(quoted(path), &error))?;
@@ -128,7 +146,7 @@ impl Input {
             Err(failure) if failure.status() == Status::CutShort => {
                 let title = failure.title().unwrap_or("interrupted");
                 session.warning(format_args!("{title}; reading it as it is"));
-                Self::open(path)
+                Self::open(path, session)
             }
             opened => opened,
         }
@@ -151,7 +169,8 @@ impl Input {
     #[cfg(unix)]
     pub fn permissions(&self) -> Option<Permissions> {
         use std::os::unix::fs::PermissionsExt;
-        let metadata = self.extent.and_then(|_| self.file().metadata().ok())?;
+        let extent = self.extent.filter(|_| !self.is_copy);
+        let metadata = extent.and_then(|_| self.file().metadata().ok())?;
         Some(Permissions::from_mode(
             metadata.permissions().mode() & 0o777,
         ))
@@ -165,7 +184,10 @@ impl Input {
 
     /// When a named regular file was last changed.
     pub fn modified(&self) -> Option<SystemTime> {
-        self.path.as_ref().and(self.extent)?;
+        self.path
+            .as_ref()
+            .and(self.extent)
+            .filter(|_| !self.is_copy)?;
         self.file().metadata().ok()?.modified().ok()
     }
 
@@ -233,13 +255,6 @@ impl Input {
     pub fn reader<'a>(&'a self, progress: &'a Progress) -> InputReader<'a> {
         InputReader::new(&self.bytes, progress)
     }
-}
-
-/// The failure to read a URL where a file is needed.
-fn not_read(path: &Path) -> Failure {
-    let title = format!("{}: this command reads files, not URLs", url::name(path));
-    let hint = "blpk cat, info, ls, verify, export, convert, decompress and records get read URLs";
-    Failure::usage(title).hint(hint)
 }
 
 /// Whether the argument means standard input.

@@ -1,13 +1,25 @@
 //! URLs in the place of paths: what is in object stores and on web servers.
 
+use std::fs::File;
+#[cfg(feature = "remote")]
+use std::io::{Read as _, Seek as _, Write as _};
 use std::path::Path;
 
 use bloscpack::open::{Container, OpenOptions};
+#[cfg(feature = "remote")]
+use bloscpack::{
+    storage::{Cursor, ReadAt as _},
+    wire::internal::to_u64,
+};
 
 use crate::failure::Failure;
 use crate::session::Session;
 #[cfg(feature = "remote")]
-use crate::url::name;
+use crate::{interrupt, progress::Progress, url::name};
+
+/// Bytes that are copied at once.
+#[cfg(feature = "remote")]
+const PIECE: usize = 1 << 20;
 
 /// Opens what a URL leads to.
 #[cfg(feature = "remote")]
@@ -18,6 +30,40 @@ pub fn open(
 ) -> Result<Box<dyn Container>, Failure> {
     let opened = session.remote()?.open(&path.to_string_lossy(), options);
     opened.map_err(|error| failure(path, &error))
+}
+
+/// Copies what a URL leads to into a temporary file, and returns that and its length.
+#[cfg(feature = "remote")]
+pub fn download(path: &Path, session: &Session) -> Result<(File, u64), Failure> {
+    let object = session.remote()?.object(&path.to_string_lossy());
+    let copied = object.and_then(|object| {
+        let length = object.size()?;
+        let progress = Progress::new(session, Some(length));
+        let (mut reader, mut file) = (Cursor::new(object), tempfile::tempfile()?);
+        let mut piece = vec![0; PIECE];
+        loop {
+            interrupt::check()?;
+            let (now, _) = match reader.read(&mut piece)? {
+                0 => break,
+                len => piece.split_at_mut(len),
+            };
+            file.write_all(now)?;
+            progress.advance(to_u64(now.len()));
+        }
+        progress.finish();
+        file.rewind()?;
+        Ok((file, length))
+    });
+    copied.map_err(|error| match interrupt::is_cause_of(&error) {
+        true => Failure::interrupted(),
+        false => failure(path, &error.into()),
+    })
+}
+
+/// The same in a build that has no URLs.
+#[cfg(not(feature = "remote"))]
+pub fn download(path: &Path, _: &Session) -> Result<(File, u64), Failure> {
+    Err(not_built(path))
 }
 
 /// Opens what a URL leads to, in a build that cannot.

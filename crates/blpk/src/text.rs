@@ -14,6 +14,14 @@ pub fn quoted(path: &Path) -> String {
     }
 }
 
+/// The path for scripts: as it was given; of a URL, without what may be secret.
+pub fn exact(path: &Path) -> String {
+    match url::is_url(path) {
+        true => url::public(path),
+        false => path.to_string_lossy().into_owned(),
+    }
+}
+
 /// The path, without anything that a terminal would interpret.
 pub fn shown(path: &Path) -> String {
     plain(&path.to_string_lossy())

@@ -17,11 +17,16 @@ pub fn is_url(path: &Path) -> bool {
     path.to_str().is_some_and(is_url) && !path.exists()
 }
 
-/// The name of a URL in messages, without what may be secret.
+/// The name of a URL in messages, in quotes.
 pub fn name(path: &Path) -> String {
+    format!("'{}'", public(path))
+}
+
+/// A URL without what may be secret.
+pub fn public(path: &Path) -> String {
     let shown = plain(&path.to_string_lossy());
     let shown = shown.split(['?', '#']).next().unwrap_or_default();
-    let shown = match shown.split_once("://") {
+    match shown.split_once("://") {
         Some((scheme, rest)) => {
             let (authority, below) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
             // A name and a password before the host. Azure has a container there.
@@ -32,8 +37,7 @@ pub fn name(path: &Path) -> String {
             format!("{scheme}://{host}{below}")
         }
         None => shown.to_owned(),
-    };
-    format!("'{shown}'")
+    }
 }
 
 /// The part of an option before and after the first `=`.

@@ -73,7 +73,7 @@ impl Append {
             "the library appends to arrays in frames (NdArray::append); blpk export and blpk import make a new one",
         )?;
         self.check_extension()?;
-        let input = Input::open(&self.input)?;
+        let input = Input::open(&self.input, session)?;
         let metadata = input::read_metadata(self.metadata.as_deref(), &self.input)?;
         let file = FileEdit::find(&self.file, Some(&input))?;
         let builder = with_given!(self.chunks.editor(Editor::builder()),

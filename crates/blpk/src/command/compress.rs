@@ -130,7 +130,7 @@ impl Compress {
 
     /// Compresses one file.
     fn file(&self, input: &Path, output: &Path, session: &Session) -> Result<Status, Failure> {
-        let (path, input) = (input, Input::open(input)?);
+        let (path, input) = (input, Input::open(input, session)?);
         let metadata = input::read_metadata(self.metadata.as_deref(), path)?;
         let mut output = Output::create_binary(output, &[&input], session)?;
         output.keep_time(&input);

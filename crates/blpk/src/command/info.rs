@@ -27,7 +27,7 @@ use crate::spool::Spool;
 use crate::status::Status;
 use crate::strip::Strip;
 use crate::terminal;
-use crate::text::{or_unknown, plain, shown};
+use crate::text::{exact, or_unknown, plain, shown};
 use crate::url;
 use auto::Source;
 
@@ -100,7 +100,7 @@ impl Info {
             false => Status::CutShort,
         };
         if self.json {
-            summary.prepend("path", self.path.to_string_lossy());
+            summary.prepend("path", exact(&self.path));
             if let Some(tuned) = &tuned {
                 summary.append("auto", auto::json(tuned));
             }
@@ -121,7 +121,7 @@ impl Info {
             return output::print(&(heading + &intact.text()));
         }
         let mut object = intact.json();
-        object["path"] = json!(self.path.to_string_lossy());
+        object["path"] = json!(exact(&self.path));
         object["error"] = json!(error);
         json_text::print(&object)
     }
@@ -156,7 +156,7 @@ impl Info {
     fn plain(&self, tuned: &Tuned, len: Option<u64>) -> Result<Status, Failure> {
         if self.json {
             json_text::print(&json!({
-                "path": self.path.to_string_lossy(),
+                "path": exact(&self.path),
                 "kind": "plain",
                 "file_bytes": len,
                 "auto": auto::json(tuned),

@@ -40,7 +40,7 @@ impl Patch {
             &self.file,
             "the library changes arrays in frames (NdArray::write_slice)",
         )?;
-        let input = Input::open(&self.input)?;
+        let input = Input::open(&self.input, session)?;
         let file = FileEdit::find(&self.file, Some(&input))?;
         let mut editor = file.open(Editor::builder(), session)?;
         let progress = Progress::new(session, input.length());

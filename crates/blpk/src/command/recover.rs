@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use crate::session::Session;
 use crate::spool::{Spool, WithLists};
 use crate::status::Status;
-use crate::text::{count, shown};
+use crate::text::{count, exact, shown};
 
 /// Save the sound chunks of a damaged file
 ///
@@ -60,7 +60,7 @@ impl Recover {
                     return Err(failure);
                 };
                 let object = json!({
-                    "path": self.input.to_string_lossy(),
+                    "path": exact(&self.input),
                     "output": Value::Null,
                     "complete": false,
                     "error": title,
@@ -289,7 +289,7 @@ impl Found {
 /// The report for scripts, with lists of losses and damages.
 fn json(input: &Path, output: &Path, report: &Recovery, is_changing: bool) -> Value {
     json!({
-        "path": input.to_string_lossy(),
+        "path": exact(input),
         "output": output.to_string_lossy(),
         "complete": report.is_complete(),
         "members": report.members,

@@ -24,7 +24,7 @@ use crate::spool::{Spool, WithLists};
 use crate::status::Status;
 use crate::strip::Strip;
 use crate::terminal;
-use crate::text::{count, quoted, shown};
+use crate::text::{count, exact, quoted, shown};
 
 const GOOD: Style = AnsiColor::Green.on_default();
 
@@ -233,7 +233,7 @@ impl Outcome {
         let lists = report.map(|(_, damages)| ("damages", damages));
         let report = report.map(|(report, _)| report);
         let object = json!({
-            "path": self.path.to_string_lossy(),
+            "path": exact(&self.path),
             "status": self.status.code(),
             "ok": self.status == Status::Done,
             "chunks": report.map(|report| report.chunks),

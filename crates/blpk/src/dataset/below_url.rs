@@ -7,10 +7,8 @@ use crate::failure::Failure;
 use crate::session::Session;
 #[cfg(feature = "remote")]
 use crate::{dataset::walk::Found, input::has_known_ending, remote::failure};
-
-/// The file of a sparse frame that contains everything but the chunks.
 #[cfg(feature = "remote")]
-const METADATA: &str = "chunks.b2frame";
+use bloscpack::frame::wire::METADATA_FILE;
 
 /// Datasets, and files whose names are those of ours, below a URL.
 #[cfg(feature = "remote")]
@@ -39,7 +37,7 @@ pub fn below(path: &Path, session: &Session) -> Result<Below, Failure> {
     let sparse = store
         .paths()
         .map(Path::new)
-        .filter(|file| file.ends_with(METADATA));
+        .filter(|file| file.ends_with(METADATA_FILE));
     let sparse = sparse.filter_map(Path::parent).map(url);
     found.extend(sparse.map(|folder| Found::Directory(folder, None)));
     let folders: Vec<String> = found

@@ -136,7 +136,7 @@ pub fn open_npy(path: &Path, session: &Session) -> Result<NpyFile<File>, Failure
 
 /// Opens a file that can be read at any position. Standard input is first copied into a temporary file.
 fn file(path: &Path, session: &Session) -> Result<File, Failure> {
-    let input = Input::open(path)?;
+    let input = Input::open(path, session)?;
     let file = match input.by_position() {
         Some(_) if !is_standard_input(path) => input.file().try_clone(),
         _ => spool(&input, session),

@@ -55,7 +55,7 @@ pub fn has_known_ending(path: &Path) -> bool {
 /// Nothing is taken out of a pipe.
 pub fn is_frame(path: &Path) -> Result<bool, Failure> {
     if is_standard_input(path) && !is_directory(path)? {
-        let input = Input::open(path).ok();
+        let input = Input::on_disk(path).ok();
         let bytes = input.as_ref().and_then(Input::by_position);
         let probed = bytes.and_then(|bytes| probe_source(bytes).ok());
         return Ok(probed.unwrap_or_default().family == Some(Family::Frame));

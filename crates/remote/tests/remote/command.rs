@@ -40,6 +40,7 @@ fn files() -> tempfile::TempDir {
         to.join("file.blp"),
     )
     .unwrap();
+    std::fs::write(to.join("lines.csv"), "a,b\n1,x\n2,y\n").unwrap();
     let writer = bloscpack::records::RecordWriter::builder();
     let mut writer = writer
         .packed(1000)
@@ -73,6 +74,11 @@ fn compare(
         vec!["export", "--to", "jsonl", "--rows", "3..9", "{}/table", "-"],
         vec!["records", "get", "{}/r.blp", "7", "990.."],
         vec!["records", "get", "{}/r.blp", "1000"],
+        vec!["records", "unpack", "{}/r.blp", "-"],
+        vec!["recover", "{}/file.blp", "-"],
+        vec!["recover", "{}/nothing.blp", "-"],
+        vec!["compress", "-t", "1", "{}/lines.csv", "-"],
+        vec!["records", "pack", "{}/lines.csv", "-"],
         vec!["cat", "{}/nothing.blp"],
     ];
     if has_listings {
@@ -108,21 +114,36 @@ fn compare(
             "{args:?}: {found:?} {expected:?}"
         );
     }
-    let args = [
-        "convert",
-        "--layout",
-        "blz",
-        &format!("{base}/array"),
-        "copy",
-    ];
-    let output = run(program, folder, environment, &args);
-    assert!(output.status.success(), "{output:?}");
-    let copy = run(program, folder, &[], &["cat", "copy"]);
-    assert_eq!(
-        copy.stdout,
-        run(program, folder, &[], &["cat", "bucket/array"]).stdout
-    );
-    std::fs::remove_dir_all(folder.join("copy")).unwrap();
+    for (args, shown) in [
+        (
+            ["convert", "--layout=blz", "{}/array", "copy"],
+            &["cat", "copy"],
+        ),
+        (
+            ["convert", "--format=2", "{}/file.blp", "copy.blp"],
+            &["cat", "copy.blp"],
+        ),
+        (
+            ["import", "--layout=blz", "{}/lines.csv", "copy"],
+            &["export", "--to=csv", "copy", "-"] as &[&str],
+        ),
+    ] {
+        let [found, expected] =
+            [(base, environment), ("bucket", &[])].map(|(base, environment)| {
+                let args = args.map(|arg| arg.replace("{}", base));
+                let args: Vec<&str> = args.iter().map(String::as_str).collect();
+                let made = run(program, folder, environment, &args);
+                assert!(made.status.success(), "{args:?}: {made:?}");
+                let shown = run(program, folder, &[], shown);
+                let copy = folder.join("copy");
+                let removed = std::fs::remove_dir_all(&copy);
+                removed
+                    .or_else(|_| std::fs::remove_file(copy.with_extension("blp")))
+                    .unwrap();
+                shown.stdout
+            });
+        assert!(found == expected && !found.is_empty(), "{args:?}");
+    }
 }
 
 #[test]

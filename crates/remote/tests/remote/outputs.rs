@@ -189,10 +189,6 @@ fn changes(program: &Path, at: &Path, environment: &[(&str, &str)]) {
             "cannot be followed",
         ),
         (
-            vec!["recover", "s3://bucket/plain.blp", "x.blp"],
-            "reads files, not URLs",
-        ),
-        (
             vec!["dataset", "trim", "s3://bucket/array", "5"],
             "under another URL",
         ),

@@ -31,11 +31,8 @@ impl Convert {
         match &opened.input {
             Some(input) if opened.is_bloscpack() => self.file_from_file(input, opened, session),
             None if opened.is_bloscpack() => {
-                let title = format!(
-                    "{}: Bloscpack files are only converted from the disk",
-                    opened.origin.name
-                );
-                Err(Failure::usage(title).hint("use blpk cat URL | blpk compress - OUT"))
+                let input = Input::open_binary(&self.path, session)?;
+                self.file_from_file(&input, opened, session)
             }
             _ => self.file_from_rows(opened, session),
         }

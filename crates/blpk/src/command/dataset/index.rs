@@ -17,7 +17,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
-use crate::text::{count, plain, shown};
+use crate::text::{count, exact, plain, shown};
 
 /// Store the minimum, maximum and nulls of each superchunk
 ///
@@ -219,7 +219,7 @@ impl Index {
             object
         });
         json_text::print(&json!({
-            "path": self.path.to_string_lossy(),
+            "path": exact(&self.path),
             "indexes": results.collect::<Value>(),
         }))
     }

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::output;
 use crate::session::Session;
 use crate::status::Status;
-use crate::text::shown;
+use crate::text::{exact, shown};
 
 /// Repair a dataset that another program has left inconsistent
 ///
@@ -108,7 +108,7 @@ impl Repair {
             json!({ "file": finding.path, "what": finding.message, "state": state, "remedy": remedy })
         };
         json!({
-            "path": self.path.to_string_lossy(),
+            "path": exact(&self.path),
             "dry_run": self.dry_run,
             "findings": found.iter().map(finding).collect::<Value>(),
         })

@@ -57,7 +57,7 @@ impl Set {
             return Err(Failure::usage(title).hint("they select the elements to overwrite"));
         }
         let edit = DatasetEdit::find(&self.path)?;
-        let input = Input::open(&self.input)?;
+        let input = Input::open(&self.input, session)?;
         let mut dataset = edit.open(session)?;
         let target = self.target(&dataset)?;
         let progress = Progress::new(session, Some(target.bytes()));

@@ -31,7 +31,7 @@ pub fn import(
     storage: &StorageArgs,
     session: &Session,
 ) -> Result<Status, Failure> {
-    let input = Input::open(from)?;
+    let input = Input::open(from, session)?;
     let progress = Progress::new(session, input.length());
     let mut reader = input.reader(&progress);
     let header = read_header(&mut reader);

@@ -56,7 +56,7 @@ pub struct Append {
 impl Append {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         frame::refuse(&self.file, READ)?;
-        let input = Input::open(&self.input)?;
+        let input = Input::open(&self.input, session)?;
         let file = FileEdit::find(&self.file, Some(&input)).map_err(|failure| {
             let is_missing = failure.status() == Status::Failed && !self.file.exists();
             match is_missing {

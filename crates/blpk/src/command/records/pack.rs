@@ -112,7 +112,7 @@ impl Pack {
         if self.second.is_none() {
             spare_other_file(target)?;
         }
-        let input = Input::open(source)?;
+        let input = Input::open(source, session)?;
         let metadata = input::read_metadata(self.metadata.as_deref(), source)?;
         self.check(metadata.as_ref())?;
         let mut output = Output::create_binary(target, &[&input], session)?;
