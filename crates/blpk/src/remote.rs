@@ -2,7 +2,7 @@
 
 use std::fs::File;
 #[cfg(feature = "remote")]
-use std::io::{Read as _, Seek as _, Write as _};
+use std::io::{self, Read, Seek as _, Write};
 use std::path::Path;
 
 use bloscpack::open::{Container, OpenOptions};
@@ -32,6 +32,22 @@ pub fn open(
     opened.map_err(|error| failure(path, &error))
 }
 
+/// Copies all bytes, shown as progress. Fails once the work is asked to stop.
+#[cfg(feature = "remote")]
+pub fn copy(from: &mut impl Read, to: &mut impl Write, progress: &Progress) -> io::Result<u64> {
+    let (mut piece, mut copied) = (vec![0; PIECE], 0);
+    loop {
+        interrupt::check()?;
+        let (read, _) = match from.read(&mut piece)? {
+            0 => return Ok(copied),
+            count => piece.split_at(count),
+        };
+        to.write_all(read)?;
+        progress.advance(to_u64(read.len()));
+        copied += to_u64(read.len());
+    }
+}
+
 /// Copies what a URL leads to into a temporary file, and returns that and its length.
 #[cfg(feature = "remote")]
 pub fn download(path: &Path, session: &Session) -> Result<(File, u64), Failure> {
@@ -40,16 +56,7 @@ pub fn download(path: &Path, session: &Session) -> Result<(File, u64), Failure> 
         let length = object.size()?;
         let progress = Progress::new(session, Some(length));
         let (mut reader, mut file) = (Cursor::new(object), tempfile::tempfile()?);
-        let mut piece = vec![0; PIECE];
-        loop {
-            interrupt::check()?;
-            let (now, _) = match reader.read(&mut piece)? {
-                0 => break,
-                len => piece.split_at_mut(len),
-            };
-            file.write_all(now)?;
-            progress.advance(to_u64(now.len()));
-        }
+        copy(&mut reader, &mut file, &progress)?;
         progress.finish();
         file.rewind()?;
         Ok((file, length))
@@ -82,7 +89,7 @@ pub fn has_objects(path: &Path, session: &Session) -> Result<bool, Failure> {
     drop(writable.map_err(|error| failure(path, &error.into()))?);
     match session.remote()?.store(&url) {
         Ok(_) => Ok(true),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(failure(path, &error.into())),
     }
 }
@@ -90,8 +97,20 @@ pub fn has_objects(path: &Path, session: &Session) -> Result<bool, Failure> {
 /// Puts a directory below a URL.
 #[cfg(feature = "remote")]
 pub fn upload(made: &Path, path: &Path, session: &Session) -> Result<(), Failure> {
-    let done = session.remote()?.upload(made, &path.to_string_lossy());
-    done.map(drop).map_err(|error| failure(path, &error.into()))
+    let progress = Progress::new(session, None);
+    let shown = progress.clone();
+    let watch = move |bytes, total| {
+        shown.set_total(Some(total));
+        shown.advance(bytes);
+        interrupt::check()
+    };
+    let remote = session.remote()?;
+    let done = remote.upload_watched(made, &path.to_string_lossy(), watch);
+    progress.finish();
+    match done {
+        Err(_) if interrupt::is_requested() => Err(Failure::interrupted()),
+        done => done.map(drop).map_err(|error| failure(path, &error.into())),
+    }
 }
 
 /// Opens a dataset at a URL to change it.

@@ -16,12 +16,16 @@ use object_store::{PutMode, PutOptions, UpdateVersion};
 use std::collections::HashMap;
 use std::io::{Error, ErrorKind};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// How many files are sent at once.
 const AT_ONCE: usize = 16;
 
 /// The versions of the objects that were put, by their paths.
 pub(crate) type Versions = HashMap<String, UpdateVersion>;
+
+/// Called with the bytes of each object that was put. An error ends the work.
+pub(crate) type Watch = Arc<dyn Fn(u64) -> Result<(), Error> + Send + Sync>;
 
 /// An object to put, and what has to be there before.
 #[derive(Debug, Clone)]
@@ -43,13 +47,14 @@ pub(crate) enum Content {
 
 impl Put {
     /// Puts the object, if what is there is what was expected.
-    async fn send(self) -> Result<(String, UpdateVersion), Failure> {
+    async fn send(self, watch: &Watch) -> Result<(String, UpdateVersion), Failure> {
         let permit = self.place.shared.permits.acquire().await;
         let _permit = permit.map_err(|_| Failure::ended())?;
         let bytes = match self.content {
             Content::Bytes(bytes) => bytes,
             Content::File(file) => std::fs::read(file)?.into(),
         };
+        let len = bytes.len() as u64;
         let is_update = self.replaces.is_some();
         let mode = match self.replaces {
             Some(version) => PutMode::Update(version),
@@ -59,6 +64,7 @@ impl Put {
         let put = store.put_opts(path, bytes.into(), PutOptions::from(mode));
         match put.await {
             Ok(put) => {
+                watch(len)?;
                 let (e_tag, version) = (put.e_tag, put.version);
                 Ok((self.path, UpdateVersion { e_tag, version }))
             }
@@ -76,7 +82,11 @@ impl Put {
 }
 
 /// Puts objects in steps: all objects of a step at once, and no step before the last one is done.
-pub(crate) fn put_in_steps(place: &Place, steps: Vec<Vec<Put>>) -> Result<Versions, Failure> {
+pub(crate) fn put_in_steps(
+    place: &Place,
+    steps: Vec<Vec<Put>>,
+    watch: Watch,
+) -> Result<Versions, Failure> {
     let work = async move {
         let mut versions = Versions::new();
         for mut step in steps {
@@ -86,7 +96,8 @@ pub(crate) fn put_in_steps(place: &Place, steps: Vec<Vec<Put>>) -> Result<Versio
                     put.replaces = Some(version.clone());
                 }
             }
-            let sent = stream::iter(step).map(Put::send).buffer_unordered(AT_ONCE);
+            let sent = stream::iter(step).map(|put| put.send(&watch));
+            let sent = sent.buffer_unordered(AT_ONCE);
             versions.extend(sent.try_collect::<Vec<_>>().await?);
         }
         Ok(versions)
@@ -127,7 +138,11 @@ pub(crate) fn steps_of_new(mut puts: Vec<Put>) -> Vec<Vec<Put>> {
 }
 
 /// Puts all files of a folder where nothing is, and returns how many bytes they have.
-pub(crate) fn upload(place: &Place, folder: &std::path::Path) -> Result<u64, Failure> {
+pub(crate) fn upload(
+    place: &Place,
+    folder: &std::path::Path,
+    watch: impl Fn(u64, u64) -> Result<(), Error> + Send + Sync + 'static,
+) -> Result<u64, Failure> {
     let store = RemoteStore::listed(place.clone())?;
     if !store.is_empty() {
         let what = format!(
@@ -159,7 +174,8 @@ pub(crate) fn upload(place: &Place, folder: &std::path::Path) -> Result<u64, Fai
             });
         }
     }
-    put_in_steps(place, steps_of_new(puts))?;
+    let watch = Arc::new(move |sent| watch(sent, bytes));
+    put_in_steps(place, steps_of_new(puts), watch)?;
     Ok(bytes)
 }
 

@@ -194,10 +194,24 @@ impl Remote {
     /// Returns [`AlreadyExists`](io::ErrorKind::AlreadyExists) if there is anything below the URL; any error of the
     /// folder and of the store, after which there may be objects that no reader takes for a dataset.
     pub fn upload(&self, folder: &Path, url: &str) -> io::Result<u64> {
+        self.upload_watched(folder, url, |_, _| Ok(()))
+    }
+
+    /// As [`upload`](Self::upload), and calls `watch` with the bytes of each object that was put, and with those of all of
+    /// them.
+    ///
+    /// # Errors
+    /// Returns the errors of [`upload`](Self::upload), and that of `watch`, which ends the work.
+    pub fn upload_watched(
+        &self,
+        folder: &Path,
+        url: &str,
+        watch: impl Fn(u64, u64) -> io::Result<()> + Send + Sync + 'static,
+    ) -> io::Result<u64> {
         let location = Location::parse(url)?;
         let place = self.place(&location)?;
         check_place(&place, location.scheme == Scheme::Http, false)?;
-        Ok(upload(&place, folder)?)
+        Ok(upload(&place, folder, watch)?)
     }
 
     /// Whether there is an object at a URL.

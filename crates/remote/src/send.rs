@@ -52,7 +52,7 @@ impl Overlay {
                 return Err(append::refused(&self.place.name, what));
             }
         };
-        put_in_steps(&self.place, steps)
+        put_in_steps(&self.place, steps, Arc::new(|_| Ok(())))
     }
 
     /// The object for a file that was put.

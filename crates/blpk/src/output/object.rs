@@ -5,13 +5,14 @@ use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use bloscpack::storage::Cursor;
-use bloscpack::wire::internal::to_u64;
 use bloscpack_remote::{RemoteWriter, WriteOptions};
 
 use super::{Replaces, SyncingFile, exists};
 use crate::failure::Failure;
 use crate::input::{LOOK, look_at};
-use crate::interrupt::{self, Deferred};
+use crate::interrupt::Deferred;
+use crate::progress::Progress;
+use crate::remote;
 use crate::session::Session;
 use crate::url;
 
@@ -24,10 +25,8 @@ pub struct ObjectFile {
     writer: RemoteWriter,
     /// A temporary file, for data whose beginning is known at its end. `None` for data that is sent as it comes.
     spool: Option<SyncingFile>,
+    progress: Progress,
 }
-
-/// Bytes that are copied at once.
-const PIECE: usize = 1 << 20;
 
 impl ObjectFile {
     /// Begins an object. With -f it replaces one that is there.
@@ -63,6 +62,7 @@ impl ObjectFile {
             replaces: is_there,
             writer,
             spool,
+            progress: Progress::new(session, None),
         })
     }
 
@@ -106,18 +106,12 @@ impl ObjectFile {
         let length = file.metadata()?.len();
         file.rewind()?;
         writer.expect(length);
-        let mut piece = vec![0; PIECE];
-        let mut sent = 0;
-        while sent < length {
-            interrupt::check()?;
-            let count = file.read(&mut piece)?;
-            if count == 0 {
-                return Err(io::ErrorKind::UnexpectedEof.into());
-            }
-            let (read, _) = piece.split_at(count);
-            writer.write_all(read)?;
-            sent += to_u64(count);
+        self.progress.set_total(Some(length));
+        let sent = remote::copy(&mut file, &mut writer, &self.progress);
+        self.progress.finish();
+        match sent? == length {
+            true => writer.finish(),
+            false => Err(io::ErrorKind::UnexpectedEof.into()),
         }
-        writer.finish()
     }
 }

@@ -4,6 +4,7 @@ use crate::bucket::{Bucket, FAULTS, Fault};
 use bloscpack::dataset::{CArray, CTable};
 use bloscpack::storage::Store;
 use bloscpack_remote::{ChangedByAnotherWriter, Remote};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 use std::time::Duration;
 
@@ -392,9 +393,26 @@ fn uploads() {
         Ok(remote.upload(&path, URL).map(drop)?)
     });
     let remote = bucket.remote();
-    remote.upload(&path, URL).unwrap();
+    let (sent, total) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let watch = {
+        let (sent, total) = (Arc::clone(&sent), Arc::clone(&total));
+        move |bytes, all| {
+            sent.fetch_add(bytes, Ordering::Relaxed);
+            total.store(all, Ordering::Relaxed);
+            Ok(())
+        }
+    };
+    let bytes = remote.upload_watched(&path, URL, watch).unwrap();
+    assert!(bytes > 1000 && sent.load(Ordering::Relaxed) == bytes);
+    assert_eq!(total.load(Ordering::Relaxed), bytes);
     let error = remote.upload(&path, URL).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists);
+    let stopped = remote.upload_watched(&path, "memory://bucket/stopped", |_, _| {
+        Err(std::io::Error::other("asked to stop"))
+    });
+    assert!(stopped.unwrap_err().to_string().contains("asked to stop"));
+    let left = remote.store("memory://bucket/stopped").unwrap();
+    assert!(CArray::open_in(left).is_err());
 }
 
 /// On a socket.
