@@ -117,7 +117,7 @@ fn compare(
     for (args, shown) in [
         (
             ["convert", "--layout=blz", "{}/array", "copy"],
-            &["cat", "copy"],
+            &["cat", "copy"] as &[&str],
         ),
         (
             ["convert", "--format=2", "{}/file.blp", "copy.blp"],
@@ -125,23 +125,22 @@ fn compare(
         ),
         (
             ["import", "--layout=blz", "{}/lines.csv", "copy"],
-            &["export", "--to=csv", "copy", "-"] as &[&str],
+            &["export", "--to=csv", "copy", "-"],
         ),
     ] {
-        let [found, expected] =
-            [(base, environment), ("bucket", &[])].map(|(base, environment)| {
-                let args = args.map(|arg| arg.replace("{}", base));
-                let args: Vec<&str> = args.iter().map(String::as_str).collect();
-                let made = run(program, folder, environment, &args);
-                assert!(made.status.success(), "{args:?}: {made:?}");
-                let shown = run(program, folder, &[], shown);
-                let copy = folder.join("copy");
-                let removed = std::fs::remove_dir_all(&copy);
-                removed
-                    .or_else(|_| std::fs::remove_file(copy.with_extension("blp")))
-                    .unwrap();
-                shown.stdout
-            });
+        let [found, expected] = [base, "bucket"].map(|base| {
+            let args = args.map(|arg| arg.replace("{}", base));
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            let made = run(program, folder, environment, &args);
+            assert!(made.status.success(), "{args:?}: {made:?}");
+            let shown = run(program, folder, &[], shown);
+            let copy = folder.join("copy");
+            let removed = std::fs::remove_dir_all(&copy);
+            removed
+                .or_else(|_| std::fs::remove_file(copy.with_extension("blp")))
+                .unwrap();
+            shown.stdout
+        });
         assert!(found == expected && !found.is_empty(), "{args:?}");
     }
 }
