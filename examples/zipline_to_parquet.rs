@@ -283,6 +283,10 @@ impl Source for Minutes {
             (asset, to)
         };
         let rows = to - from;
-        Ok(Some(Batch { rows, columns }))
+        Ok(Some(Batch {
+            rows,
+            columns,
+            ..Batch::default()
+        }))
     }
 }

@@ -85,6 +85,7 @@ impl Source for Held {
         Ok(is_left.then(|| Batch {
             rows: self.rows,
             columns: self.columns.clone(),
+            ..Batch::default()
         }))
     }
 }

@@ -32,6 +32,7 @@ mod bytes;
 mod elements;
 mod error;
 mod file;
+mod located;
 mod members;
 mod opener;
 mod options;
@@ -53,6 +54,8 @@ mod dataset;
 mod frame;
 #[cfg(feature = "frames")]
 mod frame_summary;
+#[cfg(feature = "frames")]
+mod store;
 #[cfg(feature = "datasets")]
 mod table;
 
@@ -71,7 +74,7 @@ pub use summary::{Line, Summary};
 /// Parts for the command. They may change at any time.
 #[doc(hidden)]
 pub mod internal {
-    pub use super::probe::is_directory;
+    pub use super::located::{is_directory, is_store};
     pub use super::text::{count, list, or_unknown, plain, pretty, shape};
 }
 
@@ -108,6 +111,8 @@ pub enum Kind {
     Table,
     /// A Blosc2 frame, with or without an n-dimensional array.
     Frame,
+    /// A tree of frames and tables, as python-blosc2 writes it.
+    Store,
 }
 
 impl Kind {
@@ -120,6 +125,7 @@ impl Kind {
             Self::Array => "carray",
             Self::Table => "ctable",
             Self::Frame => "frame",
+            Self::Store => "store",
         }
     }
 }
@@ -161,6 +167,18 @@ pub trait Container: Send + Sync {
     fn summary_with(&mut self, take: &mut dyn FnMut(Summary) -> Result<()>) -> Result<Summary> {
         let _ = take;
         self.summary()
+    }
+
+    /// Passes what is in a store to `take`, by path; false for an input that is not one.
+    ///
+    /// # Errors
+    /// Returns those of `take`.
+    fn members(
+        &mut self,
+        take: &mut dyn FnMut(&str, Result<Outline>) -> Result<()>,
+    ) -> Result<bool> {
+        let _ = take;
+        Ok(false)
     }
 
     /// Checks and decompresses every chunk.

@@ -1,5 +1,7 @@
 //! The functions that open.
 
+#[cfg(feature = "frames")]
+use super::Inner;
 use super::bytes::Bytes;
 use super::file::BloscpackFile;
 use super::options::INTERRUPTED;
@@ -9,6 +11,8 @@ use crate::shared_source::SharedSource;
 #[cfg(feature = "datasets")]
 use bloscpack_datasets::Dataset;
 use bloscpack_error::{Error, IoSide, Result};
+#[cfg(feature = "frames")]
+use bloscpack_frames::store::FrameStore;
 #[cfg(all(feature = "datasets", feature = "frames"))]
 use bloscpack_storage::{Key, Store};
 use bloscpack_storage::{ReadAt, Snapshot};
@@ -34,6 +38,10 @@ use std::sync::Arc;
 /// Returns errors of the file system, with the path; those of opening a dataset or a frame; and
 /// [`Unsupported`](bloscpack_error::Category::Unsupported) for a directory that is not a dataset.
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
+    #[cfg(feature = "frames")]
+    if let Some(found) = super::store::open_path(path, options)? {
+        return Ok(found);
+    }
     let failed = |error: Error| error.in_file(path);
     let family = probe(path).reading().map_err(failed)?.family;
     if matches!(family, Some(Family::Directory | Family::Archive)) {
@@ -74,11 +82,21 @@ fn open_shared(
 ) -> Result<Box<dyn Container>> {
     #[cfg(all(feature = "datasets", feature = "zip"))]
     if super::probe_source(&source).reading()?.family == Some(Family::Archive) {
+        #[cfg(feature = "frames")]
+        if let Some(tree) = super::store::in_archive(Arc::clone(&source), options)? {
+            return super::store::container(Arc::new(tree), "", options);
+        }
         return contained(dataset_options(options).open_zip(source)?, options);
     }
     #[cfg(feature = "frames")]
     if super::probe_source(&source).reading()?.family == Some(Family::Frame) {
-        return super::frame::open_source(source, options, warnings);
+        let opened = super::frame::open_source(Arc::clone(&source), options, warnings)?;
+        return match opened.inner() {
+            Inner::Frame(frame) if FrameStore::is_frame(frame) => {
+                super::store::open_frame(source, options)
+            }
+            _ => Ok(opened),
+        };
     }
     let source = match options.watch.0 {
         Some(_) => Arc::new(Watched {
@@ -145,6 +163,9 @@ pub fn open_store(
     let metadata = Key::root().join(bloscpack_frames::wire::METADATA_FILE)?;
     if store.kind(&metadata).reading()?.is_some() {
         return super::frame::open_store(store, options);
+    }
+    if let Some(tree) = super::store::in_store(Arc::new(store.clone()), options)? {
+        return super::store::container(Arc::new(tree), "", options);
     }
     contained(dataset_options(options).open_in(store)?, options)
 }

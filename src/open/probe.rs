@@ -48,6 +48,8 @@ pub enum Family {
     Directory,
     /// A ZIP archive, which is read like a directory. Only known with the feature `zip`.
     Archive,
+    /// The directory of a tree of frames.
+    Store,
 }
 
 /// Looks at what a path leads to. Only regular files are opened: the writer of a pipe would notice.
@@ -146,13 +148,17 @@ fn is_marked(first: &[u8], magic: &[u8]) -> bool {
 
 #[cfg(feature = "frames")]
 fn directory(path: &Path) -> io::Result<Probe> {
-    let family = match path
-        .join(bloscpack_frames::wire::METADATA_FILE)
-        .symlink_metadata()
-    {
-        Ok(_) => Family::Frame,
-        Err(error) if is_about_name(&error) => Family::Directory,
-        Err(error) => return Err(error),
+    let has = |name: &str| match path.join(name).symlink_metadata() {
+        Ok(_) => Ok(true),
+        Err(error) if is_about_name(&error) => Ok(false),
+        Err(error) => Err(error),
+    };
+    let family = if has(bloscpack_frames::wire::METADATA_FILE)? {
+        Family::Frame
+    } else if has(bloscpack_frames::store::EMBED_FILE)? {
+        Family::Store
+    } else {
+        Family::Directory
     };
     Ok(Probe {
         family: Some(family),
@@ -168,17 +174,8 @@ fn directory(_: &Path) -> io::Result<Probe> {
     })
 }
 
-/// Whether a path leads to a directory; false for a name that leads nowhere, which opening it reports.
-pub fn is_directory(path: &Path) -> io::Result<bool> {
-    match fs::metadata(path) {
-        Ok(metadata) => Ok(metadata.is_dir()),
-        Err(error) if is_about_name(&error) => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
 /// Whether the name is wrong, and not the disk.
-fn is_about_name(error: &io::Error) -> bool {
+pub(super) fn is_about_name(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound, PermissionDenied};
     let kinds = [
         NotFound,

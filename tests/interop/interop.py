@@ -22,12 +22,13 @@ import pipes
 import read
 import records
 import recovered
+import stores
 import written
 from common import Command, Place, Tally, prepare_reference
 
 PARTS = {part.__name__: part for part in (
     written, read, pipes, append, habits, recovered, records, datasets, arrays, exchange,
-    chunks2)}
+    chunks2, stores)}
 
 
 def main():

@@ -1,5 +1,7 @@
 //! Nothing but the elements.
 
+use super::format::Format;
+use super::refuse::{refuse_missing, refuse_varying};
 use super::source::{Progress, Source, for_each};
 use bloscpack_error::Result;
 use std::io::Write;
@@ -25,7 +27,9 @@ pub fn write_bytes(
     progress: &mut Progress<'_>,
 ) -> Result<()> {
     source.schema().only("bytes are those of one column")?;
-    for_each(source, progress, |_, batch| {
+    refuse_varying(source.schema(), Format::Bytes)?;
+    for_each(source, progress, |schema, batch| {
+        refuse_missing(schema, &batch, Format::Bytes)?;
         Ok(batch
             .columns
             .iter()

@@ -68,7 +68,11 @@ fn put_line(schema: &Schema, batch: &Batch, row: usize, line: &mut String) -> Re
         }
         // Writing to a string does not fail.
         let _ = write!(line, "{}:", Value::from(column.name.as_str()));
-        row_json(column, bytes, row, line)?;
+        match batch.cells(at).json(row) {
+            // Writing to a string does not fail.
+            Some(json) => drop(write!(line, "{json}")),
+            None => row_json(column, bytes, row, line)?,
+        }
     }
     line.push('}');
     Ok(())

@@ -56,8 +56,10 @@ mod npy;
 #[cfg(feature = "npz")]
 mod npz;
 mod options;
+mod refuse;
 mod schema;
 mod source;
+mod values;
 
 #[cfg(feature = "record-batches")]
 pub use arrow::{BatchConverter, RecordBatches, catches_panics, of_record_batches, record_batches};
@@ -77,9 +79,12 @@ pub use options::ImportOptions;
 #[cfg(feature = "arrow")]
 pub use parquet;
 pub use schema::{Batch, Column, Schema};
-pub use source::{ArraySource, BoxedSource, FieldsSource, NdSource, Progress, Source, TableSource};
+pub use source::{
+    ArraySource, BoxedSource, FieldsSource, NdSource, Progress, Source, StoreSource, TableSource,
+};
 #[doc(hidden)]
 pub use source::{Content, Flat};
+pub use values::Cells;
 #[cfg(feature = "record-batches")]
 pub use {arrow_array, arrow_schema};
 

@@ -3,6 +3,7 @@
 use super::error::ExchangeError;
 use super::format::Format;
 use super::int::{in_memory, to_u64};
+use super::refuse::{refuse_missing, refuse_varying};
 use super::schema::{Batch, Schema, structured};
 use super::source::{Content, Flat, Progress, Source, for_each};
 use bloscpack_dtype::{
@@ -37,6 +38,7 @@ pub fn write_npy(
     progress: &mut Progress<'_>,
 ) -> Result<()> {
     let schema = source.schema();
+    refuse_varying(schema, Format::Npy)?;
     let (dtype, row_shape) = match schema.columns.as_slice() {
         [column] if !schema.is_table => (column.dtype.clone(), column.row_shape.as_slice()),
         columns => (structured(columns)?, &[][..]),
@@ -50,6 +52,7 @@ pub fn write_npy(
     let no_place = |error: NpyError| Error::usage(error.to_string());
     to.write_all(&header.encode().map_err(no_place)?)?;
     for_each(source, progress, |schema, batch| {
+        refuse_missing(schema, &batch, Format::Npy)?;
         match batch.columns.as_slice() {
             [bytes] => to.write_all(bytes)?,
             _ => to.write_all(&interleaved(schema, &batch)?)?,

@@ -191,6 +191,7 @@ impl Source for NpzSource {
         Ok(Some(Batch {
             rows: rows.end - rows.start,
             columns: columns.collect::<Result<_>>()?,
+            ..Batch::default()
         }))
     }
 }

@@ -2,9 +2,11 @@
 
 use super::error::ExchangeError;
 use super::int::to_u64;
+use super::values::Cells;
 use bloscpack_datasets::{Attributes, CArray, CArrayBuilder, CTable, CTableBuilder};
 use bloscpack_dtype::{ByteOrder, DType, Field, Kind, Struct};
 use bloscpack_error::{Error, Result};
+use bloscpack_frames::store::ItemKind;
 
 /// A column: what it is called and what its elements are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +17,10 @@ pub struct Column {
     pub dtype: DType,
     /// Elements of a row along each axis; none where a row is one element.
     pub row_shape: Vec<u64>,
+    /// Whether rows may be missing.
+    pub nullable: bool,
+    /// What its values are if they vary in length: the dtype then has no bytes, and rows are [`Cells::Varying`].
+    pub varying: Option<ItemKind>,
 }
 
 impl Column {
@@ -31,6 +37,8 @@ impl Column {
             name: name.into(),
             dtype,
             row_shape: Vec::new(),
+            nullable: false,
+            varying: None,
         }
     }
 
@@ -98,6 +106,12 @@ impl Schema {
         self.columns
             .iter()
             .fold(0, |sum, column| sum.saturating_add(column.row_bytes()))
+    }
+
+    /// Whether a column has values of varying length.
+    #[must_use]
+    pub fn has_varying(&self) -> bool {
+        self.columns.iter().any(|column| column.varying.is_some())
     }
 
     /// A new table of these columns with these attributes, where `each` says more of every column.
@@ -168,15 +182,23 @@ pub(super) fn row_shape(shape: &[u64]) -> &[u64] {
 }
 
 /// Some rows of each column.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Batch {
     /// How many rows.
     pub rows: u64,
     /// The bytes of each column, in C order and as its dtype has them.
     pub columns: Vec<Vec<u8>>,
+    /// What the rows of each column are, where they are not all elements; may be empty or shorter.
+    pub cells: Vec<Cells>,
 }
 
 impl Batch {
+    /// What the rows of a column are.
+    #[must_use]
+    pub fn cells(&self, column: usize) -> &Cells {
+        self.cells.get(column).unwrap_or(&Cells::Elements)
+    }
+
     /// Refuses a batch that does not have the bytes of its rows in each column.
     pub(super) fn check(&self, schema: &Schema) -> Result<()> {
         let (found, expected) = (self.columns.len(), schema.columns.len());
@@ -185,7 +207,24 @@ impl Batch {
                 "the source gave {found} columns, expected {expected}"
             )));
         }
-        for (column, bytes) in schema.columns.iter().zip(&self.columns) {
+        for (number, (column, bytes)) in schema.columns.iter().zip(&self.columns).enumerate() {
+            let rows = match (self.cells(number), &column.varying) {
+                (Cells::Elements, None) => self.rows,
+                (Cells::Present(present), None) => to_u64(present.len()),
+                (Cells::Varying(values), Some(_)) => to_u64(values.len()),
+                _ => {
+                    return Err(Error::usage(format!(
+                        "column {:?}: rows of another kind",
+                        column.name
+                    )));
+                }
+            };
+            if rows != self.rows {
+                let (name, expected) = (&column.name, self.rows);
+                return Err(Error::usage(format!(
+                    "column {name:?}: {rows} rows, expected {expected}"
+                )));
+            }
             let found = to_u64(bytes.len());
             if column.row_bytes().checked_mul(self.rows) != Some(found) {
                 return Err(Error::usage(format!(

@@ -57,6 +57,7 @@ mod nd;
 mod options;
 mod part;
 mod storage;
+pub mod store;
 // Public for tests and for the other crates of the workspace.
 #[doc(hidden)]
 pub mod wire;
@@ -69,6 +70,7 @@ pub use nd::{Caches, NdArray, NdArrayBuilder, default_shapes};
 pub use ndarray;
 pub use options::FrameOptions;
 pub use part::FramePart;
+pub use store::StoreError;
 pub use wire::array::ArrayMeta;
 pub use wire::header::FrameHeader;
 pub use wire::kind::{ArrayKind, FrameKind};

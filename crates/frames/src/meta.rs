@@ -5,7 +5,7 @@ use crate::int::to_u64;
 use crate::memory::zeroed;
 use crate::part::FramePart;
 use crate::storage::{Origin, SMALL};
-use crate::wire::header::FrameHeader;
+use crate::wire::header::{FrameHeader, Sizes};
 use crate::wire::kind::FrameKind;
 use crate::wire::{ChunkPlace, Trailer, decode_index, encode_index};
 use blosc1::internal::has_blocks;
@@ -46,6 +46,16 @@ impl FrameMeta {
         origin: &Origin,
         limits: &Limits,
     ) -> bloscpack_error::Result<Self> {
+        Self::read_as(source, origin, limits, Sizes::Fixed)
+    }
+
+    /// The same, of a frame whose chunks may have these sizes.
+    pub(crate) fn read_as(
+        source: &dyn Object,
+        origin: &Origin,
+        limits: &Limits,
+        sizes: Sizes,
+    ) -> bloscpack_error::Result<Self> {
         let source = ReadAhead::new(source, SMALL);
         let reader = Reader {
             source: &source,
@@ -62,7 +72,7 @@ impl FrameMeta {
             return Err(FrameError::cut_short(FramePart::Frame, None, size, frame_len).into());
         }
         let header = reader.section(FramePart::Header, 0..header_len, frame_len)?;
-        let mut header = FrameHeader::decode(&header)?;
+        let mut header = FrameHeader::decode_as(&header, sizes)?;
         let (found, allowed) = (header.content_len, limits.total);
         FrameError::check_limit(FramePart::Header, Limit::Total, found, allowed)?;
         let trailer_at = reader.trailer_at(frame_len)?;
@@ -72,9 +82,13 @@ impl FrameMeta {
             FrameKind::Contiguous => header_len + header.section_len,
             FrameKind::Sparse => header_len,
         };
-        let nchunks = header.nchunks()?;
+        // Chunks of any length are only counted by the index.
+        let nchunks = match sizes {
+            Sizes::Varying if header.content_len > 0 => None,
+            _ => Some(header.nchunks()?),
+        };
         let places = match nchunks {
-            0 => {
+            Some(0) => {
                 // A frame that was emptied keeps its old length, which means nothing.
                 header.section_len = 0;
                 Vec::new()
@@ -169,11 +183,12 @@ impl Reader<'_> {
     }
 
     /// Reads the index: a chunk, whose data says where the others are.
-    fn index(&self, room: Range<u64>, nchunks: u64) -> bloscpack_error::Result<Vec<ChunkPlace>> {
-        // A header allows 2^28 chunks at most.
-        let len = nchunks * ENTRY_LEN;
+    fn index(
+        &self,
+        room: Range<u64>,
+        nchunks: Option<u64>,
+    ) -> bloscpack_error::Result<Vec<ChunkPlace>> {
         let part = || FramePart::Index;
-        FrameError::check_limit(part(), Limit::Offsets, len, self.limits.offsets)?;
         let failed = |error| index_error(room.start, error);
         let first = room.start..room.start + to_u64(HEADER_LEN);
         let first = self.section(part(), first, room.end)?;
@@ -181,6 +196,10 @@ impl Reader<'_> {
             Error::bug(format!("{} bytes of {HEADER_LEN} were read", first.len()))
         })?;
         let header = ChunkHeader::parse(first).map_err(failed)?;
+        let nchunks = nchunks.unwrap_or(u64::from(header.nbytes) / ENTRY_LEN);
+        // A header allows 2^28 chunks at most.
+        let len = nchunks * ENTRY_LEN;
+        FrameError::check_limit(part(), Limit::Offsets, len, self.limits.offsets)?;
         if u64::from(header.nbytes) != len {
             let (found, expected) = (header.nbytes, format!("{len} for {nchunks} chunks"));
             return Err(FrameError::damaged(part(), None, "length", found, expected).into());

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bloscpack::open::Outline;
+use bloscpack::open::{Outline, internal};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -18,7 +18,9 @@ use crate::status::Status;
 use crate::text::{count, plain, quoted, shape, shown};
 use crate::url;
 
-/// List the datasets and files below a directory
+/// List the datasets and files below a directory, or what is in a store
+///
+/// Of a store (.b2z, .b2d, .b2e), the paths within are printed, as a/x, and `.` for a table that is all of it.
 ///
 /// Prints one line for each array, table or file: path, kind, layout, dtype or columns, shape, and size of its content, as
 /// far as it has them, sorted by path. Columns are part of their tables. Files are recognized by their first bytes or by
@@ -30,13 +32,16 @@ pub struct Ls {
     #[arg(long)]
     json: bool,
 
-    /// Directory to search
+    /// Directory to search, or store
     #[arg(value_name = "DIR", default_value = ".")]
     path: PathBuf,
 }
 
 impl Ls {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        if let Some(status) = self.members(session)? {
+            return Ok(status);
+        }
         if is_not_directory(&self.path) && !url::is_url(&self.path) {
             let title = format!("{} is not a directory", quoted(&self.path));
             return Err(Failure::usage(title).hint("blpk info shows what a file contains"));
@@ -75,6 +80,39 @@ impl Ls {
             json_text::print(&json!({ "datasets": found, "others": others }))?;
         }
         Ok(worst)
+    }
+}
+
+impl Ls {
+    /// Lists what is in a store; `None` if the path leads to none.
+    fn members(&self, session: &Session) -> Result<Option<Status>, Failure> {
+        if url::is_url(&self.path) || !internal::is_store(&self.path) {
+            return Ok(None);
+        }
+        let mut opened = Opened::open(&self.path, session)?;
+        let mut members = Vec::new();
+        let listed = opened.container.members(&mut |path, outline| {
+            members.push((PathBuf::from(path), outline));
+            Ok(())
+        });
+        if !listed.map_err(|error| opened.origin.failure(&error))? {
+            return Ok(None);
+        }
+        let (mut worst, mut found) = (Status::Done, Vec::new());
+        for (path, outline) in members {
+            let outline = outline.map_err(|error| not_opened(&path, &error));
+            let status = outline.as_ref().err().map(Failure::status);
+            worst = worst.max(status.unwrap_or(Status::Done));
+            match (self.json, outline) {
+                (true, outline) => found.push(entry(&path, &outline, None)),
+                (false, Ok(outline)) => output::print(&line(&path, &outline))?,
+                (false, Err(failure)) => failure.report(),
+            }
+        }
+        if self.json {
+            json_text::print(&json!({ "datasets": found, "others": 0 }))?;
+        }
+        Ok(Some(worst))
     }
 }
 

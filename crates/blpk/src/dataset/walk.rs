@@ -5,8 +5,7 @@ use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use bloscpack::dataset::Dataset;
-use bloscpack::open::{Family, probe};
+use bloscpack::open::{Family, OpenOptions, probe};
 use bloscpack::{Category, Error};
 
 use crate::container::Opened;
@@ -130,7 +129,7 @@ impl Below {
 }
 
 fn is_sparse_frame(path: &Path) -> bool {
-    probe(path).is_ok_and(|probed| probed.family == Some(Family::Frame))
+    probe(path).is_ok_and(|probed| matches!(probed.family, Some(Family::Frame | Family::Store)))
 }
 
 /// Whether a file begins as one of ours, or has a name like one. Opening a file that cannot be read reports that.
@@ -141,7 +140,8 @@ fn is_ours(path: &Path) -> bool {
 /// Whether a file is a ZIP archive of anything but a dataset.
 fn is_other_archive(path: &Path) -> bool {
     let is_archive = probe(path).is_ok_and(|probed| probed.family == Some(Family::Archive));
-    is_archive && Dataset::open(path).is_err_and(|error| error.category() == Category::Unsupported)
+    let opened = || bloscpack::open::open(path, &OpenOptions::new());
+    is_archive && opened().is_err_and(|error| error.category() == Category::Unsupported)
 }
 
 /// Opens a dataset or a sparse frame. An error that names no file says less than that of the walk.

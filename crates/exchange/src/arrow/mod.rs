@@ -34,6 +34,7 @@ mod tap;
 mod thrift;
 mod to;
 mod types;
+mod varying;
 #[cfg(feature = "arrow")]
 mod write;
 

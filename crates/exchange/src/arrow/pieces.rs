@@ -82,7 +82,11 @@ impl ArrowSource {
             .done
             .checked_add(rows)
             .ok_or_else(|| ExchangeError::damaged(self.format, "batch", "more than 2^64 rows"))?;
-        Ok(Some(Batch { rows, columns }))
+        Ok(Some(Batch {
+            rows,
+            columns,
+            ..Batch::default()
+        }))
     }
 }
 

@@ -1,8 +1,10 @@
 //! Elements as arrays of Arrow.
 
 use super::types::{TypeMapping, parts, unit_of};
+use super::varying;
 use crate::int::in_memory;
-use crate::schema::{Batch, Schema};
+use crate::schema::{Batch, Column, Schema};
+use crate::values::Cells;
 use arrow_array::builder::StringBuilder;
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, RecordBatch,
@@ -28,15 +30,35 @@ pub(super) fn record_batch(
     mapping: TypeMapping,
 ) -> Result<RecordBatch> {
     let fields = schema.fields().iter();
+    let mut cells = batch.cells.into_iter();
     let parts = fields.zip(columns.columns.iter().zip(batch.columns));
     let arrays = parts.map(|(field, (column, bytes))| {
-        array_of(field, &column.dtype, &column.row_shape, bytes, mapping)
+        let cells = cells.next().unwrap_or_default();
+        column_array(field, column, bytes, &cells, mapping)
             .map_err(|error| error.in_file(format!("column {}", column.name)))
     });
     let arrays = arrays.collect::<Result<Vec<_>>>()?;
     let rows = RecordBatchOptions::new().with_row_count(Some(in_memory(batch.rows)?));
     RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &rows)
         .map_err(|error| Error::usage(format!("Arrow: {error}")))
+}
+
+/// The rows of a column.
+fn column_array(
+    of: &Field,
+    column: &Column,
+    bytes: Vec<u8>,
+    cells: &Cells,
+    mapping: TypeMapping,
+) -> Result<ArrayRef> {
+    if let (Cells::Varying(values), Some(kind)) = (cells, &column.varying) {
+        return varying::array(kind, &values.iter().collect::<Vec<_>>(), mapping);
+    }
+    let array = array_of(of, &column.dtype, &column.row_shape, bytes, mapping)?;
+    match cells {
+        Cells::Present(present) => varying::only_present(&array, present),
+        _ => Ok(array),
+    }
 }
 
 /// The elements of a column, or lists of them, as an array of the type of its field.

@@ -7,6 +7,7 @@ use arrow_schema::{DataType, Field, Fields, Schema as ArrowSchema, TimeUnit as U
 use bloscpack_datasets::wire::Attributes;
 use bloscpack_dtype::{ByteOrder, DType, Kind, TimeBase, TimeUnit};
 use bloscpack_error::{Error, Result};
+use bloscpack_frames::store::ItemKind;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -48,8 +49,13 @@ impl TypeMapping {
 /// The schema of what is written.
 pub(super) fn schema_of(schema: &Schema, mapping: TypeMapping) -> Result<ArrowSchema> {
     let fields = schema.columns.iter().map(|column| {
+        if let Some(kind) = &column.varying {
+            return Ok(Field::new(&column.name, type_of(kind, mapping), true));
+        }
         let noted = HashMap::from([(DTYPE.to_owned(), column.dtype.to_string())]);
-        Ok(field(&column.name, &column.dtype, &column.row_shape, mapping)?.with_metadata(noted))
+        let field = field(&column.name, &column.dtype, &column.row_shape, mapping)?;
+        let nulls = field.is_nullable() || column.nullable;
+        Ok(field.with_nullable(nulls).with_metadata(noted))
     });
     let fields: Vec<Field> = fields.collect::<Result<_>>()?;
     let mut noted = HashMap::new();
@@ -60,6 +66,25 @@ pub(super) fn schema_of(schema: &Schema, mapping: TypeMapping) -> Result<ArrowSc
         noted.insert(KIND.to_owned(), "array".to_owned());
     }
     Ok(ArrowSchema::new_with_metadata(fields, noted))
+}
+
+/// The type of values of this kind.
+pub(super) fn type_of(kind: &ItemKind, mapping: TypeMapping) -> DataType {
+    match kind {
+        ItemKind::Bool => DataType::Boolean,
+        ItemKind::Int => DataType::Int64,
+        ItemKind::UInt => DataType::UInt64,
+        ItemKind::Float => DataType::Float64,
+        ItemKind::Bytes => DataType::Binary,
+        ItemKind::List(item) => DataType::List(Arc::new(item_field(item, mapping))),
+        _ if mapping.string_views => DataType::Utf8View,
+        _ => DataType::Utf8,
+    }
+}
+
+/// The items of a list.
+pub(super) fn item_field(item: &ItemKind, mapping: TypeMapping) -> Field {
+    Field::new("item", type_of(item, mapping), true)
 }
 
 /// The metadata of a schema: whether it is a table, and the attributes.

@@ -74,9 +74,12 @@ fn write_separated(
     let mut cell = String::new();
     for_each(source, progress, |schema, batch| {
         for row in 0..in_memory(batch.rows)? {
-            for (column, bytes) in schema.columns.iter().zip(&batch.columns) {
+            for (number, (column, bytes)) in schema.columns.iter().zip(&batch.columns).enumerate() {
                 cell.clear();
-                row_text(column, bytes, row, &mut cell)?;
+                match batch.cells(number).text(row) {
+                    Some(text) => cell.push_str(&text),
+                    None => row_text(column, bytes, row, &mut cell)?,
+                }
                 writer.write_field(&cell).map_err(io::Error::from)?;
             }
             writer

@@ -192,6 +192,7 @@ fn column(name: &str, guess: &Guess, options: &ImportOptions) -> Result<Column> 
 impl<S: ReadAt> CsvSource<S> {
     fn read(&mut self, rows: u64) -> Result<Batch> {
         let mut batch = Batch {
+            cells: Vec::new(),
             rows: 0,
             columns: vec![Vec::new(); self.schema.columns.len()],
         };

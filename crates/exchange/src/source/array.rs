@@ -135,6 +135,7 @@ impl Source for ArraySource<'_> {
         Ok(Some(Batch {
             rows: rows.end - rows.start,
             columns: vec![read],
+            ..Batch::default()
         }))
     }
 }

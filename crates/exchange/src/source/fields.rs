@@ -93,6 +93,10 @@ impl Source for FieldsSource<'_> {
             columns.push(column);
         }
         let rows = batch.rows;
-        Ok(Some(Batch { rows, columns }))
+        Ok(Some(Batch {
+            rows,
+            columns,
+            ..Batch::default()
+        }))
     }
 }

@@ -228,6 +228,7 @@ impl<C: Content> Source for Flat<C> {
         Ok(Some(Batch {
             rows: rows.end - rows.start,
             columns: vec![read.inspect_err(|_| self.rest = 0..0)?],
+            ..Batch::default()
         }))
     }
 }

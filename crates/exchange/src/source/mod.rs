@@ -5,6 +5,7 @@ mod fields;
 mod flat;
 mod nd;
 mod rows;
+mod store;
 mod table;
 
 pub use array::ArraySource;
@@ -12,6 +13,7 @@ pub use fields::FieldsSource;
 pub use flat::{Content, Flat};
 pub use nd::NdSource;
 pub use rows::RowsSource;
+pub use store::StoreSource;
 pub use table::TableSource;
 
 use super::int::to_u64;
@@ -122,7 +124,8 @@ const MAX_EMPTY_ROWS: u64 = 1 << 20;
 /// Refuses to write rows without bytes one by one, since a few bytes of input may claim any number of them.
 pub(super) fn check_empty_rows(source: &dyn Source) -> Result<()> {
     let rows = source.rows();
-    match source.schema().row_bytes() == 0 && rows > MAX_EMPTY_ROWS {
+    let is_empty = source.schema().row_bytes() == 0 && !source.schema().has_varying();
+    match is_empty && rows > MAX_EMPTY_ROWS {
         true => Err(Error::usage(format!(
             "{rows} rows without bytes: only .npy can store so many"
         ))),

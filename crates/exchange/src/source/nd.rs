@@ -108,6 +108,7 @@ impl Source for NdSource<'_> {
         Ok(Some(Batch {
             rows: rows.end - rows.start,
             columns: vec![read],
+            ..Batch::default()
         }))
     }
 }

@@ -79,6 +79,10 @@ impl Source for RowsSource<'_> {
             next = (next + 1) % width;
         }
         let rows = batch.rows;
-        Ok(Some(Batch { rows, columns }))
+        Ok(Some(Batch {
+            rows,
+            columns,
+            ..Batch::default()
+        }))
     }
 }

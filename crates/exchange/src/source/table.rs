@@ -99,6 +99,7 @@ impl Source for TableSource<'_> {
         Ok(Some(Batch {
             rows: rows.end - rows.start,
             columns,
+            ..Batch::default()
         }))
     }
 }

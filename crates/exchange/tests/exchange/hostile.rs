@@ -247,7 +247,11 @@ impl Source for Short {
 
     fn next_batch(&mut self, _: usize) -> bloscpack_error::Result<Option<Batch>> {
         let columns = vec![vec![0; 11]];
-        Ok(Some(Batch { rows: 3, columns }))
+        Ok(Some(Batch {
+            rows: 3,
+            columns,
+            ..Batch::default()
+        }))
     }
 }
 

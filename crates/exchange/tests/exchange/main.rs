@@ -106,6 +106,7 @@ impl Source for Held {
         Ok((to > from).then_some(Batch {
             rows: to - from,
             columns,
+            ..Batch::default()
         }))
     }
 }

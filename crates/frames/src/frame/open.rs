@@ -5,6 +5,7 @@ use crate::FrameOptions;
 use crate::error::FrameError;
 use crate::meta::FrameMeta;
 use crate::storage::{FileStorage, METADATA_FILE, Origin, ReaderStorage, SparseStorage};
+use crate::wire::header::Sizes;
 use crate::wire::kind::FrameKind;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{
@@ -91,6 +92,16 @@ impl FrameOptions {
         self.read_with(source, Origin::source(None))
     }
 
+    /// Opens a contiguous frame whose chunks and blocks may be of any length. Only its metadata can be read by the methods of
+    /// `Frame`.
+    pub(crate) fn read_varying(&self, source: Box<dyn Object>) -> Result<Frame> {
+        let origin = Origin::source(None);
+        let meta = FrameMeta::read_as(&*source, &origin, &self.limits, Sizes::Varying)?;
+        let meta = contiguous(meta)?;
+        let storage = ReaderStorage::new(source, origin, &meta);
+        Ok(Frame::new(Box::new(storage), meta, self))
+    }
+
     fn read_with(
         &self,
         source: impl ReadAt + Send + Sync + 'static,
@@ -150,7 +161,10 @@ impl FrameOptions {
 
 /// The metadata of a frame in one file.
 fn read_contiguous(source: &dyn Object, origin: &Origin, limits: &Limits) -> Result<FrameMeta> {
-    let meta = FrameMeta::read(source, origin, limits)?;
+    contiguous(FrameMeta::read(source, origin, limits)?)
+}
+
+fn contiguous(meta: FrameMeta) -> Result<FrameMeta> {
     match meta.header.kind {
         FrameKind::Contiguous => Ok(meta),
         found @ FrameKind::Sparse => Err(FrameError::WrongKind { found }.into()),

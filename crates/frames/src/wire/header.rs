@@ -12,7 +12,7 @@
 //! 87  metalayers, up to header_len
 //!
 //! flags: 12 for version 2 (low four bits) with offsets of 64 bits. Version 3 has blocks of varying length, and bit 6 means
-//!        chunks of varying length: neither is supported, unless there is no content
+//!        chunks of varying length: a `Frame` supports neither, unless there is no content. Bit 7 comes with version 3
 //! codec: low four bits; level: high four bits
 //! ```
 
@@ -36,7 +36,7 @@ const PART: FramePart = FramePart::Header;
 pub const MAGIC: &[u8; 10] = b"\x9e\xa8b2frame\0";
 const VARLEN_CHUNKS: u8 = 0x40;
 /// Flags of frames whose chunks or blocks vary in length. All others have [`FrameHeader::FLAGS`].
-const VARLEN_FLAGS: [u8; 3] = [0x13, 0x52, 0x53];
+const VARLEN_FLAGS: [u8; 5] = [0x13, 0x52, 0x53, 0x93, 0xd3];
 /// The number of filters, which is also the type of their sixteen bytes.
 const FILTERS: u8 = 6;
 /// Where the metalayers begin.
@@ -54,6 +54,15 @@ const MAX_NCHUNKS: u64 = ((1 << 31) - 1) / 8;
 #[must_use]
 pub fn is_frame(first_bytes: &[u8]) -> bool {
     first_bytes.starts_with(MAGIC)
+}
+
+/// Whether a reader can do with chunks and blocks of any length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sizes {
+    /// All chunks have the chunk size of the header, and all blocks one size.
+    Fixed,
+    /// Each chunk and each block has its own.
+    Varying,
 }
 
 /// The lengths in the first bytes of a frame.
@@ -152,6 +161,11 @@ impl FrameHeader {
     /// blocks or chunks of varying length), and [`FrameError::Damaged`] for fields that no writer writes or that contradict
     /// each other.
     pub fn decode(bytes: &[u8]) -> Result<Self, FrameError> {
+        Self::decode_as(bytes, Sizes::Fixed)
+    }
+
+    /// The same, for a reader that expects these sizes.
+    pub(crate) fn decode_as(bytes: &[u8], sizes: Sizes) -> Result<Self, FrameError> {
         let FramePrefix {
             header_len,
             frame_len,
@@ -166,7 +180,7 @@ impl FrameHeader {
         let [flags, kind, codec, split_mode] = read_flags(cursor)?;
         let kind = read_kind(cursor, kind)?;
         let content_len = cursor.count64("uncompressed bytes")?;
-        if content_len > 0 {
+        if content_len > 0 && sizes == Sizes::Fixed {
             refuse_varlen(cursor, flags)?;
         }
         let section_len = cursor.count64("bytes of all chunks")?;
@@ -175,7 +189,7 @@ impl FrameHeader {
             return Err(cursor.damaged(4, "typesize", 0, "at least 1"));
         }
         let blocksize = cursor.count32(I32, "blocksize")?;
-        let chunk_size = read_chunk_size(cursor, content_len)?;
+        let chunk_size = read_chunk_size(cursor, content_len, sizes)?;
         let threads = (cursor.i16("threads")?, cursor.i16("threads")?);
         let has_vlmetalayers = read_vlmetalayers(cursor)?;
         let pipeline = Pipeline::read(cursor)?;
@@ -204,13 +218,17 @@ impl FrameHeader {
             use_dict: pipeline.use_dict,
             metalayers,
         };
-        header.check_room(header_len)?;
+        header.check_room(header_len, sizes)?;
         Ok(header)
     }
 
     /// The number of chunks fits an index, and the index precedes the trailer.
-    fn check_room(&self, header_len: u32) -> Result<(), FrameError> {
-        if self.nchunks()? == 0 || self.kind == FrameKind::Sparse {
+    fn check_room(&self, header_len: u32, sizes: Sizes) -> Result<(), FrameError> {
+        let is_empty = match sizes {
+            Sizes::Fixed => self.nchunks()? == 0,
+            Sizes::Varying => self.content_len == 0,
+        };
+        if is_empty || self.kind == FrameKind::Sparse {
             return Ok(());
         }
         let used = u64::from(header_len) + to_u64(Trailer::MIN_LEN);

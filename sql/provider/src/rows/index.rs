@@ -89,6 +89,7 @@ fn column(
     let batch = converter.convert(Batch {
         rows: u64::try_from(entries.len()).map_err(|_| Error::bug("zones"))?,
         columns: vec![bytes.concat()],
+        ..Batch::default()
     })?;
     let is_unknown = BooleanArray::from_iter(values.iter().map(|value| Some(value.is_none())));
     let known = nullif(at(batch.columns(), 0)?, &is_unknown);

@@ -17,7 +17,11 @@ impl Once {
         Self {
             schema: schema.clone(),
             rows,
-            batch: Some(Batch { rows, columns }),
+            batch: Some(Batch {
+                rows,
+                columns,
+                ..Batch::default()
+            }),
         }
     }
 

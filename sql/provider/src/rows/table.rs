@@ -123,6 +123,7 @@ impl Rows for TableRows {
             let batch = column.converter.convert(Batch {
                 rows: rows.end - rows.start,
                 columns: vec![bytes],
+                ..Batch::default()
             })?;
             Ok(Arc::clone(at(batch.columns(), 0)?))
         });

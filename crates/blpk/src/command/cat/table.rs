@@ -118,9 +118,14 @@ fn add(
     let selection = Selection::of(Part::Rows(Bounds { start, end })).columns(names);
     let mut source = container.columns(&selection)?;
     while let Some(batch) = source.next_batch(1 << 20)? {
-        for ((column, bytes), shown) in columns.iter().zip(&batch.columns).zip(&mut *shown) {
-            let cells = cells(column, bytes, batch.rows)?;
-            cells.into_iter().for_each(|cell| shown.push(cell));
+        let columns = columns.iter().zip(&batch.columns).zip(&mut *shown);
+        for (number, ((column, bytes), shown)) in columns.enumerate() {
+            let of = batch.cells(number);
+            let cells = cells(column, bytes, batch.rows)?.into_iter().enumerate();
+            for (row, cell) in cells {
+                let text = of.text(row).map(|text| cut(&plain(&text), WIDEST));
+                shown.push(text.unwrap_or(cell));
+            }
         }
     }
     Ok(())

@@ -4,7 +4,8 @@ use super::super::cursor::{Cursor, FALSE, I32, SIXTEEN, TEXT, TRUE};
 use super::super::kind::FrameKind;
 use super::super::trailer::Trailer;
 use super::{
-    FILTERS, FrameHeader, FramePrefix, MAGIC, NO_CHUNK_SIZE, PART, VARLEN_CHUNKS, VARLEN_FLAGS,
+    FILTERS, FrameHeader, FramePrefix, MAGIC, NO_CHUNK_SIZE, PART, Sizes, VARLEN_CHUNKS,
+    VARLEN_FLAGS,
 };
 use crate::error::FrameError;
 use crate::int::to_u64;
@@ -84,11 +85,12 @@ pub(super) fn refuse_varlen(cursor: &Cursor, flags: u8) -> Result<(), FrameError
 pub(super) fn read_chunk_size(
     cursor: &mut Cursor,
     content_len: u64,
+    sizes: Sizes,
 ) -> Result<Option<u32>, FrameError> {
     let field = "chunk size";
     let found = cursor.i32(field)?;
     match u32::try_from(found) {
-        Ok(0) if content_len > 0 => {
+        Ok(0) if content_len > 0 && sizes == Sizes::Fixed => {
             let at = cursor.at().checked_sub(4).map(to_u64);
             Err(chunks_vary(at))
         }

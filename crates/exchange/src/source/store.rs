@@ -1,0 +1,229 @@
+//! [`StoreSource`]: a table in a store of frames.
+
+use super::{Batch, Schema, Source, check_rows};
+use crate::int::{in_memory, to_u64};
+use crate::schema::Column;
+use crate::values::{Cells, no_bytes};
+use bloscpack_error::{Error, Result};
+use bloscpack_frames::StoreError;
+use bloscpack_frames::store::{
+    ColumnData, ColumnKind, ItemKind, StoreColumn, StoreTable, TableReader, Value,
+};
+use std::ops::Range;
+
+/// The most positions that are read at once, and those of values whose length is only known when they are read.
+const MOST: u64 = 1 << 20;
+const MOST_VARYING: u64 = 1 << 15;
+
+/// The rows of a table in a store of frames, without those that were deleted. Missing values are null.
+#[derive(Debug)]
+pub struct StoreSource<'a> {
+    table: &'a StoreTable,
+    schema: Schema,
+    reader: TableReader,
+    rows: u64,
+    /// The next position to look at, the rows to pass over from there on, and those to return after them.
+    next: u64,
+    skip: u64,
+    left: u64,
+}
+
+impl<'a> StoreSource<'a> {
+    /// All columns, or those with these names, in this order.
+    ///
+    /// # Errors
+    /// Returns wrong usage if a column does not exist, `Unsupported` for one whose values are not read, and any damage.
+    pub fn new(table: &'a StoreTable, names: &[impl AsRef<str>]) -> Result<Self> {
+        let all = table.columns();
+        let numbers: Vec<usize> = match names {
+            [] => (0..all.len()).collect(),
+            names => names
+                .iter()
+                .map(|name| number(all, name.as_ref()))
+                .collect::<Result<_>>()?,
+        };
+        let chosen = numbers.iter().filter_map(|number| all.get(*number));
+        Ok(Self {
+            table,
+            schema: Schema::table(chosen.map(column).collect::<Result<_>>()?),
+            reader: table.reader(&numbers)?,
+            rows: table.rows(),
+            next: 0,
+            skip: 0,
+            left: table.rows(),
+        })
+    }
+
+    /// Only these rows.
+    ///
+    /// # Errors
+    /// Returns wrong usage if there are not so many.
+    pub fn range(mut self, rows: Range<u64>) -> Result<Self> {
+        check_rows(&rows, self.table.rows())?;
+        self.rows = rows.end - rows.start;
+        (self.skip, self.left) = (rows.start, self.rows);
+        Ok(self)
+    }
+
+    /// The wanted rows among these positions, counted from the first position.
+    fn wanted(&mut self, positions: &Range<u64>) -> Result<Vec<usize>> {
+        let live = self.table.live(positions.clone())?;
+        let mut wanted = Vec::new();
+        for (at, _) in live.iter().enumerate().filter(|(_, live)| **live) {
+            match (self.skip, self.left) {
+                (0, 0) => break,
+                (0, _) => {
+                    wanted.push(at);
+                    self.left -= 1;
+                }
+                _ => self.skip -= 1,
+            }
+        }
+        Ok(wanted)
+    }
+
+    fn read(&mut self, bytes: usize) -> Result<Option<Batch>> {
+        let most = match self.schema.has_varying() {
+            true => MOST_VARYING,
+            false => MOST,
+        };
+        let fitting = to_u64(bytes) / self.schema.row_bytes().max(1);
+        let step = fitting.clamp(1, most);
+        while self.left > 0 {
+            let end = self.table.positions().min(self.next + step);
+            if self.next >= end {
+                return Err(Error::usage("the table has changed since it was opened"));
+            }
+            let positions = self.next..end;
+            self.next = end;
+            let wanted = self.wanted(&positions)?;
+            if let (Some(first), Some(last)) = (wanted.first(), wanted.last()) {
+                let start = positions.start;
+                let range = start + to_u64(*first)..start + to_u64(*last) + 1;
+                let wanted: Vec<usize> = wanted.iter().map(|at| at - first).collect();
+                return self.batch(&range, &wanted).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    fn batch(&mut self, range: &Range<u64>, wanted: &[usize]) -> Result<Batch> {
+        let mut batch = Batch {
+            rows: to_u64(wanted.len()),
+            ..Batch::default()
+        };
+        let read = self.reader.read(range)?;
+        for (column, data) in self.schema.columns.iter().zip(read) {
+            let (bytes, cells) = match (data, &column.varying) {
+                (ColumnData::Fixed { bytes, present }, _) => {
+                    let size = in_memory(column.row_bytes())?;
+                    let present = present.map(|present| pick(&present, wanted));
+                    elements(&bytes, size, wanted, present)?
+                }
+                (ColumnData::Varying(values), Some(kind)) => {
+                    let values = pick(&values, wanted);
+                    if let Some(value) = values.iter().find(|value| !fits(value, kind)) {
+                        let what = format!("{value:?} in a column of {kind:?}");
+                        return Err(
+                            StoreError::damaged(format!("column {}", column.name), what).into()
+                        );
+                    }
+                    (Vec::new(), Cells::Varying(values))
+                }
+                _ => return Err(Error::bug("values of another kind than their column")),
+            };
+            batch.columns.push(bytes);
+            batch.cells.push(cells);
+        }
+        Ok(batch)
+    }
+}
+
+impl Source for StoreSource<'_> {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
+        self.read(bytes).inspect_err(|_| self.left = 0)
+    }
+}
+
+fn number(columns: &[StoreColumn], name: &str) -> Result<usize> {
+    let found = columns.iter().position(|column| column.name == name);
+    found.ok_or_else(|| {
+        let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
+        Error::usage(format!(
+            "no column {name:?} (there are {})",
+            names.join(", ")
+        ))
+    })
+}
+
+fn column(column: &StoreColumn) -> Result<Column> {
+    Ok(match &column.kind {
+        ColumnKind::Fixed { dtype, row_shape } => Column {
+            row_shape: row_shape.clone(),
+            nullable: column.nullable,
+            ..Column::new(&column.name, dtype.clone())
+        },
+        kind => Column {
+            nullable: true,
+            varying: Some(match kind {
+                ColumnKind::Varying(kind) => kind.clone(),
+                _ => ItemKind::Any,
+            }),
+            ..Column::new(&column.name, no_bytes()?)
+        },
+    })
+}
+
+/// These of the values.
+fn pick<T: Clone>(values: &[T], wanted: &[usize]) -> Vec<T> {
+    wanted
+        .iter()
+        .filter_map(|at| values.get(*at).cloned())
+        .collect()
+}
+
+/// The bytes of the wanted rows. Those of missing ones are zero: what is there is not data.
+fn elements(
+    bytes: &[u8],
+    size: usize,
+    wanted: &[usize],
+    present: Option<Vec<bool>>,
+) -> Result<(Vec<u8>, Cells)> {
+    let mut chosen = Vec::with_capacity(bytes.len());
+    for (row, at) in wanted.iter().enumerate() {
+        let element = at
+            .checked_mul(size)
+            .and_then(|start| bytes.get(start..)?.get(..size));
+        let element = element.ok_or_else(|| Error::bug("fewer elements than positions"))?;
+        match present.as_ref().and_then(|present| present.get(row)) {
+            Some(false) => chosen.resize(chosen.len() + size, 0),
+            _ => chosen.extend_from_slice(element),
+        }
+    }
+    Ok((chosen, present.map_or(Cells::Elements, Cells::Present)))
+}
+
+/// Whether a value is of a kind, or missing.
+fn fits(value: &Value, kind: &ItemKind) -> bool {
+    match (kind, value) {
+        (_, Value::Nil)
+        | (ItemKind::Any, _)
+        | (ItemKind::Bool, Value::Bool(_))
+        | (ItemKind::Int, Value::Int(_))
+        | (ItemKind::UInt, Value::UInt(_))
+        | (ItemKind::Float, Value::Float(_) | Value::Int(_))
+        | (ItemKind::Text, Value::Text(_))
+        | (ItemKind::Bytes, Value::Bytes(_)) => true,
+        (ItemKind::UInt, Value::Int(number)) => *number >= 0,
+        (ItemKind::List(item), Value::List(values)) => values.iter().all(|value| fits(value, item)),
+        _ => false,
+    }
+}

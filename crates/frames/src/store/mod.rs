@@ -1,0 +1,337 @@
+//! Trees of frames, and the tables in them, as python-blosc2 writes them: `.b2z`, `.b2d` and `.b2e`.
+//!
+//! [`FrameStore`] opens what is in a [`Store`], such as a directory or a ZIP archive, or in one frame.
+//! [The format](https://github.com/bloscpack/bloscpack/blob/main/docs/format-stores.md) is on a page of its own. Everything is only read.
+//! Indexes are ignored, and nothing in a store is ever executed.
+
+mod embed;
+mod error;
+mod msgpack;
+mod table;
+mod varying;
+
+pub use error::StoreError;
+pub use msgpack::{Value, ValueError};
+pub use table::{ColumnData, ColumnKind, ItemKind, StoreColumn, StoreTable, TableReader};
+
+use crate::FrameOptions;
+use crate::frame::{Frame, FrameReport};
+use bloscpack_error::{IoSide as _, Result};
+use bloscpack_storage::{EntryKind, Key, Object, Store};
+use embed::{Place, Section};
+use error::at;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use varying::VaryingFrame;
+
+/// The file that every store has at its root.
+pub const EMBED_FILE: &str = "embed.b2e";
+/// Metalayers of a frame that contains others.
+const KINDS: [&str; 3] = ["b2embed", "b2tree", "b2dict"];
+/// The endings of frames in a tree.
+const ENDINGS: [&str; 3] = ["b2nd", "b2f", "b2b"];
+/// Folders within each other, and files, that are looked at.
+const MAX_DEPTH: usize = 64;
+const MAX_FILES: usize = 1 << 20;
+/// What a table has at its root, and what only a table has.
+const META: &str = "_meta";
+/// User attributes of a folder.
+const ATTRIBUTES: &str = "__vlmeta__";
+
+/// A tree of frames.
+///
+/// Paths are names joined by `/`, without the ending of a file.
+pub struct FrameStore {
+    store: Option<Arc<dyn Store>>,
+    embedded: Arc<Frame>,
+    members: BTreeMap<String, Member>,
+    options: FrameOptions,
+}
+
+/// Where a frame is.
+enum Member {
+    File(Key),
+    Embedded(Place),
+}
+
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MemberKind {
+    /// A frame: an array, or chunks.
+    Frame,
+    /// A table.
+    Table,
+}
+
+impl std::fmt::Debug for FrameStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let paths: Vec<_> = self.members.keys().collect();
+        f.debug_struct("FrameStore")
+            .field("paths", &paths)
+            .finish_non_exhaustive()
+    }
+}
+
+impl FrameStore {
+    /// Whether a store of files is a tree of frames.
+    ///
+    /// # Errors
+    /// Returns any error of the store.
+    pub fn is_in(store: &dyn Store) -> Result<bool> {
+        let key = Key::root().join(EMBED_FILE)?;
+        Ok(store.kind(&key).reading()?.is_some())
+    }
+
+    /// Whether a frame contains others.
+    #[must_use]
+    pub fn is_frame(frame: &Frame) -> bool {
+        let layers = frame.metalayers();
+        KINDS.iter().any(|kind| layers.get(kind).is_some())
+    }
+
+    /// Opens the tree at the root of a store.
+    ///
+    /// # Errors
+    /// Returns any error of the store; the errors of [`FrameOptions::read`] for the frame of embedded values; and
+    /// [`StoreError::Damaged`] for a path that occurs twice.
+    pub fn open(store: Arc<dyn Store>, options: FrameOptions) -> Result<Self> {
+        let key = Key::root().join(EMBED_FILE)?;
+        let object = store.open(&key).reading()?;
+        let frame = options.read(object).map_err(at(EMBED_FILE))?;
+        let mut tree = Self::of_frame(frame, options)?;
+        let mut files = BTreeMap::new();
+        walk(&*store, &Key::root(), 0, &mut files)?;
+        for (path, key) in files {
+            let before = tree.members.insert(path.clone(), Member::File(key));
+            if before.is_some() {
+                let what = "both a file and an embedded value";
+                return Err(StoreError::damaged(path, what).into());
+            }
+        }
+        tree.store = Some(store);
+        Ok(tree)
+    }
+
+    /// The tree in a frame.
+    ///
+    /// # Errors
+    /// Returns [`StoreError::Damaged`] for a description that is not one.
+    pub fn of_frame(frame: Frame, options: FrameOptions) -> Result<Self> {
+        let members = embed::places(&frame, EMBED_FILE)?;
+        let members = members
+            .into_iter()
+            .map(|(path, place)| (path, Member::Embedded(place)));
+        Ok(Self {
+            store: None,
+            members: members.collect(),
+            embedded: Arc::new(frame),
+            options,
+        })
+    }
+
+    /// The arrays, other frames and tables, by path. What a table consists of is not among them, nor are user attributes.
+    pub fn members(&self) -> impl Iterator<Item = (&str, MemberKind)> {
+        self.members.keys().filter_map(|path| {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+            if name == META && self.is_table(folder) {
+                return Some((folder, MemberKind::Table));
+            }
+            let is_part = name == ATTRIBUTES || self.table_of(path).is_some();
+            (!is_part).then_some((path.as_str(), MemberKind::Frame))
+        })
+    }
+
+    /// What is at a path, if anything is.
+    #[must_use]
+    pub fn kind(&self, path: &str) -> Option<MemberKind> {
+        if self.is_table(path) {
+            return Some(MemberKind::Table);
+        }
+        let is_there = self.members.contains_key(path);
+        is_there.then_some(MemberKind::Frame)
+    }
+
+    /// Whether anything is below a path.
+    #[must_use]
+    pub fn is_folder(&self, path: &str) -> bool {
+        path.is_empty() || self.members.keys().any(|name| is_below(name, path))
+    }
+
+    fn is_table(&self, folder: &str) -> bool {
+        let child = |name| self.members.contains_key(&join(folder, name));
+        child(META) && child(table::VALID_ROWS)
+    }
+
+    /// The folder above a path that is a table.
+    fn table_of<'a>(&self, path: &'a str) -> Option<&'a str> {
+        let slashes = path.rmatch_indices('/').map(|(at, _)| at);
+        let above = slashes.filter_map(|at| path.get(..at));
+        above.chain([""]).find(|folder| self.is_table(folder))
+    }
+
+    /// The bytes of the frame at a path.
+    ///
+    /// # Errors
+    /// Returns [`StoreError::NotFound`], [`StoreError::Unsupported`] for a remote array, and any error of the store.
+    pub fn source(&self, path: &str) -> Result<Box<dyn Object>> {
+        let member = self.members.get(path).ok_or_else(|| StoreError::NotFound {
+            path: path.to_owned(),
+        })?;
+        Ok(match (member, &self.store) {
+            (Member::File(key), Some(store)) => store.open(key).reading().map_err(at(path))?,
+            (Member::Embedded(Some(range)), _) => Box::new(Section {
+                frame: Arc::clone(&self.embedded),
+                range: range.clone(),
+            }),
+            _ => {
+                let what = "a remote array, whose elements are elsewhere";
+                return Err(StoreError::unsupported(path, what).into());
+            }
+        })
+    }
+
+    /// The frame at a path.
+    ///
+    /// # Errors
+    /// Returns the errors of [`source`](Self::source) and of [`FrameOptions::read`].
+    pub fn frame(&self, path: &str) -> Result<Frame> {
+        let source = self.source(path)?;
+        self.options.read(source).map_err(at(path))
+    }
+
+    /// The table at a path; that at the root has the empty path.
+    ///
+    /// # Errors
+    /// Returns [`StoreError::NotFound`] if there is none, [`StoreError::Unsupported`] for a version or a kind of column that is
+    /// not read, and [`StoreError::Damaged`].
+    pub fn table(self: &Arc<Self>, path: &str) -> Result<StoreTable> {
+        match self.is_table(path) {
+            true => StoreTable::open(Arc::clone(self), path),
+            false => Err(StoreError::NotFound {
+                path: path.to_owned(),
+            }
+            .into()),
+        }
+    }
+
+    /// Reads and decompresses every frame at or below a path, with the parts of tables.
+    pub fn verify(&self, below: &str) -> FrameReport {
+        let mut all = FrameReport::default();
+        for path in self.members.keys() {
+            if !below.is_empty() && path != below && !is_below(path, below) {
+                continue;
+            }
+            match self.verify_frame(path) {
+                Ok(report) => {
+                    all.chunks += report.chunks;
+                    all.bytes = all.bytes.saturating_add(report.bytes); // only shown
+                    let damages = report.damages.into_iter().map(at(path));
+                    all.damages.extend(damages);
+                    let named = |warning| format!("{path}: {warning}");
+                    all.warnings.extend(report.warnings.into_iter().map(named));
+                }
+                Err(error) => all.damages.push(error.in_file(path)),
+            }
+        }
+        all
+    }
+
+    fn verify_frame(&self, path: &str) -> Result<FrameReport> {
+        if self.members.get(path).is_some_and(Member::is_remote) {
+            return Ok(FrameReport::default());
+        }
+        let frame = self.varying(path)?;
+        if !frame.varies() {
+            return Ok(self.frame(path)?.verify(|_| ()));
+        }
+        let mut report = FrameReport::default();
+        for number in 0..frame.frame().chunks() {
+            match frame.blocks(number) {
+                Ok(blocks) => {
+                    report.chunks += 1;
+                    report.bytes += blocks
+                        .iter()
+                        .map(|block| crate::int::to_u64(block.len()))
+                        .sum::<u64>();
+                }
+                Err(error) => report.damages.push(error),
+            }
+        }
+        Ok(report)
+    }
+
+    /// Whether the chunks of the frame at a path, or their blocks, vary in length.
+    ///
+    /// # Errors
+    /// Returns the errors of [`frame`](Self::frame).
+    pub fn is_varying(&self, path: &str) -> Result<bool> {
+        self.varying(path).map(|frame| frame.varies())
+    }
+
+    fn varying(&self, path: &str) -> Result<VaryingFrame> {
+        VaryingFrame::open(self.source(path)?, &self.options).map_err(at(path))
+    }
+}
+
+impl Member {
+    fn is_remote(&self) -> bool {
+        matches!(self, Self::Embedded(None))
+    }
+}
+
+fn is_below(path: &str, folder: &str) -> bool {
+    let rest = path.strip_prefix(folder);
+    rest.is_some_and(|rest| rest.starts_with('/'))
+}
+
+fn join(folder: &str, name: &str) -> String {
+    match folder {
+        "" => name.to_owned(),
+        folder => format!("{folder}/{name}"),
+    }
+}
+
+/// Finds the frames in a folder. Links are never followed, and names that no key can have are not part of a tree.
+fn walk(
+    store: &dyn Store,
+    folder: &Key,
+    depth: usize,
+    files: &mut BTreeMap<String, Key>,
+) -> Result<()> {
+    if depth > MAX_DEPTH {
+        let what = format!("more than {MAX_DEPTH} folders within each other");
+        return Err(StoreError::over_limit(folder.as_str(), what).into());
+    }
+    for entry in store.list(folder).reading()? {
+        let Some(key) = entry.name.to_str().and_then(|name| folder.join(name).ok()) else {
+            continue;
+        };
+        match entry.kind {
+            EntryKind::Folder => walk(store, &key, depth + 1, files)?,
+            EntryKind::File => {
+                let Some((path, _)) = split_ending(key.as_str()) else {
+                    continue;
+                };
+                let path = path.to_owned();
+                if files.len() >= MAX_FILES {
+                    let what = format!("more than {MAX_FILES} files");
+                    return Err(StoreError::over_limit("the store", what).into());
+                }
+                if files.insert(path.clone(), key).is_some() {
+                    let what = "several files that differ by their ending only";
+                    return Err(StoreError::damaged(path, what).into());
+                }
+            }
+            EntryKind::Other => {}
+        }
+    }
+    Ok(())
+}
+
+/// The path of a file that is part of a tree, and its ending.
+fn split_ending(name: &str) -> Option<(&str, &str)> {
+    let (path, ending) = name.rsplit_once('.')?;
+    let is_known = ENDINGS.contains(&ending) && !path.is_empty() && !path.ends_with('/');
+    is_known.then_some((path, ending))
+}

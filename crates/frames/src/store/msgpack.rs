@@ -1,0 +1,229 @@
+//! [`Value`]: a value in MessagePack.
+
+use crate::int::to_usize;
+use std::fmt;
+
+/// Arrays and maps within each other. python-msgpack refuses more than 511.
+const MAX_DEPTH: usize = 128;
+
+/// A value of MessagePack: metadata of a store, or an item of a column whose values vary in length.
+///
+/// ```
+/// use bloscpack_frames::store::Value;
+/// let value = Value::decode(b"\x82\xa1a\x01\xa1b\x92\xc0\xc3")?;
+/// assert_eq!(value.get("a"), Some(&Value::Int(1)));
+/// assert_eq!(value.get("b"), Some(&Value::List(vec![Value::Nil, Value::Bool(true)])));
+/// # Ok::<(), bloscpack_frames::store::ValueError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Value {
+    /// No value.
+    Nil,
+    /// True or false.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// An integer above those of 64 bits with a sign.
+    UInt(u64),
+    /// A number, of 64 bits in memory.
+    Float(f64),
+    /// Text.
+    Text(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
+    /// Values in order.
+    List(Vec<Value>),
+    /// Pairs of keys and values.
+    Map(Vec<(Value, Value)>),
+    /// A type of the application, by number, with its bytes.
+    Ext(i8, Vec<u8>),
+}
+
+/// Bytes that are not MessagePack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ValueError {
+    what: String,
+}
+
+impl fmt::Display for ValueError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "MessagePack: {}", self.what)
+    }
+}
+
+impl std::error::Error for ValueError {}
+
+fn wrong<T>(what: impl fmt::Display) -> Result<T, ValueError> {
+    let what = what.to_string();
+    Err(ValueError { what })
+}
+
+impl Value {
+    /// The only value in these bytes.
+    ///
+    /// # Errors
+    /// Returns an error for bytes that are cut short, that are followed by others, or that no value begins with.
+    pub fn decode(bytes: &[u8]) -> Result<Self, ValueError> {
+        let mut reader = Reader {
+            rest: bytes,
+            len: bytes.len(),
+        };
+        let value = reader.value(0)?;
+        match reader.rest.len() {
+            0 => Ok(value),
+            rest => wrong(format_args!("{rest} bytes follow the value")),
+        }
+    }
+
+    /// The value of this key, if it is a map.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        let Self::Map(pairs) = self else { return None };
+        let found = pairs.iter().find(|(name, _)| name.as_text() == Some(key));
+        found.map(|(_, value)| value)
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The number, if it is a whole number of at least 0.
+    #[must_use]
+    pub fn as_count(&self) -> Option<u64> {
+        match self {
+            Self::Int(number) => u64::try_from(*number).ok(),
+            Self::UInt(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The values of a list.
+    #[must_use]
+    pub fn as_list(&self) -> Option<&[Self]> {
+        match self {
+            Self::List(values) => Some(values),
+            _ => None,
+        }
+    }
+}
+
+/// The bytes that were not read yet.
+struct Reader<'a> {
+    rest: &'a [u8],
+    len: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, len: usize) -> Result<&'a [u8], ValueError> {
+        let Some((taken, rest)) = self.rest.split_at_checked(len) else {
+            return wrong(format_args!("cut short after {} bytes", self.len));
+        };
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], ValueError> {
+        let mut array = [0; N];
+        array.copy_from_slice(self.take(N)?);
+        Ok(array)
+    }
+
+    fn u8(&mut self) -> Result<u8, ValueError> {
+        Ok(u8::from_be_bytes(self.array()?))
+    }
+
+    /// A length of 1, 2 or 4 bytes.
+    fn len(&mut self, bytes: u8) -> Result<usize, ValueError> {
+        Ok(match bytes {
+            1 => self.u8()?.into(),
+            2 => u16::from_be_bytes(self.array()?).into(),
+            _ => to_usize(u32::from_be_bytes(self.array()?)),
+        })
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Value, ValueError> {
+        if depth > MAX_DEPTH {
+            return wrong(format_args!(
+                "more than {MAX_DEPTH} values within each other"
+            ));
+        }
+        let first = self.u8()?;
+        Ok(match first {
+            0x00..=0x7f => Value::Int(first.into()),
+            0x80..=0x8f => self.map(usize::from(first & 0x0f), depth)?,
+            0x90..=0x9f => self.list(usize::from(first & 0x0f), depth)?,
+            0xa0..=0xbf => self.text(usize::from(first & 0x1f))?,
+            0xc0 => Value::Nil,
+            0xc1 => return wrong("the byte c1, with which nothing begins"),
+            0xc2 => Value::Bool(false),
+            0xc3 => Value::Bool(true),
+            0xc4..=0xc6 => {
+                let len = self.len(1 << (first - 0xc4))?;
+                Value::Bytes(self.take(len)?.to_vec())
+            }
+            0xc7..=0xc9 => {
+                let len = self.len(1 << (first - 0xc7))?;
+                self.extension(len)?
+            }
+            0xca => Value::Float(f32::from_be_bytes(self.array()?).into()),
+            0xcb => Value::Float(f64::from_be_bytes(self.array()?)),
+            0xcc => Value::Int(self.u8()?.into()),
+            0xcd => Value::Int(u16::from_be_bytes(self.array()?).into()),
+            0xce => Value::Int(u32::from_be_bytes(self.array()?).into()),
+            0xcf => {
+                let number = u64::from_be_bytes(self.array()?);
+                i64::try_from(number).map_or(Value::UInt(number), Value::Int)
+            }
+            0xd0 => Value::Int(i8::from_be_bytes(self.array()?).into()),
+            0xd1 => Value::Int(i16::from_be_bytes(self.array()?).into()),
+            0xd2 => Value::Int(i32::from_be_bytes(self.array()?).into()),
+            0xd3 => Value::Int(i64::from_be_bytes(self.array()?)),
+            0xd4..=0xd8 => self.extension(1 << (first - 0xd4))?,
+            0xd9..=0xdb => {
+                let len = self.len(1 << (first - 0xd9))?;
+                self.text(len)?
+            }
+            0xdc | 0xdd => {
+                let len = self.len(2 << (first - 0xdc))?;
+                self.list(len, depth)?
+            }
+            0xde | 0xdf => {
+                let len = self.len(2 << (first - 0xde))?;
+                self.map(len, depth)?
+            }
+            0xe0..=0xff => Value::Int(i8::from_be_bytes([first]).into()),
+        })
+    }
+
+    fn text(&mut self, len: usize) -> Result<Value, ValueError> {
+        match str::from_utf8(self.take(len)?) {
+            Ok(text) => Ok(Value::Text(text.to_owned())),
+            Err(_) => wrong("text that is not UTF-8"),
+        }
+    }
+
+    fn extension(&mut self, len: usize) -> Result<Value, ValueError> {
+        let [number] = self.array()?;
+        Ok(Value::Ext(
+            i8::from_be_bytes([number]),
+            self.take(len)?.to_vec(),
+        ))
+    }
+
+    /// Memory grows with the values that are there, whatever their number is said to be.
+    fn list(&mut self, len: usize, depth: usize) -> Result<Value, ValueError> {
+        let values = (0..len).map(|_| self.value(depth + 1));
+        values.collect::<Result<_, _>>().map(Value::List)
+    }
+
+    fn map(&mut self, len: usize, depth: usize) -> Result<Value, ValueError> {
+        let pairs = (0..len).map(|_| Ok((self.value(depth + 1)?, self.value(depth + 1)?)));
+        pairs.collect::<Result<_, _>>().map(Value::Map)
+    }
+}

@@ -1,0 +1,335 @@
+//! [`ColumnReader`]: the values of a column.
+
+use super::super::FrameStore;
+use super::super::error::StoreError;
+use super::super::msgpack::Value;
+use super::array;
+use super::items::Items;
+use super::schema::{ColumnKind, Layout, Nulls, StoreColumn};
+use super::sentinel::Sentinel;
+use crate::int::{in_memory, to_u64};
+use crate::nd::NdArray;
+use bloscpack_dtype::DType;
+use bloscpack_error::Result;
+use serde_json::Value as Json;
+use std::ops::Range;
+
+/// Bytes of text that are read at once.
+const MAX_TEXT: u64 = 1 << 30;
+
+/// Values of a column.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ColumnData {
+    /// Elements of a fixed length.
+    Fixed {
+        /// Their bytes.
+        bytes: Vec<u8>,
+        /// Which rows have a value, where any may be missing.
+        present: Option<Vec<bool>>,
+    },
+    /// Values of varying length; `Nil` for a missing one.
+    Varying(Vec<Value>),
+}
+
+/// Reads the values of a column.
+pub(super) struct ColumnReader {
+    name: String,
+    path: String,
+    mask: Option<NdArray>,
+    values: Values,
+}
+
+enum Values {
+    Fixed(Box<Fixed>),
+    Text {
+        positions: Box<NdArray>,
+        bytes: Box<NdArray>,
+        sentinel: Option<String>,
+    },
+    Items(Box<Items>),
+    Codes {
+        codes: Box<NdArray>,
+        none: i64,
+        words: Vec<Value>,
+    },
+}
+
+struct Fixed {
+    array: NdArray,
+    dtype: DType,
+    row_shape: Vec<u64>,
+    sentinel: Option<Sentinel>,
+    is_wide_bool: bool,
+}
+
+impl ColumnReader {
+    pub fn open(tree: &FrameStore, column: &StoreColumn, path: &str) -> Result<Self> {
+        let mask_path = format!("{path}.notnull");
+        let has_mask = column.nulls == Nulls::Mask && tree.kind(&mask_path).is_some();
+        let mask = has_mask.then(|| typed(tree, &mask_path, &DType::BOOL));
+        Ok(Self {
+            name: column.name.clone(),
+            path: path.to_owned(),
+            mask: mask.transpose()?,
+            values: Values::open(tree, column, path)?,
+        })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The values at these positions.
+    pub fn read(&mut self, range: &Range<u64>) -> Result<ColumnData> {
+        let mask = self
+            .mask
+            .as_ref()
+            .map(|mask| slice(mask, range, &self.path));
+        let mask: Option<Vec<bool>> = mask
+            .transpose()?
+            .map(|bytes| bytes.iter().map(|byte| *byte != 0).collect());
+        let mut values = match &mut self.values {
+            Values::Fixed(fixed) => return fixed.read(range, mask, &self.path),
+            Values::Text {
+                positions,
+                bytes,
+                sentinel,
+            } => texts(positions, bytes, sentinel.as_deref(), range, &self.path)?,
+            Values::Items(items) => checked(items.read(range)?, &self.path)?,
+            Values::Codes { codes, none, words } => {
+                let codes = slice(codes, range, &self.path)?;
+                let (codes, _) = codes.as_chunks::<4>();
+                let word =
+                    |code: &[u8; 4]| word(i32::from_le_bytes(*code), *none, words, &self.path);
+                codes.iter().map(word).collect::<Result<_>>()?
+            }
+        };
+        for (value, present) in values.iter_mut().zip(mask.unwrap_or_default()) {
+            if !present {
+                *value = Value::Nil;
+            }
+        }
+        Ok(ColumnData::Varying(values))
+    }
+}
+
+impl Values {
+    fn open(tree: &FrameStore, column: &StoreColumn, path: &str) -> Result<Self> {
+        if let ColumnKind::Unsupported(what) = &column.kind {
+            return Err(StoreError::unsupported(path, what).into());
+        }
+        Ok(match (&column.layout, &column.kind) {
+            (Layout::Array | Layout::WideBool, ColumnKind::Fixed { dtype, row_shape }) => {
+                Self::Fixed(Box::new(Fixed::open(tree, column, path, dtype, row_shape)?))
+            }
+            (Layout::Text, _) => Self::Text {
+                positions: Box::new(typed(tree, path, &DType::I64)?),
+                bytes: Box::new(typed(tree, &format!("{path}.utf8"), &DType::U8)?),
+                sentinel: match &column.nulls {
+                    Nulls::Sentinel(Json::String(text)) => Some(text.clone()),
+                    _ => None,
+                },
+            },
+            (Layout::Codes(none), _) => Self::Codes {
+                codes: Box::new(typed(tree, path, &DType::I32)?),
+                none: *none,
+                words: words(tree, &format!("{path}_dict"))?,
+            },
+            _ => Self::Items(Box::new(Items::open(tree, path)?)),
+        })
+    }
+}
+
+impl Fixed {
+    fn open(
+        tree: &FrameStore,
+        column: &StoreColumn,
+        path: &str,
+        dtype: &DType,
+        row_shape: &[u64],
+    ) -> Result<Self> {
+        let is_wide_bool = column.layout == Layout::WideBool;
+        let array = array(tree, path)?;
+        let found = (
+            array.dtype(),
+            array.shape().split_first().map_or(&[][..], |(_, row)| row),
+        );
+        let stored = match (is_wide_bool, &dtype.kind()) {
+            (true, _) => DType::U8,
+            (_, bloscpack_dtype::Kind::Datetime(_)) => DType::I64,
+            _ => dtype.clone(),
+        };
+        if found != (Some(&stored), row_shape) || array.shape().is_empty() {
+            let dtype = found.0.map(ToString::to_string).unwrap_or_default();
+            let what = format!(
+                "{dtype} of shape {:?}, expected {stored} and rows of {row_shape:?}",
+                array.shape()
+            );
+            return Err(StoreError::damaged(path, what).into());
+        }
+        let sentinel = match &column.nulls {
+            Nulls::Sentinel(_) if is_wide_bool => None,
+            Nulls::Sentinel(json) => {
+                let sentinel = Sentinel::of(json, dtype);
+                let what =
+                    || StoreError::damaged(path, format!("{json} stands for a missing {dtype}"));
+                Some(sentinel.ok_or_else(what)?)
+            }
+            _ => None,
+        };
+        Ok(Self {
+            array,
+            dtype: dtype.clone(),
+            row_shape: row_shape.to_vec(),
+            sentinel,
+            is_wide_bool,
+        })
+    }
+
+    fn read(&self, range: &Range<u64>, mask: Option<Vec<bool>>, path: &str) -> Result<ColumnData> {
+        let mut bytes = slice(&self.array, range, path)?;
+        let mut present = mask;
+        if self.is_wide_bool {
+            present = Some(bytes.iter().map(|byte| *byte <= 1).collect());
+            bytes
+                .iter_mut()
+                .for_each(|byte| *byte = u8::from(*byte == 1));
+        }
+        if let Some(sentinel) = &self.sentinel {
+            let row = self
+                .row_shape
+                .iter()
+                .try_fold(self.dtype.itemsize(), |len, axis| len.checked_mul(*axis));
+            let row = in_memory(row.unwrap_or(u64::MAX))?;
+            let rows = bytes.chunks_exact(row.max(1));
+            present = Some(rows.map(|row| !sentinel.is(row, &self.dtype)).collect());
+        }
+        Ok(ColumnData::Fixed { bytes, present })
+    }
+}
+
+/// An array of these elements, with one axis.
+fn typed(tree: &FrameStore, path: &str, dtype: &DType) -> Result<NdArray> {
+    let array = array(tree, path)?;
+    match array.dtype() == Some(dtype) && array.shape().len() == 1 {
+        true => Ok(array),
+        false => {
+            let found = array.dtype().map(ToString::to_string).unwrap_or_default();
+            let what = format!(
+                "{found} of shape {:?}, expected {dtype} of one axis",
+                array.shape()
+            );
+            Err(StoreError::damaged(path, what).into())
+        }
+    }
+}
+
+/// The bytes of these rows, all of which have to be there.
+fn slice(array: &NdArray, range: &Range<u64>, path: &str) -> Result<Vec<u8>> {
+    let mut slice: Vec<_> = array.shape().iter().map(|axis| 0..*axis).collect();
+    let rows = slice.first().map_or(0, |rows| rows.end);
+    if range.end > rows {
+        let what = format!("{rows} rows where the table has more");
+        return Err(StoreError::damaged(path, what).into());
+    }
+    if let Some(first) = slice.first_mut() {
+        *first = range.clone();
+    }
+    array
+        .read_slice(&slice)
+        .map_err(super::super::error::at(path))
+}
+
+fn texts(
+    positions: &NdArray,
+    bytes: &NdArray,
+    sentinel: Option<&str>,
+    range: &Range<u64>,
+    path: &str,
+) -> Result<Vec<Value>> {
+    let damaged = |what: String| StoreError::damaged(path, what);
+    let ends = slice(positions, &(range.start..range.end.saturating_add(1)), path)?;
+    let (ends, _) = ends.as_chunks::<8>();
+    let ends = ends
+        .iter()
+        .map(|end| u64::from_le_bytes(*end))
+        .collect::<Vec<_>>();
+    let (Some(first), Some(last)) = (ends.first(), ends.last()) else {
+        return Ok(Vec::new());
+    };
+    let there = bytes.shape().first().copied().unwrap_or(0);
+    if !ends.is_sorted() || *last > there {
+        return Err(damaged(format!("text up to byte {last} of {there}, or in no order")).into());
+    }
+    if last - first > MAX_TEXT {
+        let what = format!("{} bytes of text in {} rows", last - first, ends.len() - 1);
+        return Err(StoreError::over_limit(path, what).into());
+    }
+    let content = bytes
+        .read_slice(std::slice::from_ref(&(*first..*last)))
+        .map_err(super::super::error::at(path))?;
+    let mut rest = content.as_slice();
+    let mut values = Vec::new();
+    for (start, end) in ends.iter().zip(ends.iter().skip(1)) {
+        let (text, after) = rest
+            .split_at_checked(in_memory(end - start)?)
+            .unwrap_or((rest, &[]));
+        rest = after;
+        let text =
+            str::from_utf8(text).map_err(|_| damaged("text that is not UTF-8".to_owned()))?;
+        values.push(match sentinel == Some(text) {
+            true => Value::Nil,
+            false => Value::Text(text.to_owned()),
+        });
+    }
+    Ok(values)
+}
+
+/// The strings that codes stand for.
+fn words(tree: &FrameStore, path: &str) -> Result<Vec<Value>> {
+    let mut items = Items::open(tree, path)?;
+    let all = 0..items.len();
+    let words = items.read(&all)?;
+    match words.iter().all(|word| word.as_text().is_some()) {
+        true => Ok(words),
+        false => Err(StoreError::damaged(path, "a dictionary of other values than text").into()),
+    }
+}
+
+fn word(code: i32, none: i64, words: &[Value], path: &str) -> Result<Value> {
+    if i64::from(code) == none {
+        return Ok(Value::Nil);
+    }
+    let word = usize::try_from(code).ok().and_then(|code| words.get(code));
+    let what = || {
+        StoreError::damaged(
+            path,
+            format!("code {code} of {} words", to_u64(words.len())),
+        )
+    };
+    Ok(word.cloned().ok_or_else(what)?)
+}
+
+/// Refuses types of the application: they may be code, or lead elsewhere.
+fn checked(values: Vec<Value>, path: &str) -> Result<Vec<Value>> {
+    match values.iter().find_map(extension) {
+        None => Ok(values),
+        Some(number) => {
+            let what =
+                format!("a value of the extension type {number}, which only python-blosc2 reads");
+            Err(StoreError::unsupported(path, what).into())
+        }
+    }
+}
+
+fn extension(value: &Value) -> Option<i8> {
+    match value {
+        Value::Ext(number, _) => Some(*number),
+        Value::List(values) => values.iter().find_map(extension),
+        Value::Map(pairs) => pairs
+            .iter()
+            .find_map(|(key, value)| extension(key).or_else(|| extension(value))),
+        _ => None,
+    }
+}

@@ -1,0 +1,154 @@
+//! Items in batches, or one a chunk.
+
+use super::super::FrameStore;
+use super::super::error::StoreError;
+use super::super::msgpack::Value;
+use super::super::varying::VaryingFrame;
+use super::layer;
+use crate::int::{in_memory, to_u64};
+use bloscpack_error::Result;
+use std::ops::Range;
+
+/// The metalayers of batches, and of objects of which each is a chunk.
+const BATCHES: &str = "batcharray";
+const OBJECTS: &str = "vlarray";
+const LENGTHS: &str = "_batch_array_metadata";
+
+/// Items in batches, or one a chunk.
+pub(super) struct Items {
+    path: String,
+    frame: VaryingFrame,
+    /// The number of items up to the end of each chunk; none if each is one item.
+    ends: Option<Vec<u64>>,
+    /// The last batch that was read, by its chunk.
+    batch: Option<(u64, Vec<Value>)>,
+}
+
+impl Items {
+    pub fn open(tree: &FrameStore, path: &str) -> Result<Self> {
+        let frame = tree.varying(path)?;
+        let damaged = |what: String| StoreError::damaged(path, what);
+        let layers = frame.frame().metalayers();
+        let batches = layers.get(BATCHES);
+        let described = batches.or_else(|| layers.get(OBJECTS));
+        let described =
+            described.ok_or_else(|| damaged("neither batches nor objects".to_owned()))?;
+        let described = Value::decode(described).map_err(|error| damaged(error.to_string()))?;
+        let version = described.get("version").and_then(Value::as_count);
+        let serializer = described.get("serializer").and_then(Value::as_text);
+        if (version, serializer) != (Some(1), Some("msgpack")) {
+            let serializer = serializer.unwrap_or("nothing");
+            let what = format!("version {version:?} of items, serialized by {serializer}");
+            return Err(StoreError::unsupported(path, what).into());
+        }
+        let ends = match batches {
+            Some(_) => Some(ends(&frame, path)?),
+            None => None,
+        };
+        Ok(Self {
+            path: path.to_owned(),
+            frame,
+            ends,
+            batch: None,
+        })
+    }
+
+    pub fn len(&self) -> u64 {
+        match &self.ends {
+            Some(ends) => ends.last().copied().unwrap_or(0),
+            None => self.frame.frame().chunks(),
+        }
+    }
+
+    /// These items.
+    pub fn read(&mut self, range: &Range<u64>) -> Result<Vec<Value>> {
+        let mut items = Vec::new();
+        let mut next = range.start;
+        while next < range.end {
+            let (chunk, within) = self.chunk_of(next)?;
+            self.load(chunk)?;
+            let batch = self.batch.as_ref().map(|(_, batch)| batch.as_slice());
+            let start = in_memory(within)?;
+            let wanted = in_memory(range.end - next)?;
+            let part = batch.unwrap_or_default().iter().skip(start).take(wanted);
+            let before = items.len();
+            items.extend(part.cloned());
+            if items.len() == before {
+                let what = format!("chunk {chunk} has no item {within}");
+                return Err(StoreError::damaged(&self.path, what).into());
+            }
+            next += to_u64(items.len() - before);
+        }
+        Ok(items)
+    }
+
+    /// The chunk of an item, and its number there.
+    fn chunk_of(&self, item: u64) -> Result<(u64, u64)> {
+        if item >= self.len() {
+            let what = format!("{} items where there are more rows", self.len());
+            return Err(StoreError::damaged(&self.path, what).into());
+        }
+        let Some(ends) = &self.ends else {
+            return Ok((item, 0));
+        };
+        let chunk = ends.partition_point(|end| *end <= item);
+        let before = chunk.checked_sub(1).and_then(|before| ends.get(before));
+        Ok((to_u64(chunk), item - before.copied().unwrap_or(0)))
+    }
+
+    fn load(&mut self, chunk: u64) -> Result<()> {
+        if self
+            .batch
+            .as_ref()
+            .is_some_and(|(loaded, _)| *loaded == chunk)
+        {
+            return Ok(());
+        }
+        let damaged =
+            |what: String| StoreError::damaged(&self.path, format!("chunk {chunk}: {what}"));
+        let mut items = Vec::new();
+        for block in self.frame.blocks(chunk)? {
+            let value = Value::decode(&block).map_err(|error| damaged(error.to_string()))?;
+            match (value, &self.ends) {
+                (Value::List(values), Some(_)) => items.extend(values),
+                (value, None) => items.push(value),
+                _ => return Err(damaged("a block that is not a list".to_owned()).into()),
+            }
+        }
+        let expected = self.ends.as_ref().map_or(1, |ends| {
+            let number = usize::try_from(chunk).unwrap_or(usize::MAX); // one that is there
+            let end = ends.get(number).copied().unwrap_or(0);
+            let before = number.checked_sub(1).and_then(|before| ends.get(before));
+            end.saturating_sub(before.copied().unwrap_or(0)) // ascending
+        });
+        if to_u64(items.len()) != expected {
+            let found = items.len();
+            return Err(damaged(format!("{found} items, expected {expected}")).into());
+        }
+        self.batch = Some((chunk, items));
+        Ok(())
+    }
+}
+
+/// The number of items up to the end of each chunk.
+fn ends(frame: &VaryingFrame, path: &str) -> Result<Vec<u64>> {
+    let chunks = frame.frame().chunks();
+    if chunks == 0 {
+        return Ok(Vec::new());
+    }
+    let metadata = layer(frame.frame(), LENGTHS, path)?;
+    let lens = metadata.get("batch_lengths").and_then(Value::as_list);
+    let mut end = 0u64;
+    let ends = lens.unwrap_or_default().iter().map(|len| {
+        end = end.checked_add(len.as_count()?)?;
+        Some(end)
+    });
+    let ends = ends.collect::<Option<Vec<_>>>().unwrap_or_default();
+    match to_u64(ends.len()) == chunks {
+        true => Ok(ends),
+        false => {
+            let what = format!("lengths of {} batches, expected {chunks}", ends.len());
+            Err(StoreError::damaged(path, what).into())
+        }
+    }
+}

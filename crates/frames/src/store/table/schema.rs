@@ -1,0 +1,326 @@
+//! The columns of a table, as JSON describes them.
+
+use super::super::error::StoreError;
+use bloscpack_dtype::DType;
+use bloscpack_error::Result;
+use serde_json::Value as Json;
+
+/// The latest version of a schema that is known: 1, or 3 with null masks.
+const MAX_VERSION: u64 = 3;
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct StoreColumn {
+    /// Its name.
+    pub name: String,
+    /// Its kind in the file, such as `int64` or `utf8`.
+    pub stored_kind: String,
+    /// What its values are.
+    pub kind: ColumnKind,
+    /// Whether values may be missing.
+    pub nullable: bool,
+    /// Where it is below the folder of columns.
+    pub(super) path: String,
+    pub(super) nulls: Nulls,
+    pub(super) layout: Layout,
+}
+
+/// What the values of a column are.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ColumnKind {
+    /// Elements of a fixed length, or an array of them a row.
+    Fixed {
+        /// The type of the elements.
+        dtype: DType,
+        /// Elements of a row along each axis; none where a row is one element.
+        row_shape: Vec<u64>,
+    },
+    /// Values of varying length.
+    Varying(ItemKind),
+    /// Values that are not read; why.
+    Unsupported(String),
+}
+
+/// What a value of varying length is, or an item of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ItemKind {
+    /// True or false.
+    Bool,
+    /// Integers of 64 bits, or less.
+    Int,
+    /// Integers of 64 bits without a sign.
+    UInt,
+    /// Floating-point numbers.
+    Float,
+    /// Text.
+    Text,
+    /// Bytes.
+    Bytes,
+    /// Lists of such items.
+    List(Box<ItemKind>),
+    /// Anything: a value of each row may be of another kind.
+    Any,
+}
+
+/// How the missing values of a column are known.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Nulls {
+    /// By the value itself, or not at all.
+    Inherent,
+    /// By an array of true where there is a value.
+    Mask,
+    /// By a value that stands for them.
+    Sentinel(Json),
+}
+
+/// How the values of a column are stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// An array.
+    Array,
+    /// An array of bytes, of which 255 is neither true nor false.
+    WideBool,
+    /// Text in two arrays.
+    Text,
+    /// Items in batches, or one a chunk.
+    Items,
+    /// Codes, with this one for none.
+    Codes(i64),
+}
+
+/// Reads the JSON of a schema.
+pub(super) fn parse(text: &str, path: &str) -> Result<(Json, Vec<StoreColumn>)> {
+    let damaged = |what: &dyn std::fmt::Display| StoreError::damaged(path, what);
+    let schema: Json = serde_json::from_str(&plain_json(text)).map_err(|error| damaged(&error))?;
+    match schema.get("version").and_then(Json::as_u64) {
+        Some(1..=MAX_VERSION) => {}
+        Some(found) => {
+            let what = format!("version {found} of a schema (known are 1 to {MAX_VERSION})");
+            return Err(StoreError::unsupported(path, what).into());
+        }
+        None => return Err(damaged(&"a schema without a version").into()),
+    }
+    let columns = schema.get("columns").and_then(Json::as_array);
+    let columns = columns.ok_or_else(|| damaged(&"a schema without columns"))?;
+    let mut parsed: Vec<StoreColumn> = Vec::new();
+    for column in columns {
+        let name = column.get("name").and_then(Json::as_str);
+        let name = name.ok_or_else(|| damaged(&"a column without a name"))?;
+        parsed
+            .push(one(name, column).ok_or_else(|| damaged(&format!("column {name:?}: {column}")))?);
+    }
+    let mut names: Vec<_> = parsed.iter().map(|column| &column.path).collect();
+    names.sort_unstable();
+    let twice = names.iter().zip(names.iter().skip(1)).find(|(a, b)| a == b);
+    if let Some((name, _)) = twice {
+        return Err(damaged(&format!("two columns {name:?}")).into());
+    }
+    Ok((schema, parsed))
+}
+
+/// A column; `None` if its description is not one.
+fn one(name: &str, column: &Json) -> Option<StoreColumn> {
+    let stored_kind = column.get("kind")?.as_str()?;
+    let (kind, layout) = kind(stored_kind, column)?;
+    let null_value = column.get("null_value").filter(|value| !value.is_null());
+    let nulls = match (
+        column.get("null_storage").and_then(Json::as_str),
+        null_value,
+    ) {
+        (Some("mask"), _) => Nulls::Mask,
+        (_, Some(value)) => Nulls::Sentinel(value.clone()),
+        _ => Nulls::Inherent,
+    };
+    let nullable = column.get("nullable").and_then(Json::as_bool);
+    let layout = match (&nulls, stored_kind) {
+        (Nulls::Sentinel(_), "bool") => Layout::WideBool,
+        _ => layout,
+    };
+    Some(StoreColumn {
+        name: name.to_owned(),
+        stored_kind: stored_kind.to_owned(),
+        kind,
+        nullable: nullable.unwrap_or(nulls != Nulls::Inherent),
+        path: storage_path(name),
+        nulls,
+        layout,
+    })
+}
+
+fn kind(stored: &str, column: &Json) -> Option<(ColumnKind, Layout)> {
+    let fixed = |dtype: DType, row_shape| (ColumnKind::Fixed { dtype, row_shape }, Layout::Array);
+    let varying = |kind, layout| (ColumnKind::Varying(kind), layout);
+    let max_length = || column.get("max_length").and_then(Json::as_u64);
+    Some(match stored {
+        "int8" | "int16" | "int32" | "int64" | "uint8" | "uint16" | "uint32" | "uint64"
+        | "float32" | "float64" | "complex64" | "complex128" | "bool" => {
+            fixed(DType::parse(stored).ok()?, Vec::new())
+        }
+        "string" => fixed(DType::text(max_length()?).ok()?, Vec::new()),
+        "bytes" => fixed(DType::bytes(max_length()?).ok()?, Vec::new()),
+        "timestamp" => {
+            let unit = column.get("unit")?.as_str()?;
+            fixed(DType::parse(&format!("<M8[{unit}]")).ok()?, Vec::new())
+        }
+        "ndarray" => {
+            let dtype = DType::parse(column.get("dtype_str")?.as_str()?).ok()?;
+            let shape = column
+                .get("item_shape")?
+                .as_array()?
+                .iter()
+                .map(Json::as_u64);
+            fixed(dtype, shape.collect::<Option<_>>()?)
+        }
+        "utf8" => varying(ItemKind::Text, Layout::Text),
+        "dictionary" => {
+            let code = column.get("null_code").map_or(Some(-1), Json::as_i64)?;
+            varying(ItemKind::Text, Layout::Codes(code))
+        }
+        "list" if column.get("serializer").and_then(Json::as_str) == Some("arrow") => {
+            let what = "lists that are serialized by Arrow";
+            (ColumnKind::Unsupported(what.to_owned()), Layout::Items)
+        }
+        other => match item(other, column) {
+            ItemKind::Any if !["object", "struct"].contains(&other) => {
+                let what = format!("values of the kind {other:?}");
+                (ColumnKind::Unsupported(what), Layout::Items)
+            }
+            kind => varying(kind, Layout::Items),
+        },
+    })
+}
+
+/// What an item of a column, or of a list, is.
+fn item(stored: &str, column: &Json) -> ItemKind {
+    match stored {
+        "bool" => ItemKind::Bool,
+        "int8" | "int16" | "int32" | "int64" | "uint8" | "uint16" | "uint32" => ItemKind::Int,
+        "uint64" => ItemKind::UInt,
+        "float32" | "float64" => ItemKind::Float,
+        "string" | "utf8" | "vlstring" | "dictionary" => ItemKind::Text,
+        "bytes" | "vlbytes" => ItemKind::Bytes,
+        "list" => {
+            let within = column.get("item").unwrap_or(&Json::Null);
+            let stored = within.get("kind").and_then(Json::as_str);
+            ItemKind::List(Box::new(item(stored.unwrap_or_default(), within)))
+        }
+        _ => ItemKind::Any,
+    }
+}
+
+/// Where a column of this name is: dots separate folders, unless a backslash precedes them.
+fn storage_path(name: &str) -> String {
+    let mut path = String::new();
+    let mut chars = name.chars();
+    while let Some(char) = chars.next() {
+        let plain = match char {
+            '.' => {
+                path.push('/');
+                continue;
+            }
+            '\\' => chars.next().unwrap_or(char),
+            char => char,
+        };
+        match plain {
+            '%' => path.push_str("%25"),
+            '/' => path.push_str("%2F"),
+            '.' => path.push_str("%2E"),
+            '\\' => path.push_str("%5C"),
+            char => path.push(char),
+        }
+    }
+    path
+}
+
+/// Python's JSON as that of everyone else, with the numbers that only Python has as text.
+fn plain_json(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for (at, part) in split_strings(text) {
+        match at {
+            true => plain.push_str(part),
+            false => {
+                let part = part
+                    .replace("-Infinity", "\"-inf\"")
+                    .replace("Infinity", "\"inf\"");
+                plain.push_str(&part.replace("NaN", "\"nan\""));
+            }
+        }
+    }
+    plain
+}
+
+/// The text in parts, and whether each is within quotes.
+fn split_strings(text: &str) -> Vec<(bool, &str)> {
+    let (mut parts, mut rest, mut inside) = (Vec::new(), text, false);
+    while let Some(quote) = next_quote(rest, inside) {
+        let (part, after) = rest.split_at(quote + 1);
+        parts.push((inside, part));
+        (rest, inside) = (after, !inside);
+    }
+    parts.push((inside, rest));
+    parts
+}
+
+/// The next quote that is not escaped.
+fn next_quote(text: &str, inside: bool) -> Option<usize> {
+    let mut escaped = false;
+    text.bytes().position(|byte| {
+        let is_quote = byte == b'"' && !escaped;
+        escaped = inside && byte == b'\\' && !escaped;
+        is_quote
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_paths() {
+        for (name, path) in [
+            ("a", "a"),
+            ("p.q", "p/q"),
+            ("x\\.y", "x%2Ey"),
+            ("a/b", "a%2Fb"),
+            ("50%", "50%25"),
+            ("../x", "//%2Fx"),
+        ] {
+            assert_eq!(storage_path(name), path);
+        }
+    }
+
+    #[test]
+    fn numbers_of_python_become_text_outside_of_text() {
+        let json = r#"{"a": NaN, "NaN": "Infinity\" NaN", "b": [-Infinity, Infinity]}"#;
+        let plain: Json = serde_json::from_str(&plain_json(json)).unwrap();
+        let expected = r#"{"a": "nan", "NaN": "Infinity\" NaN", "b": ["-inf", "inf"]}"#;
+        assert_eq!(plain, serde_json::from_str::<Json>(expected).unwrap());
+    }
+
+    #[test]
+    fn columns_are_understood() {
+        let text = r#"{"version": 3, "columns": [{"name": "a", "kind": "float64", "nullable": true, "null_value": NaN},
+            {"name": "l", "kind": "list", "item": {"kind": "list", "item": {"kind": "uint64"}}}, {"name": "n", "kind": "new"}]}"#;
+        let (_, columns) = parse(text, "_meta").unwrap();
+        let [a, l, n] = columns.as_slice() else {
+            panic!()
+        };
+        assert!(a.nullable && a.nulls == Nulls::Sentinel("nan".into()));
+        let list = |kind| ItemKind::List(Box::new(kind));
+        assert_eq!(l.kind, ColumnKind::Varying(list(list(ItemKind::UInt))));
+        assert!(matches!(&n.kind, ColumnKind::Unsupported(what) if what.contains("new")));
+        for bad in [
+            "{}",
+            r#"{"version": 4, "columns": []}"#,
+            r#"{"version": 1}"#,
+            r#"{"version": 1, "columns": [{"name": "a"}]}"#,
+            r#"{"version": 1, "columns": [{"name": "s", "kind": "string"}]}"#,
+            r#"{"version": 1, "columns": [{"name": "a", "kind": "int8"}, {"name": "a", "kind": "int8"}]}"#,
+        ] {
+            assert!(parse(bad, "_meta").is_err(), "{bad}");
+        }
+    }
+}

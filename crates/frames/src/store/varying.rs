@@ -1,0 +1,260 @@
+//! [`VaryingFrame`]: a frame whose chunks and blocks are of any length.
+//!
+//! ```text
+//!  0  06 | 01 | flags | typesize     a chunk with blocks of varying length
+//!  4  u32 nbytes                     of all blocks together
+//!  8  u32 blocks
+//! 12  u32 ctbytes
+//! 16  the extension of the header, with bit 0 of byte 30 set
+//! 32  u32 x blocks                   where each begins
+//!     [u32 length | dictionary]      with bit 0 of byte 31
+//!     each block: u32 length of its data | its data, compressed unless it has that length
+//! ```
+
+use crate::FrameOptions;
+use crate::error::FrameError;
+use crate::frame::Frame;
+use crate::int::{to_u64, to_usize};
+use crate::memory::zeroed;
+use crate::part::FramePart;
+use crate::storage::check_chunk_len;
+use crate::wire::ChunkPlace;
+use crate::wire::header::FrameHeader;
+use blosc1::{ChunkHeader, HEADER_LEN};
+use bloscpack_error::{Error, IoSide as _, Result};
+use bloscpack_storage::Object;
+
+/// Bytes of a header with its extension.
+const EXTENDED_LEN: usize = 32;
+/// The version of chunks with blocks of varying length, and that of all others.
+const VARYING: u8 = 6;
+const ORDINARY: u8 = 5;
+const UNSPLIT: u8 = 0x10;
+const DICTIONARY: u8 = 0x01;
+const FLAGS2_AT: usize = 30;
+
+/// A frame whose chunks and blocks are of any length: objects, one a chunk, or batches of them.
+pub(crate) struct VaryingFrame {
+    /// Only its metadata, and where its chunks are: it has no chunk size.
+    frame: Frame,
+}
+
+impl VaryingFrame {
+    pub fn open(source: Box<dyn Object>, options: &FrameOptions) -> Result<Self> {
+        let frame = options.read_varying(source)?;
+        Ok(Self { frame })
+    }
+
+    /// The metadata.
+    pub fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    /// Whether chunks or blocks vary in length, so that it cannot be read as a frame.
+    pub fn varies(&self) -> bool {
+        self.frame.header().flags != FrameHeader::FLAGS && self.frame.chunks() > 0
+    }
+
+    /// The data of each block of a chunk; of an ordinary one all at once.
+    pub fn blocks(&self, number: u64) -> Result<Vec<Vec<u8>>> {
+        let chunk = self.stored(number)?;
+        if chunk.first() == Some(&VARYING) {
+            let blocks = Blocks::of(&chunk, number)?;
+            check_chunk_len(part(number), blocks.nbytes.into(), &self.frame.coder.limits)?;
+            return blocks.each(|chunk, len| self.decode(number, chunk, len));
+        }
+        let (first, found) = (chunk.first_chunk(), chunk.len());
+        let first = first.ok_or_else(|| damaged(number, "length", found, HEADER_LEN))?;
+        let len = ChunkHeader::parse(first)?.nbytes;
+        check_chunk_len(part(number), len.into(), &self.frame.coder.limits)?;
+        Ok(vec![self.decode(number, &chunk, len)?])
+    }
+
+    fn decode(&self, number: u64, chunk: &[u8], len: u32) -> Result<Vec<u8>> {
+        let mut data = zeroed(part(number), len.into())?;
+        let decoded = self
+            .frame
+            .coder
+            .decode(|decoder| decoder.decode(chunk, &mut data));
+        decoded.map_err(|error| FrameError::Chunk {
+            part: part(number),
+            error,
+        })?;
+        Ok(data)
+    }
+
+    /// The bytes of a chunk.
+    fn stored(&self, number: u64) -> Result<Vec<u8>> {
+        let ChunkPlace::At(at) = self.frame.place(number)? else {
+            return Err(damaged(
+                number,
+                "place",
+                "a chunk of one value",
+                "an offset",
+            ));
+        };
+        let meta = &self.frame.meta;
+        let file = self.frame.storage.file();
+        let file = file.ok_or_else(|| Error::bug("a sparse frame of chunks of any length"))?;
+        let section = meta.header.section_len;
+        let outside = |len: usize| damaged(number, "end", format!("{at} + {len}"), section);
+        let room = section.checked_sub(at).map(to_usize_or_all);
+        let room = room.filter(|room| *room >= HEADER_LEN);
+        let room = room.ok_or_else(|| outside(HEADER_LEN))?;
+        let start = meta.header_len() + at;
+        let mut header = [0; HEADER_LEN];
+        file.read_exact_at(start, &mut header).reading()?;
+        let [.., a, b, c, d] = header;
+        let len = to_usize(u32::from_le_bytes([a, b, c, d]));
+        if len < HEADER_LEN || len > room {
+            return Err(outside(len));
+        }
+        let mut chunk = zeroed(part(number), to_u64(len))?;
+        file.read_exact_at(start, &mut chunk).reading()?;
+        Ok(chunk)
+    }
+}
+
+/// The room after a chunk, of which no more is ever used than memory has.
+fn to_usize_or_all(room: u64) -> usize {
+    usize::try_from(room).unwrap_or(usize::MAX)
+}
+
+fn part(number: u64) -> FramePart {
+    FramePart::Chunk(number)
+}
+
+fn damaged(
+    number: u64,
+    field: &'static str,
+    found: impl std::fmt::Display,
+    expected: impl std::fmt::Display,
+) -> Error {
+    FrameError::damaged(part(number), None, field, found, expected).into()
+}
+
+/// A chunk with blocks of varying length.
+struct Blocks<'a> {
+    number: u64,
+    chunk: &'a [u8],
+    nbytes: u32,
+    starts: Vec<usize>,
+    /// With its length before it.
+    dictionary: &'a [u8],
+}
+
+impl<'a> Blocks<'a> {
+    fn of(chunk: &'a [u8], number: u64) -> Result<Self> {
+        let cut = || {
+            damaged(
+                number,
+                "length",
+                chunk.len(),
+                "a header and a table of blocks",
+            )
+        };
+        let u32_at = |at: usize| u32_at(chunk, at).ok_or_else(cut);
+        let (nbytes, count) = (u32_at(4)?, to_usize(u32_at(8)?));
+        let flags = chunk.get(2).zip(chunk.get(FLAGS2_AT..EXTENDED_LEN));
+        let Some((flags, [flags2, blosc2_flags])) = flags else {
+            return Err(cut());
+        };
+        if flags & UNSPLIT == 0 || flags & 0x07 != 0x05 || *flags2 != 1 {
+            let found = format!("{flags:02x} {flags2:02x}");
+            return Err(damaged(
+                number,
+                "flags",
+                found,
+                "unsplit blocks of varying length",
+            ));
+        }
+        if blosc2_flags & !DICTIONARY != 0 {
+            let found = format!("{blosc2_flags:02x}");
+            return Err(damaged(number, "flags", found, "00 or 01"));
+        }
+        let table = count
+            .checked_mul(4)
+            .and_then(|len| len.checked_add(EXTENDED_LEN));
+        let table = table.filter(|end| *end <= chunk.len()).ok_or_else(cut)?;
+        let starts = (0..count).map(|block| u32_at(EXTENDED_LEN + block * 4).map(to_usize));
+        let starts = starts.collect::<Result<Vec<_>>>()?;
+        let dictionary = match blosc2_flags & DICTIONARY {
+            0 => &[],
+            _ => {
+                let len = to_usize(u32_at(table)?).checked_add(4);
+                let end = len.and_then(|len| len.checked_add(table));
+                let end = end.ok_or_else(cut)?;
+                chunk.get(table..end).ok_or_else(cut)?
+            }
+        };
+        Ok(Self {
+            number,
+            chunk,
+            nbytes,
+            starts,
+            dictionary,
+        })
+    }
+
+    /// The data of each block, where `decode` decompresses an ordinary chunk of so many bytes.
+    fn each(&self, decode: impl Fn(&[u8], u32) -> Result<Vec<u8>>) -> Result<Vec<Vec<u8>>> {
+        let wrong = |found: String, expected| damaged(self.number, "block", found, expected);
+        let mut sorted = self.starts.clone();
+        sorted.sort_unstable();
+        let head = EXTENDED_LEN + self.starts.len() * 4 + self.dictionary.len();
+        let (mut blocks, mut total) = (Vec::new(), 0u64);
+        for start in &self.starts {
+            // A block ends where another begins.
+            let next = sorted.partition_point(|other| other <= start);
+            let end = sorted.get(next).copied().unwrap_or(self.chunk.len());
+            let block = self.chunk.get(*start..end).filter(|_| *start >= head);
+            let Some((len, data)) = block.and_then(|block| block.split_first_chunk::<4>()) else {
+                return Err(wrong(
+                    format!("one at {start}..{end}"),
+                    "one within the chunk",
+                ));
+            };
+            let len = u32::from_le_bytes(*len);
+            total += u64::from(len);
+            if total > self.nbytes.into() || to_usize(len) < data.len() {
+                let found = format!("{} bytes for {len} of data", data.len());
+                return Err(wrong(found, "no more than that, and all within nbytes"));
+            }
+            blocks.push(match to_usize(len) == data.len() {
+                true => data.to_vec(),
+                false => decode(&self.ordinary(len, data)?, len)?,
+            });
+        }
+        match total == u64::from(self.nbytes) {
+            true => Ok(blocks),
+            false => Err(damaged(self.number, "nbytes", self.nbytes, total)),
+        }
+    }
+
+    /// A block as an ordinary chunk of one block and one stream.
+    fn ordinary(&self, len: u32, data: &[u8]) -> Result<Vec<u8>> {
+        let bug = || Error::bug("a block that is longer than its chunk");
+        let at = EXTENDED_LEN + 4 + self.dictionary.len();
+        let ctbytes = u32::try_from(at + 4 + data.len()).map_err(|_| bug())?;
+        let stream = u32::try_from(data.len()).map_err(|_| bug())?;
+        let mut chunk = self.chunk.get(..EXTENDED_LEN).ok_or_else(bug)?.to_vec();
+        let fields = [len, len, ctbytes].map(u32::to_le_bytes).concat();
+        for (to, from) in chunk.iter_mut().skip(4).zip(fields) {
+            *to = from;
+        }
+        for (at, value) in [(0, ORDINARY), (FLAGS2_AT, 0)] {
+            *chunk.get_mut(at).ok_or_else(bug)? = value;
+        }
+        let at = u32::try_from(at).map_err(|_| bug())?;
+        chunk.extend_from_slice(&at.to_le_bytes());
+        chunk.extend_from_slice(self.dictionary);
+        chunk.extend_from_slice(&stream.to_le_bytes());
+        chunk.extend_from_slice(data);
+        Ok(chunk)
+    }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    let four = bytes.get(at..)?.first_chunk()?;
+    Some(u32::from_le_bytes(*four))
+}

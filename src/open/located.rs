@@ -1,0 +1,25 @@
+//! What only a path can open.
+
+use super::probe::is_about_name;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Whether a path leads to a directory, or to something within a store, so that only the path opens it; false for a name that
+/// leads nowhere, which opening it reports.
+pub fn is_directory(path: &Path) -> io::Result<bool> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(metadata.is_dir()),
+        Err(error) if is_about_name(&error) => Ok(is_store(path)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a path leads to a tree of frames, or to something within one.
+#[must_use]
+pub fn is_store(path: &Path) -> bool {
+    #[cfg(feature = "frames")]
+    return super::store::locate(path).is_some();
+    #[cfg(not(feature = "frames"))]
+    return false;
+}

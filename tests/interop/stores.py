@@ -1,0 +1,289 @@
+"""Stores: python-blosc2 writes trees, and tables of every kind of column, and `blpk export` reads the same values.
+
+Tables are drawn from a seeded generator: kinds of columns, ways to store nulls, codecs, sizes, deleted rows, and where the
+table is (`.b2z`, `.b2d`, a folder of a tree, `.b2e`). What python-blosc2 reads is compared as JSON lines, and as CSV."""
+
+import csv
+import dataclasses
+import io
+import json
+import math
+import random
+import sys
+import warnings
+
+import blosc2
+import numpy
+
+from common import equal, expect
+
+TABLES = 220
+TREES = 24
+CASES = TABLES + TREES
+INTS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+WORDS = ("", "a", "né", "zwölf Wörter", "\u65e5\u672c", "comma, \"quote\"", "line\nend", "x" * 50, "\U0001f600")
+CODECS = (blosc2.Codec.BLOSCLZ, blosc2.Codec.LZ4, blosc2.Codec.LZ4HC, blosc2.Codec.ZLIB, blosc2.Codec.ZSTD)
+
+
+def run(tally, blpk, reference, place):
+    warnings.simplefilter("ignore")
+    for seed in range(TABLES):
+        tally.case("table %d" % seed, table, blpk, place, seed)
+    for seed in range(TREES):
+        tally.case("tree %d" % seed, tree, blpk, place, seed)
+
+
+def nulls(rng, in_band):
+    """How nulls are stored, if there are any: arguments of a kind of column."""
+    choices = [{}, {"nullable": True}, {"nullable": True, "null_storage": "mask"}]
+    return rng.choice(choices + [in_band] * 2 if in_band else choices)
+
+
+def some(rng, null, value):
+    """A value, or null where there may be any."""
+    has = bool(null) and "null_value" not in null and null.get("null_storage") != "sentinel"
+    return None if has and rng.random() < 0.2 else value
+
+
+def scalar(rng):
+    """A kind of column of a fixed length: its annotation, its specification, and a function that draws a value."""
+    name = rng.choice(INTS + ("float32", "float64", "complex64", "complex128", "bool", "string", "bytes", "timestamp", "ndarray"))
+    if name in INTS:
+        limits = numpy.iinfo(name)
+        null = nulls(rng, {"null_value": rng.choice([int(limits.max), 3])})
+        draw = lambda: some(rng, null, rng.choice([int(limits.min), int(limits.max), rng.randrange(0, 100), 3]))
+        return int, getattr(blosc2, name)(**null), draw
+    if name in ("float32", "float64"):
+        null = nulls(rng, {"null_value": rng.choice([math.nan, -1.5])})
+        draw = lambda: some(rng, null, rng.choice([-1.5, 0.1, 1e300 if name == "float64" else 1e30, math.inf, -0.0, rng.random()]))
+        return float, getattr(blosc2, name)(**null), draw
+    if name in ("complex64", "complex128"):
+        null = nulls(rng, {})
+        draw = lambda: some(rng, null, complex(rng.random(), rng.randrange(-5, 5)))
+        return complex, getattr(blosc2, name)(**null), draw
+    if name == "bool":
+        null = rng.choice([{}, {"nullable": True, "null_storage": "mask"}, {"null_value": 255}])
+        draw = lambda: some(rng, null, rng.random() < 0.5)
+        return bool, blosc2.bool(**null), draw
+    if name == "string":
+        null = nulls(rng, {"null_value": "NA"})
+        draw = lambda: some(rng, null, rng.choice(["", "NA", "né", "abcdef", "\U0001f600"]))
+        return str, blosc2.string(max_length=rng.choice([6, 9]), **null), draw
+    if name == "bytes":
+        null = nulls(rng, {"null_value": b"NA"})
+        draw = lambda: some(rng, null, rng.choice([b"", b"NA", b"ab\xff", b"abcdef"]))
+        return bytes, blosc2.bytes(max_length=rng.choice([6, 9]), **null), draw
+    if name == "timestamp":
+        unit = rng.choice(["s", "ms", "us", "ns"])
+        null = nulls(rng, {})
+        draw = lambda: some(rng, null, numpy.datetime64(rng.randrange(-10**9, 10**9), unit))
+        return object, blosc2.timestamp(unit=unit, **null), draw
+    shape, dtype = rng.choice([((2,), "<f4"), ((2, 3), "<i2"), ((4,), "?"), ((1, 2), "<f8")])
+    draws = numpy.random.default_rng(rng.randrange(1000))
+    return object, blosc2.ndarray(shape, numpy.dtype(dtype)), lambda: draws.integers(0, 2, shape).astype(dtype)
+
+
+def varying(rng):
+    """The same for values whose length varies."""
+    kind = rng.choice(("utf8", "utf8", "vlstring", "vlbytes", "dictionary", "list", "list", "struct", "object"))
+    is_nullable = rng.random() < 0.5
+    plain = {"nullable": True} if is_nullable else {}
+    more = rng.choice([{}, {"batch_rows": rng.choice([1, 7, 100])}, {"items_per_block": rng.choice([1, 5])}])
+    word = lambda: some(rng, plain, rng.choice(WORDS) + str(rng.randrange(100)))
+    if kind == "utf8":
+        null = nulls(rng, {"null_value": "NULL"})
+        return str, blosc2.utf8(**null), lambda: some(rng, null, rng.choice(WORDS + ("NULL",)))
+    if kind == "vlstring":
+        return str, blosc2.vlstring(**plain, **more), word
+    if kind == "vlbytes":
+        return bytes, blosc2.vlbytes(**plain, **more), lambda: some(rng, plain, rng.choice([b"", b"a\0", b"\xff\xfe", b"word"]))
+    if kind == "dictionary":
+        return str, blosc2.dictionary(**plain), lambda: some(rng, plain, rng.choice(WORDS))
+    if kind == "object":
+        draw = lambda: rng.choice([1, -2.5, "text", {"a": [1, {"b": None}]}, [1, "x"], b"bytes", True, 2**60])
+        return object, blosc2.object(**plain, **more), lambda: some(rng, plain, draw())
+    if kind == "struct":
+        spec = blosc2.struct({"a": blosc2.int64(), "b": blosc2.vlstring()}, **plain)
+        return dict, spec, lambda: some(rng, plain, {"a": rng.randrange(9), "b": rng.choice(WORDS)})
+    item, annotation, draw = rng.choice([
+        (blosc2.int64(), list[int], lambda: rng.randrange(-9, 9)),
+        (blosc2.float64(), list[float], lambda: rng.choice([0.5, -1.25, 1e300])),
+        (blosc2.vlstring(), list[str], lambda: rng.choice(WORDS)),
+        (blosc2.bool(), list[bool], lambda: rng.random() < 0.5),
+    ])
+    if rng.random() < 0.3:
+        more = {"storage": "vl"}
+    spec = blosc2.list(item, **plain, **more)
+    return annotation, spec, lambda: some(rng, plain, [draw() for _ in range(rng.choice([0, 1, 2, 30]))])
+
+
+def columns(rng):
+    """Columns of a table: name, annotation, specification, and a function that draws a value."""
+    makers = [scalar if rng.random() < 0.5 else varying for _ in range(rng.randrange(1, 7))]
+    drawn = [("c%d" % number, *maker(rng)) for number, maker in enumerate(makers)]
+    return [("id", int, blosc2.int64(), None)] + drawn
+
+
+def written(rng, place):
+    """A table that python-blosc2 has written, as a path, and what python-blosc2 reads of it, by column."""
+    drawn = columns(rng)
+    kind = dataclasses.make_dataclass("Row", [
+        (name, annotation, blosc2.field(spec)) for name, annotation, spec, _ in drawn])
+    ending = rng.choice(["b2z", "b2z", "b2d", "b2d", "tree.b2z", "tree.b2d", "b2e"])
+    # python-blosc2 takes time that grows with the square of the rows to copy batches.
+    is_fixed = all(hasattr(spec, "dtype") and spec.dtype is not None for _, _, spec, _ in drawn)
+    rows = rng.choice([0, 1, 2, 5, 17, 60, 150] + [40000] * (is_fixed and ending in ("b2z", "b2d")))
+    path = place.folder() / ("store." + ending)
+    options = {} if rng.random() < 0.4 else {
+        "cparams": blosc2.CParams(codec=rng.choice(CODECS), clevel=rng.choice([0, 1, 5, 9]))}
+    is_file = ending in ("b2z", "b2d")
+    where = {"urlpath": str(path), "mode": "w"} if is_file else {}
+    table = blosc2.CTable(kind, **where, **options)
+    values = lambda number: tuple(number if draw is None else draw() for _, _, _, draw in drawn)
+    done = 0
+    while done < rows:
+        step = min(rows - done, rng.choice([1, 10, rows]) if rows < 100 else rows)
+        table.extend([values(done + number) for number in range(step)])
+        done += step
+    if rows and rng.random() < 0.7:
+        table.delete(sorted(rng.sample(range(rows), rng.randrange(0, rows + 1) if rows < 20 else rows // rng.choice([2, 5, 50]))))
+    if rng.random() < 0.3:
+        table.vlmeta["author"] = "me"
+    inside = ""
+    if is_file:
+        table.close()
+    elif ending == "b2e":
+        path.write_bytes(table.to_cframe())
+    else:
+        with blosc2.TreeStore(str(path), mode="w", threshold=rng.choice([0, 100])) as store:
+            store["/dir/table"] = table
+            store["/dir/array"] = numpy.arange(5)
+        inside = "/dir/table"
+    read = reopened(path, ending)
+    result = {name: cells(read[name], spec) for name, _, spec, _ in drawn}
+    return str(path) + inside, result
+
+
+def reopened(path, ending):
+    if ending in ("b2z", "b2d"):
+        return blosc2.CTable.open(str(path))
+    if ending == "b2e":
+        return blosc2.ctable_from_cframe(path.read_bytes())
+    return blosc2.TreeStore(str(path), mode="r")["/dir/table"]
+
+
+def cells(column, spec):
+    """The values of a column as JSON has them, with None for null."""
+    values = column[:]
+    mask = numpy.ma.getmaskarray(values) if isinstance(values, numpy.ma.MaskedArray) else None
+    if mask is None:
+        mask = [False] * len(values)
+    if getattr(spec, "null_value", None) is not None and len(values):
+        missing = numpy.asarray(column.is_null())
+        mask = [one or bool(other) for one, other in zip(mask, missing)]
+    values = numpy.ma.getdata(values) if isinstance(values, numpy.ma.MaskedArray) else values
+    mask = [bool(numpy.all(one)) for one in mask]
+    is_bool = isinstance(spec, blosc2.bool)
+    return [None if missing else as_json(bool(value) if is_bool else value) for value, missing in zip(values, mask)]
+
+
+def as_json(value):
+    if value is None or isinstance(value, (bool, int, str)) and not isinstance(value, numpy.generic):
+        return value
+    if isinstance(value, numpy.ndarray):
+        return [as_json(one) for one in value] if value.ndim else as_json(value[()])
+    if isinstance(value, numpy.datetime64):
+        return None if numpy.isnat(value) else str(value)
+    if isinstance(value, numpy.bool_):
+        return bool(value)
+    if isinstance(value, numpy.integer):
+        return int(value)
+    if isinstance(value, (complex, numpy.complexfloating)):
+        single = isinstance(value, numpy.complex64)
+        return [as_json(numpy.float32(part) if single else float(part)) for part in (value.real, value.imag)]
+    if isinstance(value, numpy.float32):
+        return shortest(value)
+    if isinstance(value, (float, numpy.floating)):
+        return None if math.isnan(value) else "inf" if value == math.inf else "-inf" if value == -math.inf else float(value)
+    if isinstance(value, (bytes, numpy.bytes_)):
+        try:
+            return bytes(value).decode()
+        except UnicodeDecodeError:
+            return {"hex": bytes(value).hex()}
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: as_json(one) for key, one in value.items()}
+    return [as_json(one) for one in value]
+
+
+def shortest(value):
+    """A float of 32 bits as the double with the fewest digits that identify it."""
+    if not numpy.isfinite(value):
+        return as_json(float(value))
+    return float(str(value))
+
+
+def table(blpk, place, seed):
+    path, wanted = written(random.Random(seed), place)
+    lines = blpk.ok("export", path, "-", "--to", "jsonl").decode().splitlines()
+    found = [json.loads(line) for line in lines]
+    names = list(wanted)
+    for name in names:
+        equal([row[name] for row in found], wanted[name], "%s of %s" % (name, path))
+    equal(len(found), len(wanted["id"]), "rows of %s" % path)
+    text = blpk.ok("export", path, "-", "--to", "csv").decode()
+    found = list(csv.reader(io.StringIO(text, newline="")))
+    equal(found[0], names, "header")
+    columns = {name: [row[number] for row in found[1:]] for number, name in enumerate(names)}
+    for name in names:
+        for cell, value in zip(columns[name], wanted[name], strict=True):
+            expect(same_text(cell, value), "%s of %s: %r is not %r" % (name, path, cell, value))
+    equal(blpk.ok("verify", path).count(b": ok,"), 1, "verify")
+
+
+def same_text(cell, value):
+    """Whether a cell of CSV is a value; NaN and null are the same in JSON, but not here."""
+    if value is None:
+        return cell in ("", "nan")
+    if isinstance(value, str):
+        return cell == value
+    if isinstance(value, list) and len(value) == 2 and cell.endswith("j"):
+        number = complex(cell)
+        return [number.real, number.imag] == value
+    return json.loads(cell) == value
+
+
+def tree(blpk, place, seed):
+    rng, draws = random.Random(seed), numpy.random.default_rng(seed)
+    ending = ("b2z", "b2d", "b2e")[seed % 3]
+    path = str(place.folder() / ("tree." + ending))
+    if ending == "b2e":
+        store = blosc2.EmbedStore(path, mode="w")
+    else:
+        store = rng.choice([blosc2.TreeStore, blosc2.DictStore])(path, mode="w", threshold=rng.choice([0, 300, 10**6]))
+    arrays = {}
+    for number in range(rng.randrange(1, 9)):
+        name = "/".join(rng.choice(["a", "b.c", "d e", "\u00e9"]) + str(number) for _ in range(rng.randrange(1, 4)))
+        shape = rng.choice([(), (0, 3), (5,), (1000,), (20, 30), (3, 4, 5)])
+        dtype = rng.choice(["<i4", "<f8", "?", "<U3", "S5", "<c16", "<u2"])
+        array = draws.integers(0, 2 if dtype == "?" else 100, shape).astype(dtype)
+        store["/" + name], arrays[name] = array, array
+    if hasattr(store, "close"):
+        store.close()
+    del store
+    listed = blpk.ok("ls", path).decode().splitlines()
+    equal(sorted(line.split("  ")[0] for line in listed), sorted(arrays), "ls of %s" % path)
+    for name, array in arrays.items():
+        found = numpy.load(io.BytesIO(blpk.ok("export", path + "/" + name, "-", "--to", "npy")))
+        expect(found.dtype == array.dtype and found.shape == array.shape and (found == array).all(), name, "of", path)
+        equal(blpk.ok("cat", path + "/" + name), array.tobytes(), "bytes of %s" % name)
+    expect(b": ok," in blpk.ok("verify", path), "verify of", path)
+
+
+if __name__ == "__main__":
+    from common import Command, Place, Tally
+    tally = Tally("stores")
+    run(tally, Command(sys.argv[1]), None, Place())
+    print(tally.line())
+    sys.exit(tally.failed > 0)

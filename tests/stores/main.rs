@@ -1,0 +1,44 @@
+//! Stores of python-blosc2: what it wrote is read, and hostile ones end in an error.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+mod hostile;
+mod read;
+
+use bloscpack::Result;
+use bloscpack::exchange::Format;
+use bloscpack::open::{Container, OpenOptions, Selection, open_source};
+use std::path::PathBuf;
+
+/// The path of a store that python-blosc2 4.14.1 has written.
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("testdata/stores")
+        .join(name)
+}
+
+fn bytes(name: &str) -> Vec<u8> {
+    std::fs::read(path(name)).unwrap()
+}
+
+fn opened(bytes: Vec<u8>) -> Result<Box<dyn Container>> {
+    open_source(bytes, &OpenOptions::new().threads(1))
+}
+
+/// The paths in a store.
+fn members(container: &mut dyn Container) -> Vec<String> {
+    let mut paths = Vec::new();
+    let listed = container.members(&mut |path, outline| {
+        outline?;
+        paths.push(path.to_owned());
+        Ok(())
+    });
+    assert!(listed.unwrap());
+    paths
+}
+
+fn exported(container: &mut dyn Container, format: Format) -> Result<String> {
+    let mut out = Vec::new();
+    container.export(&Selection::default(), format, &mut out)?;
+    Ok(String::from_utf8(out).unwrap())
+}
