@@ -438,9 +438,10 @@ impl Container for Table {
             format!("{} of {positions} positions are not rows", positions - rows),
         );
         for (name, value) in attributes {
+            let value = value.as_text().map_or_else(|| format!("{value:?}"), plain);
             summary.lines.push(Line::Fact(
                 "attribute",
-                format!("{} = {value:?}", plain(&name)),
+                format!("{} = {value}", plain(&name)),
             ));
         }
         summary.line("columns", self.table.columns().len());

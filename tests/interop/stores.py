@@ -45,6 +45,17 @@ def some(rng, null, value):
     return None if has and rng.random() < 0.2 else value
 
 
+def but_first(draw):
+    """The same, but the first value is not null: python-blosc2 4.14.1 does not take rows all of whose strings are null."""
+    drawn = []
+    def value():
+        drawn.append(draw())
+        while len(drawn) == 1 and drawn[0] is None:
+            drawn[0] = draw()
+        return drawn[-1]
+    return value
+
+
 def scalar(rng):
     """A kind of column of a fixed length: its annotation, its specification, and a function that draws a value."""
     name = rng.choice(INTS + ("float32", "float64", "complex64", "complex128", "bool", "string", "bytes", "timestamp", "ndarray"))
@@ -68,11 +79,11 @@ def scalar(rng):
     if name == "string":
         null = nulls(rng, {"null_value": "NA"})
         draw = lambda: some(rng, null, rng.choice(["", "NA", "né", "abcdef", "\U0001f600"]))
-        return str, blosc2.string(max_length=rng.choice([6, 9]), **null), draw
+        return str, blosc2.string(max_length=rng.choice([6, 9]), **null), but_first(draw)
     if name == "bytes":
         null = nulls(rng, {"null_value": b"NA"})
         draw = lambda: some(rng, null, rng.choice([b"", b"NA", b"ab\xff", b"abcdef"]))
-        return bytes, blosc2.bytes(max_length=rng.choice([6, 9]), **null), draw
+        return bytes, blosc2.bytes(max_length=rng.choice([6, 9]), **null), but_first(draw)
     if name == "timestamp":
         unit = rng.choice(["s", "ms", "us", "ns"])
         null = nulls(rng, {})
@@ -134,15 +145,18 @@ def written(rng, place):
     is_fixed = all(hasattr(spec, "dtype") and spec.dtype is not None for _, _, spec, _ in drawn)
     rows = rng.choice([0, 1, 2, 5, 17, 60, 150] + [40000] * (is_fixed and ending in ("b2z", "b2d")))
     path = place.folder() / ("store." + ending)
-    options = {} if rng.random() < 0.4 else {
-        "cparams": blosc2.CParams(codec=rng.choice(CODECS), clevel=rng.choice([0, 1, 5, 9]))}
+    # Batches that BloscLZ stores with level 0 make python-blosc2 4.14.1 crash.
+    codec = rng.choice(CODECS)
+    level = rng.choice([1, 5, 9] + [0] * (codec != blosc2.Codec.BLOSCLZ))
+    options = {} if rng.random() < 0.4 else {"cparams": blosc2.CParams(codec=codec, clevel=level)}
     is_file = ending in ("b2z", "b2d")
     where = {"urlpath": str(path), "mode": "w"} if is_file else {}
     table = blosc2.CTable(kind, **where, **options)
     values = lambda number: tuple(number if draw is None else draw() for _, _, _, draw in drawn)
+    is_text = any(isinstance(spec, (blosc2.string, blosc2.bytes)) for _, _, spec, _ in drawn)
     done = 0
     while done < rows:
-        step = min(rows - done, rng.choice([1, 10, rows]) if rows < 100 else rows)
+        step = min(rows - done, rng.choice([1, 10, rows]) if rows < 100 and not is_text else rows)
         table.extend([values(done + number) for number in range(step)])
         done += step
     if rows and rng.random() < 0.7:
@@ -160,7 +174,8 @@ def written(rng, place):
             store["/dir/array"] = numpy.arange(5)
         inside = "/dir/table"
     read = reopened(path, ending)
-    result = {name: cells(read[name], spec) for name, _, spec, _ in drawn}
+    # python-blosc2 cannot read all kinds of columns without rows.
+    result = {name: cells(read[name], spec) if len(read) else [] for name, _, spec, _ in drawn}
     return str(path) + inside, result
 
 
@@ -174,7 +189,8 @@ def reopened(path, ending):
 
 def cells(column, spec):
     """The values of a column as JSON has them, with None for null."""
-    values = column[:]
+    # Of a single null text, python-blosc2 4.14.1 reads two.
+    values = column[:][:len(column)]
     mask = numpy.ma.getmaskarray(values) if isinstance(values, numpy.ma.MaskedArray) else None
     if mask is None:
         mask = [False] * len(values)

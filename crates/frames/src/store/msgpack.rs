@@ -5,6 +5,8 @@ use std::fmt;
 
 /// Arrays and maps within each other. python-msgpack refuses more than 511.
 const MAX_DEPTH: usize = 128;
+/// Values that are decoded together: each takes more memory than the byte that may be all of it.
+pub(super) const MAX_VALUES: usize = 1 << 25;
 
 /// A value of MessagePack: metadata of a store, or an item of a column whose values vary in length.
 ///
@@ -65,11 +67,18 @@ impl Value {
     /// # Errors
     /// Returns an error for bytes that are cut short, that are followed by others, or that no value begins with.
     pub fn decode(bytes: &[u8]) -> Result<Self, ValueError> {
+        Self::decode_within(bytes, &mut MAX_VALUES.clone())
+    }
+
+    /// The same, of at most so many values, which are subtracted.
+    pub(super) fn decode_within(bytes: &[u8], values: &mut usize) -> Result<Self, ValueError> {
         let mut reader = Reader {
             rest: bytes,
             len: bytes.len(),
+            values: *values,
         };
         let value = reader.value(0)?;
+        *values = reader.values;
         match reader.rest.len() {
             0 => Ok(value),
             rest => wrong(format_args!("{rest} bytes follow the value")),
@@ -117,6 +126,8 @@ impl Value {
 struct Reader<'a> {
     rest: &'a [u8],
     len: usize,
+    /// Values that may still be decoded.
+    values: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -153,6 +164,10 @@ impl<'a> Reader<'a> {
                 "more than {MAX_DEPTH} values within each other"
             ));
         }
+        let Some(left) = self.values.checked_sub(1) else {
+            return wrong(format_args!("more than {MAX_VALUES} values"));
+        };
+        self.values = left;
         let first = self.u8()?;
         Ok(match first {
             0x00..=0x7f => Value::Int(first.into()),

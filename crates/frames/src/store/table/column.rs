@@ -16,6 +16,8 @@ use std::ops::Range;
 
 /// Bytes of text that are read at once.
 const MAX_TEXT: u64 = 1 << 30;
+/// Bytes of the longest row, as of the longest chunk.
+const MAX_ROW: u64 = 1 << 31;
 
 /// Values of a column.
 #[derive(Debug, Clone, PartialEq)]
@@ -167,6 +169,13 @@ impl Fixed {
                 array.shape()
             );
             return Err(StoreError::damaged(path, what).into());
+        }
+        if column.row_bytes() > MAX_ROW {
+            let what = format!(
+                "rows of {} bytes, over the limit of {MAX_ROW}",
+                column.row_bytes()
+            );
+            return Err(StoreError::over_limit(path, what).into());
         }
         let sentinel = match &column.nulls {
             Nulls::Sentinel(_) if is_wide_bool => None,

@@ -2,7 +2,7 @@
 
 use super::super::FrameStore;
 use super::super::error::StoreError;
-use super::super::msgpack::Value;
+use super::super::msgpack::{MAX_VALUES, Value};
 use super::super::varying::VaryingFrame;
 use super::layer;
 use crate::int::{in_memory, to_u64};
@@ -106,9 +106,10 @@ impl Items {
         }
         let damaged =
             |what: String| StoreError::damaged(&self.path, format!("chunk {chunk}: {what}"));
-        let mut items = Vec::new();
+        let (mut items, mut values) = (Vec::new(), MAX_VALUES);
         for block in self.frame.blocks(chunk)? {
-            let value = Value::decode(&block).map_err(|error| damaged(error.to_string()))?;
+            let value = Value::decode_within(&block, &mut values)
+                .map_err(|error| damaged(error.to_string()))?;
             match (value, &self.ends) {
                 (Value::List(values), Some(_)) => items.extend(values),
                 (value, None) => items.push(value),

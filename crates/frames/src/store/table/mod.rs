@@ -28,6 +28,8 @@ const ATTRIBUTES: &str = "_vlmeta";
 const WINDOW: u64 = 1 << 20;
 /// Positions whose values are read together.
 const STEP: u64 = 1 << 15;
+/// Bytes of elements that are read together.
+const MOST_BYTES: u64 = 16 << 20;
 /// The most positions of a table. Counting the rows among more of them, which a few bytes may claim, would take minutes.
 const MAX_POSITIONS: u64 = 1 << 34;
 
@@ -172,9 +174,11 @@ impl StoreTable {
 
     fn verify_column(&self, number: usize) -> Result<()> {
         let mut reader = self.reader(&[number])?;
+        let row_bytes = self.columns.get(number).map_or(1, StoreColumn::row_bytes);
+        let step = (MOST_BYTES / row_bytes.max(1)).clamp(1, STEP);
         let mut start = 0;
         while start < self.positions {
-            let end = self.positions.min(start + STEP);
+            let end = self.positions.min(start + step);
             let live = self.live(start..end)?;
             let first = live.iter().position(|live| *live);
             let last = live.iter().rposition(|live| *live);

@@ -26,6 +26,19 @@ pub struct StoreColumn {
     pub(super) layout: Layout,
 }
 
+impl StoreColumn {
+    /// Bytes of a row of fixed length; `u64::MAX` for more, and 0 for values of varying length.
+    pub(super) fn row_bytes(&self) -> u64 {
+        match &self.kind {
+            // Saturation is the meaning: such rows are refused.
+            ColumnKind::Fixed { dtype, row_shape } => row_shape
+                .iter()
+                .fold(dtype.itemsize(), |len, axis| len.saturating_mul(*axis)),
+            _ => 0,
+        }
+    }
+}
+
 /// What the values of a column are.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
