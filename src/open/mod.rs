@@ -75,7 +75,8 @@ pub use summary::{Line, Summary};
 #[doc(hidden)]
 pub mod internal {
     pub use super::located::{is_directory, is_store};
-    pub use super::text::{count, list, or_unknown, plain, pretty, shape};
+    pub use super::text::{count, list, or_unknown, plain, shape};
+    pub mod size;
 }
 
 #[cfg(feature = "exchange")]

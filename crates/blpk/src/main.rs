@@ -7,7 +7,7 @@
 //!
 //! | modules | task |
 //! |---|---|
-//! | `text`, `size`, `layout`, `status` | values and their texts |
+//! | `text`, `layout`, `status` | values and their texts |
 //! | `message`, `interrupt`, `failure` | what the user reads when something goes wrong |
 //! | `args`, `session`, `progress` | options of all subcommands |
 //! | `input`, `output`, `json_text` | bytes from files and pipes, and to them; reports |
@@ -35,7 +35,6 @@ mod output;
 mod progress;
 mod remote;
 mod session;
-mod size;
 mod spool;
 mod status;
 mod strip;

@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::failure::Failure;
+use bloscpack::open::internal::size;
 use clap::{Parser, ValueEnum};
 use std::io::{self, IsTerminal as _, Read as _};
 use std::path::PathBuf;
@@ -35,8 +36,8 @@ pub struct Args {
     pub force: bool,
 
     /// Memory for sorting, joining and grouping, such as 512M; what exceeds it goes to temporary files
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    pub memory: Option<usize>,
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    pub memory: Option<u64>,
 
     /// Threads; by default one a processor
     #[arg(long, short = 'n', value_name = "N")]
@@ -128,37 +129,9 @@ fn table(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// A number of bytes, as `blpk` reads them.
-fn size(text: &str) -> Result<usize, String> {
-    let wrong = || format!("'{text}' is not a size such as 1048576, 512M or 4G");
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let shift = match text.strip_prefix(digits).unwrap_or_default() {
-        "" | "B" => 0,
-        "K" | "k" => 10,
-        "M" | "m" => 20,
-        "G" | "g" => 30,
-        "T" | "t" => 40,
-        _ => return Err(wrong()),
-    };
-    let number: usize = digits.parse().map_err(|_| wrong())?;
-    number
-        .checked_mul(1 << shift)
-        .filter(|bytes| *bytes > 0)
-        .ok_or_else(wrong)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{size, table};
-
-    #[test]
-    fn sizes_have_units() {
-        assert_eq!(size("512M"), Ok(512 << 20));
-        assert_eq!(size("17"), Ok(17));
-        for wrong in ["", "M", "0", "-1", "1X", "99999999T"] {
-            assert!(size(wrong).is_err(), "{wrong}");
-        }
-    }
+    use super::table;
 
     #[test]
     fn names_of_tables_have_paths() {

@@ -16,6 +16,7 @@ pub async fn context(args: &Args) -> Result<SessionContext, Failure> {
     }
     let mut runtime = RuntimeEnvBuilder::new();
     if let Some(bytes) = args.memory {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         runtime = runtime.with_memory_pool(Arc::new(FairSpillPool::new(bytes)));
     }
     let options = options(args)?;

@@ -105,7 +105,7 @@ fn mistakes_have_statuses_and_reasons() {
         "nowhere: No such file",
     );
     failed(&["--table", "p", "SELECT 1"], 2, "NAME=PATH");
-    failed(&["--memory", "much", "SELECT 1"], 2, "512M");
+    failed(&["--memory", "much", "SELECT 1"], 2, "0.5K or 1M");
     failed(&[""], 2, "no statement");
     failed(&["--format", "ctable", "SELECT 1"], 2, "-o DIRECTORY");
     failed(

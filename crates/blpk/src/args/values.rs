@@ -17,7 +17,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, Type
 use clap::{Arg, Command};
 
 use crate::layout::ArrayLayout;
-use crate::size;
+use bloscpack::open::internal::size;
 
 /// The compressors of this build.
 pub static CODECS: LazyLock<Vec<Compressor>> = LazyLock::new(|| {

@@ -14,9 +14,9 @@ use crate::input::{self, Input, InterruptibleReader, STANDARD, is_standard_input
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::size;
 use crate::status::Status;
 use crate::text::{count, quoted};
+use bloscpack::open::internal::size;
 
 /// Append to the content of a file
 ///

@@ -19,8 +19,8 @@ use crate::failure::Failure;
 use crate::input::{self, Input, STANDARD};
 use crate::output::Output;
 use crate::session::Session;
-use crate::size;
 use crate::status::Status;
+use bloscpack::open::internal::size;
 use flush::FlushEvery;
 
 const BLOSCPACK: &str = "Bloscpack settings";

@@ -24,9 +24,9 @@ use crate::failure::Failure;
 use crate::input::Input;
 use crate::layout::ArrayLayout;
 use crate::session::Session;
-use crate::size;
 use crate::status::Status;
 use crate::text::{count, quoted};
+use bloscpack::open::internal::size;
 
 /// Change layout, format or settings
 ///

@@ -16,10 +16,10 @@ use crate::input::{Input, STANDARD, is_standard_input};
 use crate::output::{Output, Replaces};
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::size;
 use crate::status::Status;
 use crate::text::quoted;
 use crate::url;
+use bloscpack::open::internal::size;
 
 const EXAMPLES: &str = "\
 Examples:

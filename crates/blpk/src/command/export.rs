@@ -16,9 +16,9 @@ use crate::dataset::new::{file_permissions, refuse_within};
 use crate::failure::Failure;
 use crate::output::{Output, Replaces, is_standard_output};
 use crate::session::Session;
-use crate::size;
 use crate::status::Status;
 use crate::text::{count, quoted};
+use bloscpack::open::internal::size;
 
 /// Write a dataset or frame as .npy, CSV, ...
 ///

@@ -29,9 +29,9 @@ use crate::frame::new::NewFrame;
 use crate::input;
 use crate::layout::ArrayLayout;
 use crate::session::Session;
-use crate::size;
 use crate::status::Status;
 use crate::text::count;
+use bloscpack::open::internal::size;
 
 /// Make a dataset or frame of .npy, CSV, ...
 ///

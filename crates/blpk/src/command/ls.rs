@@ -13,10 +13,10 @@ use crate::failure::Failure;
 use crate::json_text;
 use crate::output;
 use crate::session::Session;
-use crate::size::pretty;
 use crate::status::Status;
 use crate::text::{count, plain, quoted, shape, shown};
 use crate::url;
+use bloscpack::open::internal::size::pretty;
 
 /// List the datasets and files below a directory, or what is in a store
 ///

@@ -11,8 +11,8 @@ use crate::frame;
 use crate::input::{Input, InterruptibleReader, STANDARD};
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::size;
 use crate::status::Status;
+use bloscpack::open::internal::size;
 
 /// Overwrite part of the content of a file
 ///

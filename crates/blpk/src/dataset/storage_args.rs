@@ -12,7 +12,7 @@ use clap::Args;
 use crate::args::{self, CodecArgs, FilterArgs, with_given};
 use crate::failure::Failure;
 use crate::layout::ArrayLayout;
-use crate::size;
+use bloscpack::open::internal::size;
 use bloscpack::wire::internal::to_u64;
 
 const DATASET: &str = "Dataset and frame settings";

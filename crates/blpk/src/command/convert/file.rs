@@ -17,9 +17,9 @@ use crate::failure::Failure;
 use crate::input::Input;
 use crate::output::{Output, Replaces};
 use crate::session::Session;
-use crate::size;
 use crate::status::Status;
 use crate::text::count;
+use bloscpack::open::internal::size;
 use bloscpack::wire::internal::to_u64;
 
 impl Convert {

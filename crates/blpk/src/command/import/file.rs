@@ -22,8 +22,8 @@ use crate::input::Input;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::size;
 use crate::status::Status;
+use bloscpack::open::internal::size;
 
 /// Compresses the elements of a `.npy` file, and describes the array in the metadata.
 pub fn import(

@@ -19,9 +19,9 @@ use crate::input::{self, Input, InputReader, STANDARD};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::size;
 use crate::status::Status;
 use crate::text::{count, quoted};
+use bloscpack::open::internal::size;
 
 /// The default size of a packed chunk.
 const CHUNK_SIZE: u32 = 64 << 10;

@@ -17,9 +17,9 @@ use crate::input::{self, Input, InputReader, STANDARD};
 use crate::output::{Output, Replaces};
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::size;
 use crate::status::Status;
 use crate::text::count;
+use bloscpack::open::internal::size;
 
 /// Write the records of a file as plain bytes: by default one per line
 ///

@@ -1,6 +1,6 @@
 //! Sizes in bytes as people write them: `1M`, `0.5K`, `1048576`.
 
-pub use bloscpack::open::internal::pretty;
+pub use crate::open::text::pretty;
 
 /// The units, by their letter: powers of 1024 as in the Python tool.
 const UNITS: [(char, u32); 5] = [('B', 0), ('K', 10), ('M', 20), ('G', 30), ('T', 40)];
@@ -9,6 +9,9 @@ const UNITS: [(char, u32); 5] = [('B', 0), ('K', 10), ('M', 20), ('G', 30), ('T'
 ///
 /// A number, then nothing or one of `B K M G T` in either case; `K` may also be written `KB` or `KiB`, and so on. With a
 /// unit, the number may have a decimal point, but the result must be a whole number.
+///
+/// # Errors
+/// Returns what is wrong with the text, for the user.
 pub fn parse(text: &str) -> Result<u64, String> {
     let size = Size::of(text)?;
     if size.is_whole() {
@@ -18,6 +21,9 @@ pub fn parse(text: &str) -> Result<u64, String> {
 }
 
 /// Parses a number of bytes as the Python tool does: the result is rounded down.
+///
+/// # Errors
+/// Returns what is wrong with the text, for the user.
 pub fn parse_rounded(text: &str) -> Result<u64, String> {
     Size::of(text)?.bytes(text)
 }
@@ -32,7 +38,7 @@ impl Size {
     fn of(text: &str) -> Result<Self, String> {
         let wrong = || format!("'{text}' is not a size such as 1048576, 0.5K or 1M");
         let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-        let unit = &text[digits.len()..];
+        let unit = text.strip_prefix(digits).unwrap_or_default();
         let shift = shift(unit).ok_or_else(wrong)?;
         let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
         let all_digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
