@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 /// How the command ended, as for `blpk`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Status {
     Done = 0,
     Failed = 1,
@@ -19,15 +20,7 @@ pub enum Status {
 
 impl From<Status> for ExitCode {
     fn from(status: Status) -> Self {
-        Self::from(match status {
-            Status::Done => 0,
-            Status::Failed => 1,
-            Status::Usage => 2,
-            Status::Damaged => 3,
-            Status::CutShort => 4,
-            Status::Unsupported => 5,
-            Status::Interrupted => 130,
-        })
+        Self::from(status as u8)
     }
 }
 

@@ -6,11 +6,14 @@
     reason = "a test fails by panicking"
 )]
 
+mod common;
+
 use bloscpack::dataset::{CArray, CTable};
 use bloscpack::dtype::DType;
+use common::metric;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::util::pretty::pretty_format_batches;
-use datafusion::physical_plan::{ExecutionPlan, collect};
+use datafusion::physical_plan::collect;
 use datafusion::prelude::SessionConfig;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -74,17 +77,6 @@ fn table(at: &Path, shift: i64) {
 
 fn index(at: &Path, column: &str) -> PathBuf {
     at.join(column).join("meta/index")
-}
-
-/// The sum of a metric over a plan that was run.
-fn metric(plan: &Arc<dyn ExecutionPlan>, name: &str) -> usize {
-    let own = plan.metrics().and_then(|metrics| metrics.sum_by_name(name));
-    let own = own.map_or(0, |value| value.as_usize());
-    own + plan
-        .children()
-        .into_iter()
-        .map(|child| metric(child, name))
-        .sum::<usize>()
 }
 
 /// The answer as text, and how many rows were skipped.

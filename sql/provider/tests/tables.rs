@@ -6,10 +6,13 @@
     reason = "a test fails by panicking"
 )]
 
+mod common;
+
 use bloscpack::dataset::{CArray, CTable};
 use bloscpack::dtype::DType;
 use bloscpack::frame::NdArray;
 use bloscpack::records::RecordWriter;
+use common::metric;
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::{DataType, Float64Type, Int64Type, TimeUnit};
@@ -63,17 +66,6 @@ fn table(folder: &TempDir) -> String {
     table.append(&[&ids, &halves, &names]).unwrap();
     table.flush().unwrap();
     at
-}
-
-/// The sum of a metric over a plan that was run.
-fn metric(plan: &Arc<dyn ExecutionPlan>, name: &str) -> usize {
-    let own = plan.metrics().and_then(|metrics| metrics.sum_by_name(name));
-    let own = own.map_or(0, |value| value.as_usize());
-    own + plan
-        .children()
-        .into_iter()
-        .map(|child| metric(child, name))
-        .sum::<usize>()
 }
 
 async fn run(text: &str) -> (Arc<dyn ExecutionPlan>, usize) {
