@@ -6,47 +6,12 @@
     reason = "a test fails by panicking"
 )]
 
+mod prices;
+
+use prices::{chunk, folder, run, text};
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
-
-const PRICES: &str = "../../testdata/datasets/bcolz/zipline_daily_equities.bcolz";
-
-fn run(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_blpk-sql"));
-    command.current_dir(folder).args(arguments);
-    command.env_remove("AWS_ACCESS_KEY_ID").output().unwrap()
-}
-
-fn text(bytes: &[u8]) -> &str {
-    std::str::from_utf8(bytes).unwrap()
-}
-
-/// A folder with a copy of the prices.
-fn folder() -> TempDir {
-    let folder = TempDir::new().unwrap();
-    copy(Path::new(PRICES), &folder.path().join("prices"));
-    folder
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let to = to.join(entry.file_name());
-        match entry.file_type().unwrap().is_dir() {
-            true => copy(&entry.path(), &to),
-            false => drop(fs::copy(entry.path(), to).unwrap()),
-        }
-    }
-}
-
-/// A file of a column's data.
-fn chunk(folder: &Path, column: &str) -> PathBuf {
-    folder.join("prices").join(column).join("data/__0.blp")
-}
 
 #[test]
 fn results_have_the_form_that_was_asked_for() {
@@ -192,5 +157,26 @@ fn ctrl_c_ends_a_query() {
         fs::read_dir(folder.path()).unwrap().count(),
         1,
         "nothing is left over"
+    );
+}
+
+#[test]
+fn a_table_appears_whole_or_not_at_all() {
+    let folder = folder();
+    let of = |query: &str| {
+        let ran = run(folder.path(), &["-o", "out", "--format", "ctable", query]);
+        let names = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        (ran.status.success(), names)
+    };
+    // The second row has no place in the table, which is found when the first one is there.
+    let failing = of("SELECT * FROM (VALUES (1), (NULL)) AS t(a)");
+    assert_eq!(failing, (false, vec!["prices".into()]));
+    assert_eq!(
+        of("SELECT 1 AS a"),
+        (true, vec!["out".into(), "prices".into()])
     );
 }

@@ -1,12 +1,14 @@
 //! [`Ctable`]: rows as a new table in a directory.
 
-use super::{arrow_failed, refuse_existing};
+use super::{TEMPORARY, arrow_failed, begun, parent, refuse_existing};
 use crate::failure::Failure;
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 use arrow::ipc::writer::FileWriter;
 use bloscpack::exchange::{self, Format, ImportOptions};
+use bloscpack::storage::{Disk, Folder as _};
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -34,8 +36,34 @@ impl Ctable {
         self.rows.write(rows).map_err(arrow_failed)
     }
 
+    /// Makes the table, which appears under its name when it is complete.
     pub fn finish(mut self) -> Result<(), Failure> {
         self.rows.finish().map_err(arrow_failed)?;
+        if self.may_replace && self.path.exists() {
+            // The library replaces a dataset in a single change.
+            return self.make(&self.path);
+        }
+        let folder = parent(&self.path);
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(TEMPORARY);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            // As for any other directory, less what the user's mask forbids.
+            builder.permissions(std::fs::Permissions::from_mode(0o777));
+        }
+        let failed =
+            |error: io::Error| Failure::failed(format!("'{}': {error}", self.path.display()));
+        let made = builder.tempdir_in(folder).map_err(failed)?;
+        *begun() = Some(made.path().to_owned());
+        self.make(made.path())?;
+        std::fs::rename(made.path(), &self.path).map_err(failed)?;
+        // It has another name now.
+        let _ = made.keep();
+        Disk::new(folder).sync().map_err(failed)
+    }
+
+    fn make(&self, dir: &Path) -> Result<(), Failure> {
         let mut rows = exchange::open_at(
             File::open(self.kept.path())?,
             Format::Arrow,
@@ -43,7 +71,7 @@ impl Ctable {
         )?;
         let builder = rows.schema().table_builder(|_, column| column);
         let builder = builder.replace(self.may_replace);
-        let mut table = builder.create(&self.path)?;
+        let mut table = builder.create(dir)?;
         exchange::import_table(&mut *rows, &mut table, &mut |_| ())?;
         table.flush()?;
         Ok(())

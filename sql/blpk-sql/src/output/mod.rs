@@ -128,14 +128,10 @@ fn arrow_failed(error: arrow::error::ArrowError) -> Failure {
 impl Unfinished {
     fn new(path: &Path, may_replace: bool) -> Result<Self, Failure> {
         refuse_existing(path, may_replace)?;
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
         let failed = |error| Failure::failed(format!("'{}': {error}", path.display()));
         let temporary = tempfile::Builder::new()
-            .prefix(".blpk-sql")
-            .tempfile_in(folder);
+            .prefix(TEMPORARY)
+            .tempfile_in(parent(path));
         let temporary = temporary.map_err(failed)?;
         *begun() = Some(temporary.path().to_owned());
         Ok(Self {
@@ -172,17 +168,28 @@ impl Unfinished {
     }
 }
 
-/// The file that is being written, under its other name.
+/// How names of outputs begin that are not complete.
+const TEMPORARY: &str = ".blpk-sql";
+
+/// The folder that contains an output.
+fn parent(path: &Path) -> &Path {
+    let folder = path.parent();
+    let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+/// The file or directory that is being written, under its other name.
 fn begun() -> MutexGuard<'static, Option<PathBuf>> {
     static BEGUN: Mutex<Option<PathBuf>> = Mutex::new(None);
     BEGUN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the file that is being written: its task may not get to do so before the process ends.
+/// Removes what is being written: its task may not get to do so before the process ends.
 pub fn discard() {
     if let Some(path) = begun().take() {
         // If it is not there any more, it has its own name, or was removed.
-        let _ = std::fs::remove_file(path);
+        let _ = std::fs::remove_file(&path);
+        let _ = std::fs::remove_dir_all(&path);
     }
 }
 
