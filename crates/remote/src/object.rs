@@ -96,6 +96,15 @@ impl RemoteObject {
         &self.source.place().name
     }
 
+    /// Text that another version of the object does not have: its length, and its tag or else the time of its last change.
+    /// All that is read is of this version.
+    ///
+    /// # Errors
+    /// Returns errors of the store.
+    pub fn version(&self) -> io::Result<String> {
+        Ok(self.source.version()?.to_string())
+    }
+
     /// Begins to fetch as much after this range as the progress of the reader justifies.
     fn go_ahead(&self, wanted: &Range<u64>, size: u64) {
         let window = self.source.place().shared.options.window;

@@ -68,7 +68,7 @@ pub(crate) struct Version {
 }
 
 impl Version {
-    fn of(meta: &ObjectMeta, name: &str, is_listed: bool) -> Self {
+    pub fn of(meta: &ObjectMeta, name: &str, is_listed: bool) -> Self {
         let tag = meta.e_tag.as_deref().map(bare);
         let modified = meta.last_modified.timestamp_millis();
         let version = meta.version.as_deref().unwrap_or_default();
@@ -94,6 +94,16 @@ impl Version {
             None => self.modified / 1000 == meta.last_modified.timestamp(),
         };
         is_same && self.size == meta.size
+    }
+}
+
+/// Its length, and its tag or else the time of its last change.
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.e_tag {
+            Some(tag) => write!(f, "{} {tag}", self.size),
+            None => write!(f, "{} of {}", self.size, self.modified / 1000),
+        }
     }
 }
 

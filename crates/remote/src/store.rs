@@ -3,7 +3,7 @@
 use crate::error::Failure;
 use crate::object::RemoteObject;
 use crate::plan::Plan;
-use crate::source::{Place, Source};
+use crate::source::{Place, Source, Version};
 use bloscpack::storage::{Entry, EntryKind, Key, Object, Store};
 use futures_util::TryStreamExt as _;
 use object_store::ObjectMeta;
@@ -140,6 +140,19 @@ impl RemoteStore {
             .into_iter()
             .flat_map(BTreeMap::keys)
             .map(String::as_str)
+    }
+
+    /// Text that no other versions of the objects have: for each its path, its length, and its tag or else the time of its last
+    /// change. All that is read is of these versions. `None` on a server without listings.
+    #[must_use]
+    pub fn versions(&self) -> Option<impl Iterator<Item = String>> {
+        let Objects::Listed(objects) = &self.0.objects else {
+            return None;
+        };
+        let version = |(path, meta): (&String, &ObjectMeta)| {
+            format!("{path} {}", Version::of(meta, path, true))
+        };
+        Some(objects.iter().map(version))
     }
 
     /// Fetches what describes the datasets, all at once.
