@@ -35,11 +35,16 @@ pub struct Args {
     #[arg(short = 'F', long)]
     pub force: bool,
 
+    /// Let the executors of a cluster run the statements, which see the data under the same paths and URLs
+    #[cfg(feature = "cluster")]
+    #[arg(long, value_name = "df://HOST:PORT", conflicts_with = "memory")]
+    pub cluster: Option<String>,
+
     /// Memory for sorting, joining and grouping, such as 512M; what exceeds it goes to temporary files
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub memory: Option<u64>,
 
-    /// Threads; by default one a processor
+    /// Threads, by default one a processor; with --cluster, parts of each table
     #[arg(long, short = 'n', value_name = "N")]
     pub threads: Option<usize>,
 

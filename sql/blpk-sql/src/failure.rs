@@ -87,13 +87,13 @@ impl From<io::Error> for Failure {
 
 impl From<bloscpack::Error> for Failure {
     fn from(error: bloscpack::Error) -> Self {
-        Self::of(&error)
+        Self::of(error.category(), &error.to_string())
     }
 }
 
 impl Failure {
-    fn of(error: &bloscpack::Error) -> Self {
-        let status = match error.category() {
+    fn of(category: Category, message: &str) -> Self {
+        let status = match category {
             Category::Usage => Status::Usage,
             Category::Damaged => Status::Damaged,
             Category::CutShort => Status::CutShort,
@@ -106,23 +106,17 @@ impl Failure {
         };
         Self {
             status,
-            text: format!("{error}{advice}"),
+            text: format!("{message}{advice}"),
         }
     }
 }
 
 impl From<DataFusionError> for Failure {
     fn from(of: DataFusionError) -> Self {
-        let root = of.find_root();
-        if let DataFusionError::External(inner) = root
-            && let Some(error) = inner.downcast_ref::<bloscpack::Error>()
-        {
-            let mut failure = Self::of(error);
-            if let Some(location) = location(&of) {
-                failure.text = format!("'{location}': {}", failure.text);
-            }
-            return failure;
+        if let Some((category, message)) = bloscpack_datafusion::failure(&of) {
+            return Self::of(category, &message);
         }
+        let root = of.find_root();
         let status = match root {
             DataFusionError::SQL(..)
             | DataFusionError::Plan(_)
@@ -145,14 +139,5 @@ impl From<DataFusionError> for Failure {
             status,
             text: format!("{}{advice}", of.strip_backtrace()),
         }
-    }
-}
-
-/// The input in which an error was found, if it was found in a scan.
-fn location(error: &DataFusionError) -> Option<&str> {
-    match error {
-        DataFusionError::Context(location, _) => Some(location),
-        DataFusionError::Shared(error) => location(error),
-        _ => None,
     }
 }

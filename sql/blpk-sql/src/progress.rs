@@ -57,6 +57,10 @@ async fn show(plan: &dyn ExecutionPlan, is_paused: &AtomicBool) {
     while !is_paused.load(Ordering::Relaxed) {
         ticks.tick().await;
         let (read, all) = rows(plan);
+        if all == 0 {
+            // Others read it.
+            return;
+        }
         let percent = read
             .saturating_mul(100)
             .checked_div(all)

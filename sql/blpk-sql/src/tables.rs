@@ -10,6 +10,19 @@ use std::sync::Arc;
 
 /// A session that knows the tables of the command line, and paths and URLs as names.
 pub async fn context(args: &Args) -> Result<SessionContext, Failure> {
+    let options = options(args)?;
+    #[cfg(feature = "cluster")]
+    if let Some(url) = &args.cluster {
+        let context =
+            blpk_cluster::connect(url, args.threads.map(|threads| threads.max(1)), &options)
+                .await?;
+        return with_tables(context, args, &options.shared()).await;
+    }
+    with_tables(local(args, &options)?, args, &options).await
+}
+
+/// A session of this process alone.
+fn local(args: &Args, options: &TableOptions) -> Result<SessionContext, Failure> {
     let mut config = SessionConfig::new().with_information_schema(true);
     if let Some(threads) = args.threads {
         config = config.with_target_partitions(threads.max(1));
@@ -19,10 +32,20 @@ pub async fn context(args: &Args) -> Result<SessionContext, Failure> {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         runtime = runtime.with_memory_pool(Arc::new(FairSpillPool::new(bytes)));
     }
-    let options = options(args)?;
-    let context = bloscpack_datafusion::context_with(config, runtime.build_arc()?, &options)?;
+    Ok(bloscpack_datafusion::context_with(
+        config,
+        runtime.build_arc()?,
+        options,
+    )?)
+}
+
+async fn with_tables(
+    context: SessionContext,
+    args: &Args,
+    options: &TableOptions,
+) -> Result<SessionContext, Failure> {
     for (name, path) in &args.table {
-        let table = BloscpackTable::open_async(path, &options).await?;
+        let table = BloscpackTable::open_async(path, options).await?;
         context.register_table(name.as_str(), Arc::new(table))?;
     }
     Ok(context)

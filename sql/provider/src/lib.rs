@@ -29,14 +29,19 @@
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
 mod blocks;
+mod checked;
 mod error;
 mod open;
+mod parts;
+pub mod plan;
 mod prune;
 mod register;
 mod rows;
 mod scan;
 mod table;
+mod version;
 
+pub use error::failure;
 pub use open::TableOptions;
 pub use register::{FORMATS, context, context_with, register};
 pub use table::BloscpackTable;

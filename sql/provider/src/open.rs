@@ -1,9 +1,11 @@
-//! [`OpenedBy`]: how an input was opened, so that another process can open it, too.
+//! [`OpenedBy`]: how an input was opened, so that it can be opened again.
 
-use bloscpack::Result;
+use crate::version::Version;
+use bloscpack::error::IoSide as _;
 use bloscpack::open::{Container, OpenOptions};
+use bloscpack::{Error, Result};
 #[cfg(feature = "remote")]
-use bloscpack_remote::{Remote, RemoteOptions};
+use bloscpack_remote::{Found, Remote, RemoteOptions};
 use std::fmt;
 use std::path::Path;
 #[cfg(feature = "remote")]
@@ -15,6 +17,7 @@ pub struct TableOptions {
     /// All tables share its connections and its cache. It is made for the first URL.
     #[cfg(feature = "remote")]
     remote: Arc<OnceLock<Remote>>,
+    pub(crate) is_shared: bool,
 }
 
 impl TableOptions {
@@ -32,6 +35,15 @@ impl TableOptions {
         self
     }
 
+    /// Opens tables that other processes read as well, by a [`plan`](crate::plan) that is sent to them. All of them read the
+    /// version of the data that is there now, and return an error after it has changed. Text is `Utf8` then, not `Utf8View`,
+    /// whose batches cannot be sent in parts.
+    #[must_use]
+    pub fn shared(mut self) -> Self {
+        self.is_shared = true;
+        self
+    }
+
     #[cfg(feature = "remote")]
     fn shared_remote(&self) -> Result<&Remote> {
         if self.remote.get().is_none() {
@@ -39,7 +51,7 @@ impl TableOptions {
             let _ = self.remote.set(Remote::new(RemoteOptions::new())?);
         }
         let remote = self.remote.get();
-        remote.ok_or_else(|| bloscpack::Error::bug("no thread for requests"))
+        remote.ok_or_else(|| Error::bug("no thread for requests"))
     }
 }
 
@@ -48,29 +60,138 @@ impl TableOptions {
 pub(crate) struct OpenedBy {
     location: String,
     options: TableOptions,
+    /// The version that was opened, if other processes read it as well.
+    version: Option<Version>,
 }
 
 impl OpenedBy {
-    pub(crate) fn new(location: &str, options: &TableOptions) -> Self {
-        Self {
+    /// Opens an input. Partitions are read by threads of their own, so that each chunk is decompressed by one.
+    pub(crate) fn open(
+        location: &str,
+        options: &TableOptions,
+    ) -> Result<(Self, Box<dyn Container>)> {
+        let mut opened_by = Self {
             location: location.to_owned(),
             options: options.clone(),
+            version: None,
+        };
+        if options.is_shared
+            && let Some(path) = opened_by.path()
+        {
+            let path = std::path::absolute(path).reading()?;
+            let text = path.to_str().map(str::to_owned);
+            opened_by.location = text.ok_or_else(|| {
+                Error::usage(format!("'{}' is not text in UTF-8", path.display()))
+            })?;
+        }
+        let (container, version) = opened_by.open_now()?;
+        opened_by.version = version;
+        Ok((opened_by, container))
+    }
+
+    /// An input that another process has opened.
+    ///
+    /// # Errors
+    /// Returns an error for a relative path.
+    pub(crate) fn planned(
+        location: String,
+        version: Version,
+        options: &TableOptions,
+    ) -> Result<Self> {
+        let opened_by = Self {
+            location,
+            options: options.clone().shared(),
+            version: Some(version),
+        };
+        match opened_by.path().is_some_and(|path| !path.is_absolute()) {
+            true => Err(Error::usage(format!("'{opened_by}' is a relative path"))),
+            false => Ok(opened_by),
         }
     }
 
-    /// Opens the input. Partitions are read by threads of their own, so that each chunk is decompressed by one.
-    pub(crate) fn open(&self) -> Result<Box<dyn Container>> {
-        let options = OpenOptions::new().threads(1);
+    /// Opens the same input again.
+    ///
+    /// # Errors
+    /// Returns the errors of opening, and an error if this is another version.
+    pub(crate) fn reopen(&self) -> Result<Box<dyn Container>> {
+        let (container, version) = self.open_now()?;
+        match version == self.version {
+            true => Ok(container),
+            false => Err(self.has_changed()),
+        }
+    }
+
+    /// Makes sure that what was read is of the version that was opened.
+    ///
+    /// # Errors
+    /// Returns an error if it may be of another one.
+    pub(crate) fn check(&self) -> Result<()> {
+        // Requests to stores are conditional.
+        match (self.path(), self.version) {
+            (Some(path), Some(version)) if Version::of_path(path)? != version => {
+                Err(self.has_changed())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn location(&self) -> &str {
+        &self.location
+    }
+
+    pub(crate) fn version(&self) -> Option<Version> {
+        self.version
+    }
+
+    fn has_changed(&self) -> Error {
+        let what = "the data has changed since the query was planned (run it again)";
+        Error::from(std::io::Error::other(what))
+    }
+
+    /// The path, if this is not a URL.
+    fn path(&self) -> Option<&Path> {
         #[cfg(feature = "remote")]
         if bloscpack_remote::is_url(&self.location) {
-            let remote = self.options.shared_remote()?;
-            return remote.open(&self.location, &options);
+            return None;
         }
-        let path = self
-            .location
-            .strip_prefix("file://")
-            .unwrap_or(&self.location);
-        bloscpack::open::open(Path::new(path), &options)
+        let path = self.location.strip_prefix("file://");
+        Some(Path::new(path.unwrap_or(&self.location)))
+    }
+
+    fn open_now(&self) -> Result<(Box<dyn Container>, Option<Version>)> {
+        let options = OpenOptions::new().threads(1);
+        if let Some(path) = self.path() {
+            // A change after this is found by `check`.
+            let version = self.options.is_shared.then(|| Version::of_path(path));
+            let version = version.transpose()?;
+            return Ok((bloscpack::open::open(path, &options)?, version));
+        }
+        #[cfg(feature = "remote")]
+        return self.open_url(&options);
+        #[cfg(not(feature = "remote"))]
+        Err(Error::bug("a URL"))
+    }
+
+    #[cfg(feature = "remote")]
+    fn open_url(&self, options: &OpenOptions) -> Result<(Box<dyn Container>, Option<Version>)> {
+        use bloscpack::open::{open_source, open_store};
+        let remote = self.options.shared_remote()?;
+        Ok(match remote.find(&self.location).reading()? {
+            Found::Object(object) => {
+                let version = Version::of([object.version().reading()?]);
+                (open_source(object, options)?, Some(version))
+            }
+            Found::Folder(store) => {
+                let version = store.versions().map(Version::of);
+                if self.options.is_shared && version.is_none() {
+                    return Err(Error::usage(
+                        "a folder on a plain HTTP server has no listing that shows whether it has changed \
+                         (a cluster reads single files there, such as ZIP archives, and folders of object stores)",
+                    ));
+                }
+                (open_store(store, options)?, version)
+            }
+        })
     }
 }
 

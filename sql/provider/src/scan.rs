@@ -1,10 +1,11 @@
 //! [`Scan`]: reads rows of an input, as a source of DataFusion.
 
 use crate::blocks::{Blocks, split};
+use crate::checked::Checked;
 use crate::error::external;
 use crate::open::OpenedBy;
 use crate::prune::Pruner;
-use crate::rows::Rows;
+use crate::rows::{Planned, Rows};
 use datafusion::arrow::array::{Array as _, BooleanArray, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::compute::{and_kleene, filter_record_batch};
 use datafusion::arrow::datatypes::SchemaRef;
@@ -37,14 +38,14 @@ const WAITING: usize = 2;
 /// and stops when its stream is dropped.
 #[derive(Clone)]
 pub(crate) struct Scan {
-    rows: Arc<dyn Rows>,
+    pub rows: Arc<dyn Rows>,
     opened_by: Arc<OpenedBy>,
     /// The columns of the output.
-    columns: Vec<usize>,
+    pub columns: Vec<usize>,
     schema: SchemaRef,
-    partitions: Vec<Range<u64>>,
+    pub partitions: Vec<Range<u64>>,
     /// Conditions on all columns of the input; a row has to fulfil each of them.
-    conditions: Vec<Arc<dyn PhysicalExpr>>,
+    pub conditions: Vec<Arc<dyn PhysicalExpr>>,
     metrics: ExecutionPlanMetricsSet,
 }
 
@@ -76,17 +77,68 @@ impl Scan {
         })
     }
 
+    /// The scan that another process has planned, which also says what rows to read.
+    pub(crate) fn of_plan(
+        rows: Arc<Planned>,
+        columns: Vec<usize>,
+        conditions: Vec<Arc<dyn PhysicalExpr>>,
+    ) -> Result<Self> {
+        Ok(Self {
+            schema: Arc::new(rows.schema().project(&columns)?),
+            opened_by: Arc::clone(&rows.opened_by),
+            rows,
+            columns,
+            partitions: Vec::new(),
+            conditions,
+            metrics: ExecutionPlanMetricsSet::new(),
+        })
+    }
+
     /// The columns by their names.
     fn names(&self) -> Vec<&str> {
         let fields = self.schema.fields().iter();
         fields.map(|field| field.name().as_str()).collect()
     }
 
-    /// Reads a partition.
-    fn reader(&self, partition: usize) -> Result<Reader> {
-        let range = self.partitions.get(partition).cloned();
-        let range =
-            range.ok_or_else(|| internal_datafusion_err!("partition {partition} of {self:?}"))?;
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The batches of these rows, which a thread of its own reads.
+    pub(crate) fn stream(
+        &self,
+        rows: Vec<Range<u64>>,
+        partition: usize,
+    ) -> SendableRecordBatchStream {
+        let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(&self.schema), WAITING);
+        let (to, scan) = (stream.tx(), self.clone());
+        stream.spawn_blocking(move || {
+            for batch in scan.batches(rows, partition)? {
+                let has_failed = batch.is_err();
+                if to.blocking_send(batch).is_err() || has_failed {
+                    break;
+                }
+            }
+            Ok(())
+        });
+        stream.build()
+    }
+
+    /// The batches of these rows.
+    fn batches(
+        &self,
+        rows: Vec<Range<u64>>,
+        partition: usize,
+    ) -> Result<Box<dyn Iterator<Item = Result<RecordBatch>>>> {
+        let reader = self.reader(rows, partition)?;
+        Ok(match self.rows.planned() {
+            Some(planned) => Box::new(Checked::new(reader, &planned.opened_by)),
+            None => Box::new(reader),
+        })
+    }
+
+    /// Reads these rows.
+    fn reader(&self, rows: Vec<Range<u64>>, partition: usize) -> Result<Reader> {
         let names = self.conditions.iter().flat_map(collect_columns);
         let mut tested: Vec<usize> = names.map(|column| column.index()).collect();
         tested.sort_unstable();
@@ -104,7 +156,7 @@ impl Scan {
         let counted = |name| MetricBuilder::new(&self.metrics).counter(name, partition);
         Ok(Reader {
             blocks: Blocks::new(row_bytes, longest_chunk(&*self.rows, &all)),
-            left: VecDeque::from([range]),
+            left: rows.into(),
             location: self.opened_by.to_string(),
             pruner: Pruner::new(&self.rows, &tested, &tested_schema, &conditions),
             generation: None,
@@ -312,19 +364,10 @@ impl DataSource for Scan {
         partition: usize,
         _context: Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
-        let reader = self.reader(partition)?;
-        let mut stream = RecordBatchReceiverStreamBuilder::new(Arc::clone(&self.schema), WAITING);
-        let to = stream.tx();
-        stream.spawn_blocking(move || {
-            for batch in reader {
-                let has_failed = batch.is_err();
-                if to.blocking_send(batch).is_err() || has_failed {
-                    break;
-                }
-            }
-            Ok(())
-        });
-        Ok(stream.build())
+        let rows = self.partitions.get(partition).cloned();
+        let rows =
+            rows.ok_or_else(|| internal_datafusion_err!("partition {partition} of {self:?}"))?;
+        Ok(self.stream(vec![rows], partition))
     }
 
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {

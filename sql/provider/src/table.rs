@@ -2,15 +2,16 @@
 
 use crate::error::external;
 use crate::open::{OpenedBy, TableOptions};
-use crate::rows::{self, Rows};
+use crate::parts::Parts;
+use crate::rows::{self, Planned, Rows};
 use crate::scan::Scan;
 use async_trait::async_trait;
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::Result;
+use datafusion::common::{DFSchema, Result};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::error::DataFusionError;
-use datafusion::logical_expr::{Expr, TableType};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use std::fmt;
 use std::sync::Arc;
@@ -39,12 +40,25 @@ impl BloscpackTable {
     /// # Errors
     /// Returns errors of opening, and an error for a column whose type Arrow does not have, which names the column.
     pub fn open(location: &str, options: &TableOptions) -> bloscpack::Result<Self> {
-        let opened_by = OpenedBy::new(location, options);
-        Ok(Self {
-            rows: rows::of(opened_by.open()?)
-                .map_err(|error| error.in_file(opened_by.to_string()))?,
-            opened_by: Arc::new(opened_by),
+        let (opened_by, container) = OpenedBy::open(location, options)?;
+        let opened_by = Arc::new(opened_by);
+        let rows = rows::of(container).map_err(|error| error.in_file(opened_by.to_string()))?;
+        Ok(match options.is_shared {
+            true => Self::of(Arc::new(Planned::of(rows, opened_by))),
+            false => Self { rows, opened_by },
         })
+    }
+
+    /// A table that other processes read as well.
+    pub(crate) fn of(planned: Arc<Planned>) -> Self {
+        Self {
+            opened_by: Arc::clone(&planned.opened_by),
+            rows: planned,
+        }
+    }
+
+    pub(crate) fn source(&self) -> &Arc<dyn Rows> {
+        &self.rows
     }
 
     /// The same on a thread that may block.
@@ -81,7 +95,7 @@ impl TableProvider for BloscpackTable {
         &self,
         state: &dyn Session,
         projection: Option<&Vec<usize>>,
-        _filters: &[Expr],
+        filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
         let all = || (0..self.rows.schema().fields().len()).collect();
@@ -90,7 +104,30 @@ impl TableProvider for BloscpackTable {
         let range = 0..limit.unwrap_or(u64::MAX).min(self.rows.len());
         let partitions = state.config().target_partitions();
         let (rows, opened_by) = (Arc::clone(&self.rows), Arc::clone(&self.opened_by));
-        let scan = Scan::new(rows, opened_by, columns, range, partitions)?;
-        Ok(DataSourceExec::from_data_source(scan))
+        let mut scan = Scan::new(rows, opened_by, columns, range, partitions)?;
+        if self.rows.planned().is_none() {
+            return Ok(DataSourceExec::from_data_source(scan));
+        }
+        let schema = DFSchema::try_from(self.schema())?;
+        let conditions = filters.iter().filter_map(|filter| {
+            // All of them are evaluated again above the scan.
+            let condition = state.create_physical_expr(filter.clone(), &schema).ok()?;
+            let data_type = condition.data_type(self.rows.schema()).ok()?;
+            (data_type == DataType::Boolean).then_some(condition)
+        });
+        scan.conditions = conditions.collect();
+        Ok(Arc::new(Parts::of(scan)?))
+    }
+
+    fn supports_filters_pushdown(
+        &self,
+        filters: &[&Expr],
+    ) -> Result<Vec<TableProviderFilterPushDown>> {
+        let support = match self.rows.planned() {
+            Some(_) => TableProviderFilterPushDown::Inexact,
+            // Those of the physical plan are taken, which are more.
+            None => TableProviderFilterPushDown::Unsupported,
+        };
+        Ok(vec![support; filters.len()])
     }
 }

@@ -1,10 +1,12 @@
 //! Compares answers.
 
 use crate::{Result, TABLES};
+use bloscpack_datafusion::TableOptions;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::common::ScalarValue;
 use datafusion::prelude::{ParquetReadOptions, SessionConfig, SessionContext};
 use std::path::Path;
+use std::time::Instant;
 
 /// The 22 queries, by their numbers.
 pub const QUERIES: [&str; 22] = [
@@ -35,7 +37,16 @@ pub const QUERIES: [&str; 22] = [
 /// A session over the ctables.
 pub async fn ctables(dir: &Path, threads: usize) -> Result<SessionContext> {
     let config = SessionConfig::new().with_target_partitions(threads);
-    let context = bloscpack_datafusion::context(config)?;
+    with_tables(bloscpack_datafusion::context(config)?, dir).await
+}
+
+/// A session of a cluster over the ctables.
+pub async fn cluster(url: &str, dir: &Path) -> Result<SessionContext> {
+    let context = blpk_cluster::connect(url, None, &TableOptions::new()).await?;
+    with_tables(context, dir).await
+}
+
+async fn with_tables(context: SessionContext, dir: &Path) -> Result<SessionContext> {
     for name in TABLES {
         let path = dir.join(name);
         let path = path.to_str().ok_or("the path is not text")?;
@@ -61,16 +72,22 @@ pub async fn parquet(dir: &Path, compression: &str, threads: usize) -> Result<Se
     Ok(context)
 }
 
-/// Runs all queries over both, and fails if an answer differs.
-pub async fn check(dir: &Path) -> Result<()> {
-    let (ours, theirs) = (ctables(dir, 2).await?, parquet(dir, "snappy", 2).await?);
+/// Runs all queries over both, the ctables perhaps in a cluster, and fails if an answer differs.
+pub async fn check(dir: &Path, url: Option<&str>) -> Result<()> {
+    let ours = match url {
+        Some(url) => cluster(url, dir).await?,
+        None => ctables(dir, 2).await?,
+    };
+    let theirs = parquet(dir, "snappy", 2).await?;
     let mut wrong = 0;
     for (number, query) in (1..).zip(QUERIES) {
         let expected = theirs.sql(query).await?.collect().await?;
+        let begun = Instant::now();
         let found = ours.sql(query).await?.collect().await?;
+        let took = begun.elapsed();
         let rows: usize = expected.iter().map(RecordBatch::num_rows).sum();
         match difference(&expected, &found)? {
-            None => println!("q{number:02}: {rows} rows, equal"),
+            None => println!("q{number:02}: {rows} rows, equal, {took:.2?}"),
             Some(why) => {
                 println!("q{number:02}: {why}");
                 wrong += 1;

@@ -1,7 +1,7 @@
 //! TPC-H as ctables and as Parquet, with the same answers.
 //!
 //! `make` writes the eight tables in both forms. `check` runs the 22 queries over both in the same engine, and fails where an
-//! answer differs. `bench` times queries.
+//! answer differs; with `--cluster`, a cluster reads the ctables. `bench` times queries.
 
 mod bench;
 mod check;
@@ -33,7 +33,12 @@ enum Command {
         dir: PathBuf,
     },
     /// Compare the answers
-    Check { dir: PathBuf },
+    Check {
+        /// Read the ctables by a cluster
+        #[arg(long, value_name = "df://HOST:PORT")]
+        cluster: Option<String>,
+        dir: PathBuf,
+    },
     /// Time queries over each form of the tables, in turns, and print medians
     Bench {
         #[arg(long, default_value_t = 5)]
@@ -48,7 +53,7 @@ enum Command {
 async fn main() -> Result<()> {
     match Args::parse().command {
         Command::Make { scale, dir } => make::make(&dir, scale),
-        Command::Check { dir } => check::check(&dir).await,
+        Command::Check { cluster, dir } => check::check(&dir, cluster.as_deref()).await,
         Command::Bench {
             rounds,
             threads,

@@ -4,10 +4,12 @@ mod elements;
 mod grid;
 mod index;
 mod once;
+mod planned;
 mod records;
 mod table;
 mod zones;
 
+pub(crate) use planned::{Known, Planned};
 pub(crate) use zones::Zones;
 
 use bloscpack::open::{Container, Inner, Kind};
@@ -43,6 +45,11 @@ pub(crate) trait Rows: Send + Sync {
 
     /// These rows of these columns, in their order.
     fn read(&self, columns: &[usize], rows: Range<u64>) -> Result<RecordBatch>;
+
+    /// These rows, if several processes read them.
+    fn planned(&self) -> Option<&Planned> {
+        None
+    }
 }
 
 /// The rows of an input.

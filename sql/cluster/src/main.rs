@@ -1,0 +1,52 @@
+//! The command `blpk-cluster`: the scheduler and the executors of a cluster for `blpk-sql`.
+
+mod args;
+mod executor;
+mod scheduler;
+
+use args::{Args, Role};
+use clap::Parser as _;
+use std::error::Error;
+use std::io::{self, Write as _};
+use std::net::{IpAddr, SocketAddr};
+use std::process::ExitCode;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let log = env_logger::Env::default().default_filter_or("warn");
+    env_logger::Builder::from_env(log).init();
+    match run(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("blpk-cluster: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(args: Args) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        match args.role {
+            Role::Scheduler(args) => scheduler::run(args).await,
+            Role::Executor(args) => executor::run(args).await,
+        }
+    })
+}
+
+/// Prints the address under which this process can be reached.
+fn announce(host: &str, port: u16) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{host}:{port}")?;
+    out.flush()
+}
+
+/// An address as a part of URLs.
+fn host_of(address: IpAddr) -> String {
+    let text = SocketAddr::new(address, 0).to_string();
+    text.trim_end_matches(":0").to_owned()
+}

@@ -1,0 +1,45 @@
+//! The scheduler.
+
+use crate::args::SchedulerArgs;
+use crate::{Result, announce, host_of};
+use ballista_scheduler::cluster::BallistaCluster;
+use ballista_scheduler::config::SchedulerConfig;
+use ballista_scheduler::scheduler_process::{create_scheduler, start_grpc_service_with_listener};
+use blpk_cluster::{LogicalCodec, PhysicalCodec};
+use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
+use std::sync::Arc;
+use tokio::net::TcpListener;
+
+/// Serves until the process ends.
+pub async fn run(args: SchedulerArgs) -> Result<()> {
+    let place = args.place;
+    let host = match place.host {
+        Some(host) => host,
+        None if place.bind.is_unspecified() => {
+            return Err(
+                "--bind to all addresses needs --host, which executors and clients reach".into(),
+            );
+        }
+        None => host_of(place.bind),
+    };
+    let listener = TcpListener::bind((place.bind, args.port)).await;
+    let listener = listener.map_err(|error| format!("{}:{}: {error}", place.bind, args.port))?;
+    let port = listener.local_addr()?.port();
+    let config = SchedulerConfig {
+        bind_host: host_of(place.bind),
+        bind_port: port,
+        external_host: host.clone(),
+        executor_timeout_seconds: args.timeout,
+        expire_dead_executor_interval_seconds: args.timeout / 4,
+        no_executors_grace_period_seconds: args.timeout,
+        override_logical_codec: Some(Arc::<LogicalCodec>::default()),
+        override_physical_codec: Some(Arc::<PhysicalCodec>::default()),
+        ..SchedulerConfig::default()
+    };
+    config.validate()?;
+    let cluster = BallistaCluster::new_from_config(&config).await?;
+    let config = Arc::new(config);
+    let scheduler = create_scheduler::<LogicalPlanNode, PhysicalPlanNode>(cluster, config).await?;
+    announce(&host, port)?;
+    Ok(start_grpc_service_with_listener(listener, scheduler).await?)
+}

@@ -1,0 +1,63 @@
+//! [`Checked`]: batches that are passed on after a look at what they were read from.
+
+use crate::error::{external, portable};
+use crate::open::OpenedBy;
+use datafusion::arrow::array::RecordBatch;
+use datafusion::common::Result;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The most batches that wait for a look, which may take longer than reading one.
+const WAITING: usize = 8;
+
+/// Batches of which each is certainly of the version of the data that was planned.
+pub(crate) struct Checked<I> {
+    batches: I,
+    opened_by: Arc<OpenedBy>,
+    ready: VecDeque<RecordBatch>,
+    /// How many batches the next look is for: one at first, so that a limit does not wait.
+    at_once: usize,
+    is_done: bool,
+}
+
+impl<I> Checked<I> {
+    pub(crate) fn new(batches: I, opened_by: &Arc<OpenedBy>) -> Self {
+        Self {
+            batches,
+            opened_by: Arc::clone(opened_by),
+            ready: VecDeque::new(),
+            at_once: 1,
+            is_done: false,
+        }
+    }
+}
+
+impl<I: Iterator<Item = Result<RecordBatch>>> Checked<I> {
+    /// Reads the next batches. After the last there is a look, too: that there is no more is part of the answer.
+    fn fill(&mut self) -> Result<()> {
+        while self.ready.len() < self.at_once && !self.is_done {
+            match self.batches.next() {
+                Some(batch) => self.ready.push_back(batch?),
+                None => self.is_done = true,
+            }
+        }
+        self.at_once = WAITING.min(self.at_once * 2);
+        let checked = self.opened_by.check().map_err(external);
+        checked.map_err(|error| error.context(self.opened_by.to_string()))
+    }
+}
+
+impl<I: Iterator<Item = Result<RecordBatch>>> Iterator for Checked<I> {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ready.is_empty() && !self.is_done {
+            if let Err(error) = self.fill() {
+                self.ready.clear();
+                self.is_done = true;
+                return Some(Err(portable(error)));
+            }
+        }
+        self.ready.pop_front().map(Ok)
+    }
+}

@@ -1,0 +1,154 @@
+//! Plans on their way, damaged and forged.
+
+use super::*;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion_proto::physical_plan::{
+    DefaultPhysicalExtensionCodec, DefaultPhysicalProtoConverter,
+};
+
+type Rows = Vec<Arc<dyn ExecutionPlan>>;
+
+const PRICES: &str = "../../testdata/datasets/bcolz/zipline_daily_equities.bcolz";
+
+/// The scan of a query with a condition, as bytes, and its input.
+async fn scan(context: &SessionContext) -> (Vec<u8>, Rows) {
+    let query = format!("SELECT close FROM '{PRICES}' WHERE id < 3 AND day > 17");
+    let frame = context.sql(&query).await.unwrap();
+    let mut node = frame.create_physical_plan().await.unwrap();
+    loop {
+        let codec = DefaultPhysicalExtensionCodec {};
+        let encoded = encode_scan(&*node, &codec, &DefaultPhysicalProtoConverter {});
+        if let Some(bytes) = encoded.unwrap() {
+            return (bytes, node.children().into_iter().cloned().collect());
+        }
+        node = Arc::clone(node.children().first().unwrap());
+    }
+}
+
+fn context() -> SessionContext {
+    let config = SessionConfig::new().with_target_partitions(3);
+    let options = TableOptions::new().shared();
+    crate::context_with(config, Arc::default(), &options).unwrap()
+}
+
+fn decoded(bytes: &[u8], rows: &Rows, context: &SessionContext) -> Result<Arc<dyn ExecutionPlan>> {
+    let (options, tasks) = (TableOptions::new(), context.task_ctx());
+    let codec = DefaultPhysicalExtensionCodec {};
+    decode_scan(
+        bytes,
+        rows,
+        &options,
+        &tasks,
+        &codec,
+        &DefaultPhysicalProtoConverter {},
+    )
+}
+
+#[tokio::test]
+async fn a_scan_survives_the_way() {
+    let context = context();
+    let (bytes, rows) = scan(&context).await;
+    let node = decoded(&bytes, &rows, &context).unwrap();
+    let codec = DefaultPhysicalExtensionCodec {};
+    let again = encode_scan(&*node, &codec, &DefaultPhysicalProtoConverter {});
+    assert_eq!(again.unwrap().unwrap(), bytes);
+    let found = datafusion::physical_plan::collect(node, context.task_ctx())
+        .await
+        .unwrap();
+    let query = format!("SELECT close FROM '{PRICES}' WHERE id < 3 AND day > 17");
+    let expected = context.sql(&query).await.unwrap().collect().await.unwrap();
+    let count = |batches: &[datafusion::arrow::array::RecordBatch]| -> usize {
+        batches.iter().map(|batch| batch.num_rows()).sum()
+    };
+    assert!(count(&found) > 0);
+    assert_eq!(count(&found), count(&expected));
+}
+
+#[tokio::test]
+async fn damaged_and_foreign_bytes_are_refused() {
+    let context = context();
+    let (bytes, rows) = scan(&context).await;
+    for len in 0..bytes.len() {
+        assert!(
+            decoded(&bytes[..len], &rows, &context).is_err(),
+            "{len} bytes"
+        );
+    }
+    for bit in 0..bytes.len() * 8 {
+        let mut flipped = bytes.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        assert!(decoded(&flipped, &rows, &context).is_err(), "bit {bit}");
+    }
+    assert!(decode_table(&bytes, &TableOptions::new()).is_err());
+    assert!(decoded(b"BALLISTA and more", &rows, &context).is_err());
+}
+
+/// With a digest that fits, the message itself is all that can be wrong.
+#[tokio::test]
+async fn hostile_messages_are_refused_or_read_without_harm() {
+    let context = context();
+    let (bytes, rows) = scan(&context).await;
+    let message = &bytes[HEAD..];
+    let (mut accepted, mut refused) = (0, 0);
+    for byte in 0..message.len() {
+        for value in [
+            0,
+            1,
+            0x7f,
+            0x80,
+            0xff,
+            message[byte] ^ 1,
+            message[byte] ^ 0x40,
+        ] {
+            let mut message = message.to_vec();
+            message[byte] = value;
+            let head = [VERSION, SCAN];
+            let bytes = [MAGIC.as_slice(), &head, &digest(head, &message), &message].concat();
+            match decoded(&bytes, &rows, &context) {
+                Err(_) => refused += 1,
+                Ok(node) => {
+                    accepted += 1;
+                    // Reading it may be an error, such as that of another version.
+                    let _ = datafusion::physical_plan::collect(node, context.task_ctx()).await;
+                }
+            }
+        }
+    }
+    assert!(
+        refused > accepted / 10,
+        "{refused} of {}",
+        refused + accepted
+    );
+}
+
+#[test]
+fn contradictions_are_refused() {
+    let sound = || TableMessage {
+        location: "/data".to_owned(),
+        version: vec![0; 32],
+        schema: Some(protobuf::Schema::default()),
+        ..TableMessage::default()
+    };
+    let options = TableOptions::new();
+    assert!(planned(sound(), &options).is_ok());
+    for broken in [
+        TableMessage {
+            version: vec![0; 31],
+            ..sound()
+        },
+        TableMessage {
+            location: "data".to_owned(),
+            ..sound()
+        },
+        TableMessage {
+            chunk_rows: vec![1],
+            ..sound()
+        },
+        TableMessage {
+            row_bytes: vec![1],
+            ..sound()
+        },
+    ] {
+        assert!(planned(broken, &options).is_err());
+    }
+}
