@@ -1,7 +1,8 @@
 """Stores: python-blosc2 writes trees, and tables of every kind of column, and `blpk export` reads the same values.
 
 Tables are drawn from a seeded generator: kinds of columns, ways to store nulls, codecs, sizes, deleted rows, and where the
-table is (`.b2z`, `.b2d`, a folder of a tree, `.b2e`). What python-blosc2 reads is compared as JSON lines, and as CSV."""
+table is (`.b2z`, `.b2d`, a folder of a tree, `.b2e`). What python-blosc2 reads is compared as JSON lines, as CSV,
+and of every fourth table as Arrow."""
 
 import csv
 import dataclasses
@@ -14,6 +15,7 @@ import warnings
 
 import blosc2
 import numpy
+import pyarrow
 
 from common import equal, expect
 
@@ -256,6 +258,22 @@ def table(blpk, place, seed):
         for cell, value in zip(columns[name], wanted[name], strict=True):
             expect(same_text(cell, value), "%s of %s: %r is not %r" % (name, path, cell, value))
     equal(blpk.ok("verify", path).count(b": ok,"), 1, "verify")
+    if seed % 4 == 0:
+        columnar(blpk, place, path, wanted)
+
+
+def columnar(blpk, place, path, wanted):
+    """The same values in a file of Arrow."""
+    out = str(place.folder() / "out.arrow")
+    blpk.ok("export", path, out)
+    with pyarrow.OSFile(out) as file:
+        found = pyarrow.ipc.open_file(file).read_all()
+    equal(found.column_names, list(wanted), "columns of %s" % out)
+    for name, values in wanted.items():
+        column = found.column(name)
+        is_numpy = pyarrow.types.is_temporal(column.type) or pyarrow.types.is_floating(column.type)
+        cells = column.to_numpy() if is_numpy else column.to_pylist()
+        equal([as_json(cell) for cell in cells], values, "%s of %s" % (name, out))
 
 
 def same_text(cell, value):

@@ -215,6 +215,15 @@ fn read_on<P: Place>(path: &Path, safe: &Safe, is_over: &AtomicBool) -> (u64, u6
     (read, stale)
 }
 
+/// Ends the readers, also when a check fails: the scope waits for them.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, SeqCst);
+    }
+}
+
 /// Kills writers at random, as often as `BLOSCPACK_KILLS` says.
 fn kill_writers<P: Place>() {
     if let Some(path) = std::env::var_os(PATH) {
@@ -227,6 +236,7 @@ fn kill_writers<P: Place>() {
     P::create(&path);
     let (safe, is_over) = (Arc::new(Safe::default()), AtomicBool::new(false));
     thread::scope(|scope| {
+        let ends = Ends(&is_over);
         let reader = |_| scope.spawn(|| read_on::<P>(&path, &safe, &is_over));
         let readers: Vec<_> = (0..READERS).map(reader).collect();
         let mut writers: Vec<_> = (0..WRITERS).map(|_| start::<P>(&path, &safe)).collect();
@@ -256,7 +266,7 @@ fn kill_writers<P: Place>() {
             child.wait().unwrap();
             heard.join().unwrap();
         }
-        is_over.store(true, SeqCst);
+        drop(ends);
         let read = readers.into_iter().map(|reader| reader.join().unwrap());
         let (read, stale) = read.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         let last = safe.last.load(SeqCst);
