@@ -3,6 +3,7 @@
 mod args;
 mod executor;
 mod scheduler;
+mod watch;
 
 use args::{Args, Role};
 use clap::Parser as _;

@@ -1,13 +1,16 @@
 //! The scheduler.
 
 use crate::args::SchedulerArgs;
-use crate::{Result, announce, host_of};
+use crate::{Result, announce, host_of, watch};
+use ballista_core::extension::SessionConfigExt as _;
+use ballista_core::utils::default_session_builder;
 use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
 use ballista_scheduler::scheduler_process::{create_scheduler, start_grpc_service_with_listener};
 use blpk_cluster::{LogicalCodec, PhysicalCodec};
 use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::net::TcpListener;
 
 /// Serves until the process ends.
@@ -34,12 +37,22 @@ pub async fn run(args: SchedulerArgs) -> Result<()> {
         no_executors_grace_period_seconds: args.timeout,
         override_logical_codec: Some(Arc::<LogicalCodec>::default()),
         override_physical_codec: Some(Arc::<PhysicalCodec>::default()),
+        // Whatever a client sets. After the loss of an executor the other planner of Ballista 55 runs tasks of a stage again whose
+        // rows it keeps: rows would come twice. This one never goes on with such a stage, see `watch`.
+        override_session_builder: Some(Arc::new(|config| {
+            default_session_builder(config.with_ballista_adaptive_query_planner(true))
+        })),
         ..SchedulerConfig::default()
     };
     config.validate()?;
     let cluster = BallistaCluster::new_from_config(&config).await?;
+    let jobs = cluster.job_state();
     let config = Arc::new(config);
     let scheduler = create_scheduler::<LogicalPlanNode, PhysicalPlanNode>(cluster, config).await?;
+    let patience = Duration::from_secs(args.timeout);
+    let watched = tokio::spawn(watch::end_stuck_jobs(scheduler.clone(), jobs, patience));
     announce(&host, port)?;
-    Ok(start_grpc_service_with_listener(listener, scheduler).await?)
+    let ended = start_grpc_service_with_listener(listener, scheduler).await;
+    watched.abort();
+    Ok(ended?)
 }

@@ -21,8 +21,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Longer than any query takes, with the retries after an executor has died.
-const PATIENCE: Duration = Duration::from_secs(40);
+/// Longer than a query lasts after an executor has died.
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A table of so many rows: `id` counts, `key` repeats, and `value` is a float.
 fn table(at: &Path, rows: u32) {
@@ -58,10 +58,8 @@ fn shown(batches: &[RecordBatch]) -> String {
 }
 
 async fn answer(context: &SessionContext, query: &str) -> Result<String, DataFusionError> {
-    let answer = async { context.sql(query).await?.collect().await };
-    let batches = tokio::time::timeout(PATIENCE, answer).await;
-    let late = |_| Err(DataFusionError::Execution("no answer in time".to_owned()));
-    Ok(shown(&batches.unwrap_or_else(late)?))
+    let batches = context.sql(query).await?.collect().await?;
+    Ok(shown(&batches))
 }
 
 /// The answer of this process alone.
@@ -174,46 +172,57 @@ fn kills() -> u32 {
     kills.map_or(2, |kills| kills.parse().unwrap())
 }
 
+/// Options for more stages, and for a planner which the scheduler must not use: after a death, its answers have rows twice.
+const OPTIONS: [&str; 3] = [
+    "optimizer.broadcast_join_threshold_bytes = 0",
+    "optimizer.broadcast_join_threshold_rows = 0",
+    "planner.adaptive.enabled = false",
+];
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_executor_that_dies_changes_no_answer() {
-    // Ballista may wait for ever for what a dead executor had: then there is no answer, and not a wrong one.
     let folder = TempDir::new().unwrap();
     let at = folder.path().join("table");
     table(&at, 400_000);
     let query = joined(&at);
     let right = expected(&query).await;
-    let cluster = Cluster::start();
-    let begun = Instant::now();
-    assert_eq!(
-        answer(&remote(&cluster).await, &query).await.unwrap(),
-        right
-    );
-    let takes = begun.elapsed();
+    let mut takes = Duration::ZERO;
     let (mut answers, mut errors) = (0, 0);
-    drop(cluster);
-    for round in 0..kills() {
+    // No executor dies in the first round, which is timed.
+    for round in 0..=kills() {
         let mut cluster = Cluster::start();
         let context = remote(&cluster).await;
+        for option in OPTIONS.iter().filter(|_| round % 2 == 1) {
+            context
+                .sql(&format!("SET ballista.{option}"))
+                .await
+                .unwrap();
+        }
         let (text, started) = (query.clone(), Instant::now());
         let running = tokio::spawn(async move { answer(&context, &text).await });
-        // At another moment of the query each time.
-        tokio::time::sleep(takes * (round * 7 % 20 + 1) / 22).await;
-        let was_running = !running.is_finished();
-        cluster.executors[1].process.kill();
-        match running.await.unwrap() {
+        if round > 0 {
+            // At another moment of the query each time.
+            tokio::time::sleep(takes * (round * 7 % 20) / 20).await;
+            let (after, was_running) = (started.elapsed(), !running.is_finished());
+            cluster.executors[1].process.kill();
+            println!("round {round}: killed after {after:.1?}, was running: {was_running}");
+        }
+        let ended = tokio::time::timeout(PATIENCE, running).await;
+        match ended.expect("neither an answer nor an error").unwrap() {
             Ok(found) => {
                 assert_eq!(found, right, "round {round}");
                 answers += 1;
             }
             Err(error) => {
+                assert!(round > 0, "{error}");
                 println!("round {round}: {error}");
                 errors += 1;
             }
         }
-        println!(
-            "round {round}: was running: {was_running}, {:.1?}",
-            started.elapsed()
-        );
+        println!("round {round}: {:.1?}", started.elapsed());
+        if round == 0 {
+            takes = started.elapsed();
+        }
     }
-    println!("{answers} right answers, {errors} errors, {takes:.1?} undisturbed");
+    println!("{answers} right answers, {errors} errors");
 }
