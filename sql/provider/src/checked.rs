@@ -51,12 +51,13 @@ impl<I: Iterator<Item = Result<RecordBatch>>> Iterator for Checked<I> {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ready.is_empty() && !self.is_done {
-            if let Err(error) = self.fill() {
-                self.ready.clear();
-                self.is_done = true;
-                return Some(Err(portable(error)));
-            }
+        if self.ready.is_empty()
+            && !self.is_done
+            && let Err(error) = self.fill()
+        {
+            self.ready.clear();
+            self.is_done = true;
+            return Some(Err(portable(error)));
         }
         self.ready.pop_front().map(Ok)
     }
