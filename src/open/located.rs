@@ -16,10 +16,15 @@ pub fn is_directory(path: &Path) -> io::Result<bool> {
 }
 
 /// Whether a path leads to a tree of frames, or to something within one.
+#[cfg(feature = "frames")]
 #[must_use]
 pub fn is_store(path: &Path) -> bool {
-    #[cfg(feature = "frames")]
-    return super::store::locate(path).is_some();
-    #[cfg(not(feature = "frames"))]
-    return false;
+    super::store::locate(path).is_some()
+}
+
+/// The same where nothing of frames is read.
+#[cfg(not(feature = "frames"))]
+#[must_use]
+pub fn is_store(_: &Path) -> bool {
+    false
 }
