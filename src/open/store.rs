@@ -1,11 +1,14 @@
 //! Trees of frames, and the tables in them.
 
+#[cfg(feature = "exchange")]
+use super::Part;
 use super::error::SelectionError;
 use super::report::Report;
 use super::summary::{Line, Summary};
 use super::text::{count, plain, pretty};
+#[cfg(feature = "exchange")]
 use super::watch::Watch;
-use super::{Container, Family, Kind, OpenOptions, Outline, Part, Selection};
+use super::{Container, Family, Kind, OpenOptions, Outline, Selection};
 use crate::shared_source::SharedSource;
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_frames::FrameOptions;
@@ -140,7 +143,6 @@ pub(super) fn container(
     path: &str,
     options: &OpenOptions,
 ) -> Result<Box<dyn Container>> {
-    let watch = options.watch.clone();
     Ok(match tree.kind(path) {
         Some(MemberKind::Frame) => {
             if tree.is_varying(path)? {
@@ -154,7 +156,8 @@ pub(super) fn container(
             table: tree.table(path)?,
             path: path.to_owned(),
             tree,
-            watch,
+            #[cfg(feature = "exchange")]
+            watch: options.watch.clone(),
         }),
         _ if tree.is_folder(path) => Box::new(Tree {
             tree,
@@ -351,6 +354,7 @@ struct Table {
     tree: Arc<FrameStore>,
     table: StoreTable,
     path: String,
+    #[cfg(feature = "exchange")]
     watch: Watch,
 }
 
