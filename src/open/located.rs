@@ -1,4 +1,4 @@
-//! What only a path can open.
+//! Stores within a path: what only a path, and no source, can open.
 
 use super::probe::is_about_name;
 use std::fs;

@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// Folders above a path in which a store is looked for.
 const MAX_ABOVE: usize = 64;
 
-/// What a path leads to: the store, and the path in it.
+/// The store that a path leads to, and the path in it.
 pub(super) fn locate(path: &Path) -> Option<(PathBuf, String)> {
     for root in path.ancestors().take(MAX_ABOVE) {
         let is_root = match root.symlink_metadata() {
@@ -79,7 +79,7 @@ fn in_file(path: &Path, options: &OpenOptions) -> Result<Option<FrameStore>> {
     }
 }
 
-/// What is in a frame that contains others.
+/// The tree in a frame that contains others.
 pub(super) fn open_frame(
     source: SharedSource,
     options: &OpenOptions,
@@ -120,7 +120,7 @@ pub(super) fn open_path(path: &Path, options: &OpenOptions) -> Result<Option<Box
         return Ok(None);
     };
     let inside = inside_of(&tree, &inside);
-    // What the tree does not know may be anything else.
+    // A path that the tree does not know may be anything else.
     if tree.kind(&inside).is_none() && !tree.is_folder(&inside) && path.exists() {
         return Ok(None);
     }
@@ -137,7 +137,7 @@ fn inside_of(tree: &FrameStore, path: &str) -> String {
     }
 }
 
-/// What is at a path of a tree: a frame, a table, or all that is below.
+/// The container at a path of a tree: a frame, a table, or all that is below.
 pub(super) fn container(
     tree: Arc<FrameStore>,
     path: &str,

@@ -3,7 +3,7 @@ use bloscpack::exchange::Format;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// What becomes of a changed store.
+/// The outcome of reading a changed store.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
     Error,

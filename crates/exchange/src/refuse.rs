@@ -1,4 +1,4 @@
-//! What a format has no place for.
+//! Errors for what a format has no place for.
 
 use crate::error::ExchangeError;
 use crate::format::Format;

@@ -19,7 +19,7 @@ pub struct Column {
     pub row_shape: Vec<u64>,
     /// Whether rows may be missing.
     pub nullable: bool,
-    /// What its values are if they vary in length: the dtype then has no bytes, and rows are [`Cells::Varying`].
+    /// The kind of its values if they vary in length: the dtype then has no bytes, and rows are [`Cells::Varying`].
     pub varying: Option<ItemKind>,
 }
 
@@ -188,12 +188,12 @@ pub struct Batch {
     pub rows: u64,
     /// The bytes of each column, in C order and as its dtype has them.
     pub columns: Vec<Vec<u8>>,
-    /// What the rows of each column are, where they are not all elements; may be empty or shorter.
+    /// The form of the rows of each column, where they are not all elements; may be empty or shorter.
     pub cells: Vec<Cells>,
 }
 
 impl Batch {
-    /// What the rows of a column are.
+    /// The form of the rows of a column.
     #[must_use]
     pub fn cells(&self, column: usize) -> &Cells {
         self.cells.get(column).unwrap_or(&Cells::Elements)

@@ -5,7 +5,7 @@ use bloscpack_error::Result;
 use bloscpack_frames::store::Value;
 use serde_json::{Map, Value as Json, json};
 
-/// What the rows of a column in a batch are.
+/// The form of the rows of a column in a batch.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub enum Cells {

@@ -306,7 +306,7 @@ mod tests {
         assert_eq!([&head, &rest].map(|part| part.len()), [16, 99_984]);
         assert_eq!(again, file[1000..61_000]);
         assert_eq!(again.as_ptr(), rest[984..].as_ptr(), "the same memory");
-        // What was handed out does not change when the source goes on.
+        // Bytes that were handed out do not change when the source goes on.
         let longer = [file.as_slice(), &[7; 200_000]].concat();
         let ahead = ReadAhead::new(&longer, 100_000);
         let first = ahead.read_bytes(0, 100_000).unwrap();

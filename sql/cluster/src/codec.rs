@@ -165,7 +165,7 @@ fn encoded(bytes: &mut Vec<u8>, encode: impl FnOnce(&mut Vec<u8>) -> Result<()>)
     Ok(())
 }
 
-/// What Ballista has encoded.
+/// The bytes that Ballista has encoded.
 fn others(bytes: &[u8]) -> Result<&[u8]> {
     let others = bytes.strip_prefix(OTHERS);
     others.ok_or_else(|| {

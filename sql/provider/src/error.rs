@@ -3,7 +3,7 @@
 use bloscpack::{Category, Error};
 use datafusion::error::DataFusionError;
 
-/// What stands before and after the message of an error that comes from another process. DataFusion passes on text alone.
+/// The text before and after the message of an error that comes from another process. DataFusion passes on text alone.
 const BEGIN: &str = "[blpk ";
 const END: &str = " /blpk]";
 

@@ -125,7 +125,7 @@ impl TableProvider for BloscpackTable {
     ) -> Result<Vec<TableProviderFilterPushDown>> {
         let support = match self.rows.planned() {
             Some(_) => TableProviderFilterPushDown::Inexact,
-            // Those of the physical plan are taken, which are more.
+            // The ones of the physical plan are taken, which are more.
             None => TableProviderFilterPushDown::Unsupported,
         };
         Ok(vec![support; filters.len()])

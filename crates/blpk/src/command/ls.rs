@@ -20,7 +20,7 @@ use bloscpack::open::internal::size::pretty;
 
 /// List the datasets and files below a directory, or what is in a store
 ///
-/// Of a store (.b2z, .b2d, .b2e), the paths within are printed, as a/x, and `.` for a table that is all of it.
+/// For a store (.b2z, .b2d, .b2e), the paths within are printed, as a/x, and `.` for a table that is all of it.
 ///
 /// Prints one line for each array, table or file: path, kind, layout, dtype or columns, shape, and size of its content, as
 /// far as it has them, sorted by path. Columns are part of their tables. Files are recognized by their first bytes or by

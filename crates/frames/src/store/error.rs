@@ -21,7 +21,7 @@ pub enum StoreError {
     Damaged {
         /// The path in the store.
         path: String,
-        /// What was found, and what was expected.
+        /// The damage: what was found, and what was expected.
         what: String,
     },
     /// A version or a kind of value that this library does not read.
@@ -29,7 +29,7 @@ pub enum StoreError {
     Unsupported {
         /// The path in the store.
         path: String,
-        /// What was found.
+        /// The thing that was found.
         what: String,
     },
     /// The store has nothing at this path.
@@ -43,7 +43,7 @@ pub enum StoreError {
     OverLimit {
         /// The path in the store.
         path: String,
-        /// What exceeds which limit.
+        /// The thing that exceeds a limit, and the limit.
         what: String,
     },
 }

@@ -33,7 +33,7 @@ const ENDINGS: [&str; 3] = ["b2nd", "b2f", "b2b"];
 /// Folders within each other, and files, that are looked at.
 const MAX_DEPTH: usize = 64;
 const MAX_FILES: usize = 1 << 20;
-/// What a table has at its root, and what only a table has.
+/// The frame that a table has at its root, and that only a table has.
 const META: &str = "_meta";
 /// User attributes of a folder.
 const ATTRIBUTES: &str = "__vlmeta__";
@@ -54,7 +54,7 @@ enum Member {
     Embedded(Place),
 }
 
-/// What is at a path.
+/// The kind of thing at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum MemberKind {
@@ -142,7 +142,7 @@ impl FrameStore {
         })
     }
 
-    /// What is at a path, if anything is.
+    /// The kind of thing at a path, if there is any.
     #[must_use]
     pub fn kind(&self, path: &str) -> Option<MemberKind> {
         if self.is_table(path) {

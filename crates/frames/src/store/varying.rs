@@ -98,26 +98,21 @@ impl VaryingFrame {
         let file = file.ok_or_else(|| Error::bug("a sparse frame of chunks of any length"))?;
         let section = meta.header.section_len;
         let outside = |len: usize| damaged(number, "end", format!("{at} + {len}"), section);
-        let room = section.checked_sub(at).map(to_usize_or_all);
-        let room = room.filter(|room| *room >= HEADER_LEN);
+        let room = section.checked_sub(at);
+        let room = room.filter(|room| *room >= to_u64(HEADER_LEN));
         let room = room.ok_or_else(|| outside(HEADER_LEN))?;
         let start = meta.header_len() + at;
         let mut header = [0; HEADER_LEN];
         file.read_exact_at(start, &mut header).reading()?;
         let [.., a, b, c, d] = header;
         let len = to_usize(u32::from_le_bytes([a, b, c, d]));
-        if len < HEADER_LEN || len > room {
+        if len < HEADER_LEN || to_u64(len) > room {
             return Err(outside(len));
         }
         let mut chunk = zeroed(part(number), to_u64(len))?;
         file.read_exact_at(start, &mut chunk).reading()?;
         Ok(chunk)
     }
-}
-
-/// The room after a chunk, of which no more is ever used than memory has.
-fn to_usize_or_all(room: u64) -> usize {
-    usize::try_from(room).unwrap_or(usize::MAX)
 }
 
 fn part(number: u64) -> FramePart {

@@ -18,7 +18,7 @@ pub(crate) struct Planned {
     opening: Mutex<()>,
 }
 
-/// What is known of rows.
+/// The facts about rows that are known before they are read.
 #[derive(Debug, Clone)]
 pub(crate) struct Known {
     pub schema: SchemaRef,

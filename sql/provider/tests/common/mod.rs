@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Parts that the tests share.
 
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;

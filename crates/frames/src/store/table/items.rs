@@ -6,7 +6,7 @@ use super::super::msgpack::{MAX_VALUES, Value};
 use super::super::varying::VaryingFrame;
 use super::layer;
 use crate::int::{in_memory, to_u64};
-use bloscpack_error::Result;
+use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 /// The metalayers of batches, and of objects of which each is a chunk.
@@ -116,12 +116,11 @@ impl Items {
                 _ => return Err(damaged("a block that is not a list".to_owned()).into()),
             }
         }
-        let expected = self.ends.as_ref().map_or(1, |ends| {
-            let number = usize::try_from(chunk).unwrap_or(usize::MAX); // one that is there
-            let end = ends.get(number).copied().unwrap_or(0);
-            let before = number.checked_sub(1).and_then(|before| ends.get(before));
-            end.saturating_sub(before.copied().unwrap_or(0)) // ascending
-        });
+        let expected = match &self.ends {
+            Some(ends) => count_in(ends, chunk)
+                .ok_or_else(|| Error::bug(format!("chunk {chunk} of {} batches", ends.len())))?,
+            None => 1,
+        };
         if to_u64(items.len()) != expected {
             let found = items.len();
             return Err(damaged(format!("{found} items, expected {expected}")).into());
@@ -152,4 +151,14 @@ fn ends(frame: &VaryingFrame, path: &str) -> Result<Vec<u64>> {
             Err(StoreError::damaged(path, what).into())
         }
     }
+}
+
+/// The number of items in a batch, by the number of items up to the end of each.
+fn count_in(ends: &[u64], batch: u64) -> Option<u64> {
+    let number = usize::try_from(batch).ok()?;
+    let before = match number.checked_sub(1) {
+        Some(before) => *ends.get(before)?,
+        None => 0,
+    };
+    ends.get(number)?.checked_sub(before)
 }

@@ -16,7 +16,7 @@ pub struct StoreColumn {
     pub name: String,
     /// Its kind in the file, such as `int64` or `utf8`.
     pub stored_kind: String,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: ColumnKind,
     /// Whether values may be missing.
     pub nullable: bool,
@@ -39,7 +39,7 @@ impl StoreColumn {
     }
 }
 
-/// What the values of a column are.
+/// The kind of the values of a column.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ColumnKind {
@@ -56,7 +56,7 @@ pub enum ColumnKind {
     Unsupported(String),
 }
 
-/// What a value of varying length is, or an item of a list.
+/// The kind of a value of varying length, or of an item of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ItemKind {
@@ -206,7 +206,7 @@ fn kind(stored: &str, column: &Json) -> Option<(ColumnKind, Layout)> {
     })
 }
 
-/// What an item of a column, or of a list, is.
+/// The kind of an item of a column, or of a list.
 fn item(stored: &str, column: &Json) -> ItemKind {
     match stored {
         "bool" => ItemKind::Bool,
