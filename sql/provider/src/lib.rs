@@ -35,6 +35,7 @@ mod open;
 mod parts;
 pub mod plan;
 mod prune;
+mod reader;
 mod register;
 mod rows;
 mod scan;
