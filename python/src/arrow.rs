@@ -12,6 +12,7 @@ use bloscpack::exchange::{
     ArraySource, Batch, BoxedSource, ImportOptions, NdSource, RecordBatches, Schema, Source,
     TableSource, import_table, of_record_batches, record_batches,
 };
+use bloscpack::open::{Bounds, Container, Part, Selection};
 use bloscpack::{Error, Result};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
@@ -23,7 +24,7 @@ use pyo3_arrow::ffi::{
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Bytes of a batch, about.
 const BATCH: usize = 16 << 20;
@@ -35,6 +36,8 @@ pub enum Place {
     Table(Arc<RwLock<CTable>>),
     /// An array.
     Array(Arc<RwLock<Option<Inner>>>),
+    /// An input of any kind.
+    Container(Arc<Mutex<Box<dyn Container>>>),
 }
 
 /// Rows, as a table or as values.
@@ -73,6 +76,14 @@ impl Rows {
                 if self.names.is_some() {
                     source = source.fields()?;
                 }
+                take(&mut record_batches(&mut *source)?.batch_bytes(bytes))
+            }
+            Place::Container(container) => {
+                let mut container = container.lock().unwrap_or_else(PoisonError::into_inner);
+                let part = Part::Rows(Bounds::from(rows));
+                let columns = self.names.iter().flatten();
+                let selection = Selection::of(part).columns(columns);
+                let mut source = container.columns(&selection)?.fields()?;
                 take(&mut record_batches(&mut *source)?.batch_bytes(bytes))
             }
         }

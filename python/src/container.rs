@@ -17,7 +17,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{io, mem};
 
-fn opened(
+/// Opens an object of Python: a path, a file object or bytes.
+pub fn opened(
     py: Python<'_>,
     object: &Bound<'_, PyAny>,
     options: &OpenOptions,

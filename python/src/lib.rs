@@ -14,6 +14,7 @@ mod file;
 mod indexed;
 mod options;
 mod records;
+mod rows;
 mod stream;
 mod table;
 mod work;
@@ -26,6 +27,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<array::Array>()?;
     module.add_class::<table::Table>()?;
+    module.add_class::<rows::RowReader>()?;
     module.add_class::<stream::Encoder>()?;
     module.add_class::<stream::Decoder>()?;
     module.add_class::<indexed::IndexedFile>()?;

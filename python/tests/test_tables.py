@@ -18,6 +18,7 @@ duckdb = pytest.importorskip("duckdb")
 pandas = pytest.importorskip("pandas")
 
 ROWS = 10_000
+TESTDATA = os.path.join(os.path.dirname(__file__), "..", "..", "testdata")
 RNG = np.random.default_rng(7)
 COLUMNS = {
     "i": np.arange(ROWS) - 5000,
@@ -348,3 +349,29 @@ def test_tables_of_pytables(tmp_path):
     assert (back[:] == made[:]).all() and back.attrs["fs"] == 250
     other = bcolz.ctable.fromhdf5(str(tmp_path / "t.h5"), "/group/t")
     assert (other["b"][:] == made["b"][:]).all()
+
+
+def test_rows_of_a_store_of_python_blosc2():
+    # Written by python-blosc2: see testdata/make_blosc2.py.
+    rows = bp.open_rows(os.path.join(TESTDATA, "stores", "table.b2z"))
+    assert len(rows) == 3
+    assert pa.table(rows).to_pylist() == [
+        {"n": 1, "s": "one", "l": [1], "k": "a"},
+        {"n": None, "s": "zwei", "l": None, "k": "b"},
+        {"n": 4, "s": "", "l": [1, 2, 3], "k": "a"},
+    ]
+    chosen = bp.open_rows(os.path.join(TESTDATA, "stores", "table.b2z"), ["k", "n"])[1:]
+    assert polars.DataFrame(chosen).rows() == [("b", None), ("a", 4)]
+    with pytest.raises(bp.UsageError, match="no column 'm'"):
+        pa.table(bp.open_rows(os.path.join(TESTDATA, "stores", "table.b2z"), ["m"]))
+
+
+def test_rows_of_anything(folder, tmp_path):
+    check(pa.table(bp.open_rows(folder)).to_pydict())
+    bp.pack_ndarray_to_file(np.arange(5000.0), str(tmp_path / "a.blp"))
+    rows = bp.open_rows(tmp_path / "a.blp")
+    assert len(rows) == 5000 and pa.table(rows[4998:])["value"].to_pylist() == [4998.0, 4999.0]
+    with pytest.raises(bp.UsageError, match="step of 2"):
+        rows[::2]
+    with pytest.raises(TypeError):
+        rows[3]

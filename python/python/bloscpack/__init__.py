@@ -46,7 +46,7 @@ from .numpy_io import (
     unpack_ndarray_str,
 )
 from .records import Records, RecordWriter, append_records, open_records, read_records
-from .tables import Table, open_table, write_table
+from .tables import RowStream, Table, open_rows, open_table, write_table
 from .version import __version__
 
 __all__ = [name for name in dir() if not name.startswith("_")] + ["__version__"]

@@ -236,6 +236,56 @@ def open_table(source: files.Source) -> Table:
     raise UsageError(f"{source!r} is not a table, but of the kind {kind!r}")
 
 
+class RowStream:
+    """The rows of anything that has rows, for programs that speak Arrow; made by `open_rows`."""
+
+    def __init__(self, native: _native.RowReader, rows: range) -> None:
+        self._native = native
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, rows: slice) -> RowStream:
+        """Some rows, which follow one another: ``rows[1000:2000]``."""
+        if not isinstance(rows, slice):
+            raise TypeError(f"rows are chosen by a slice, not by {rows!r}")
+        chosen = self._rows[rows]
+        if chosen.step != 1:
+            raise UsageError(f"rows that follow one another, not with a step of {chosen.step}")
+        return RowStream(self._native, chosen)
+
+    def __arrow_c_schema__(self) -> object:
+        """The schema, for the Arrow PyCapsule interface."""
+        return self._native.arrow_schema()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The rows, for the Arrow PyCapsule interface, in batches of about 16 MiB that are decoded when they are read."""
+        return self._native.arrow_stream((self._rows.start, self._rows.stop), requested_schema)
+
+    def __repr__(self) -> str:
+        return f"<bloscpack.RowStream, {len(self):,} row{'s' * (len(self) != 1)}>"
+
+
+def open_rows(source: files.Source, columns: Sequence[str] | None = None) -> RowStream:
+    """Opens whatever has rows, for pyarrow, Polars, DuckDB and pandas: what `open_table` opens, a table in a store of
+    python-blosc2 (``"data.b2z"``, ``"tree.b2d/prices"``), an array, or a Bloscpack file of one.
+
+    >>> import bloscpack, numpy as np, tempfile
+    >>> folder = tempfile.mkdtemp() + "/prices"
+    >>> bloscpack.write_table({"day": np.arange(4), "price": np.arange(4) / 2}, folder)
+    4
+    >>> rows = open_rows(folder, ["price"])
+    >>> rows
+    <bloscpack.RowStream, 4 rows>
+
+    ``pyarrow.table(rows[1:3])`` is then a table of two rows.
+    """
+    names = None if columns is None else list(columns)
+    native = _native.RowReader.open(_urls.opened(source), names, threads())
+    return RowStream(native, range(native.count()))
+
+
 def write_table(
     source: Rows,
     path: files.Path,

@@ -1,0 +1,60 @@
+//! Rows of an input of any kind, for consumers of Arrow.
+
+use crate::arrow::{Place, Rows};
+use crate::container::opened;
+use crate::error::OrRaise;
+use bloscpack::Error;
+use bloscpack::open::OpenOptions;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use std::sync::{Arc, Mutex};
+
+/// The rows of an input, or some of its columns.
+#[pyclass(frozen)]
+pub struct RowReader {
+    rows: Rows,
+    count: u64,
+}
+
+#[pymethods]
+impl RowReader {
+    /// Opens a path, a file object or bytes.
+    #[staticmethod]
+    fn open(
+        py: Python<'_>,
+        object: &Bound<'_, PyAny>,
+        names: Option<Vec<String>>,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let options = OpenOptions::new().threads(threads);
+        let mut container = opened(py, object, &options)?;
+        let count = py.detach(|| Ok::<_, Error>(container.columns(&Default::default())?.rows()));
+        Ok(Self {
+            count: count.or_raise(py)?,
+            rows: Rows {
+                place: Place::Container(Arc::new(Mutex::new(container))),
+                names,
+                as_table: true,
+            },
+        })
+    }
+
+    fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The capsule of Arrow's schema.
+    fn arrow_schema<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        self.rows.schema_capsule(py)
+    }
+
+    /// The capsule of a stream of Arrow's, with these rows.
+    fn arrow_stream<'py>(
+        &self,
+        py: Python<'py>,
+        rows: (u64, u64),
+        requested: Option<Bound<'py, PyCapsule>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        self.rows.stream(py, rows.0..rows.1, requested)
+    }
+}
