@@ -276,6 +276,9 @@ pub enum Inner<'a> {
     /// The array in a frame.
     #[cfg(feature = "frames")]
     NdArray(&'a bloscpack_frames::NdArray),
+    /// A table in a store of frames.
+    #[cfg(feature = "frames")]
+    StoreTable(&'a bloscpack_frames::store::StoreTable),
     /// A Bloscpack file: its source, if that can be read at any position.
     Bloscpack(Option<&'a Arc<dyn ReadAt + Send + Sync>>),
     /// Nothing that another module of this crate can use.

@@ -8,7 +8,7 @@ use super::summary::{Line, Summary};
 use super::text::{count, plain, pretty};
 #[cfg(feature = "exchange")]
 use super::watch::Watch;
-use super::{Container, Family, Kind, OpenOptions, Outline, Selection};
+use super::{Container, Family, Inner, Kind, OpenOptions, Outline, Selection};
 use crate::shared_source::SharedSource;
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_frames::FrameOptions;
@@ -497,6 +497,10 @@ impl Container for Table {
 
     fn take_warnings(&mut self) -> Vec<String> {
         Vec::new()
+    }
+
+    fn inner(&self) -> Inner<'_> {
+        Inner::StoreTable(&self.table)
     }
 }
 

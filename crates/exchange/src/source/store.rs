@@ -61,7 +61,8 @@ impl<'a> StoreSource<'a> {
     pub fn range(mut self, rows: Range<u64>) -> Result<Self> {
         check_rows(&rows, self.table.rows())?;
         self.rows = rows.end - rows.start;
-        (self.skip, self.left) = (rows.start, self.rows);
+        (self.next, self.skip) = self.table.seek(rows.start);
+        self.left = self.rows;
         Ok(self)
     }
 

@@ -26,6 +26,8 @@ const COLUMNS: &str = "_cols";
 const ATTRIBUTES: &str = "_vlmeta";
 /// Positions that are looked at together.
 const WINDOW: u64 = 1 << 20;
+/// Positions between those at which the number of rows before them is known.
+const SEEK_STEP: usize = 1 << 16;
 /// Positions whose values are read together.
 const STEP: u64 = 1 << 15;
 /// Bytes of elements that are read together.
@@ -44,6 +46,8 @@ pub struct StoreTable {
     valid: NdArray,
     positions: u64,
     rows: u64,
+    /// The rows before every position that is a multiple of the step.
+    rows_before: Vec<u64>,
 }
 
 impl std::fmt::Debug for StoreTable {
@@ -96,21 +100,32 @@ impl StoreTable {
             valid,
             positions,
             rows: 0,
+            rows_before: Vec::new(),
         };
-        table.rows = table.count_rows()?;
+        table.count_rows()?;
         Ok(table)
     }
 
-    fn count_rows(&self) -> Result<u64> {
-        let mut rows = 0;
+    fn count_rows(&mut self) -> Result<()> {
         let mut start = 0;
         while start < self.positions {
             let end = self.positions.min(start + WINDOW);
-            let live = self.live(start..end)?;
-            rows += to_u64(live.iter().filter(|live| **live).count());
+            for live in self.live(start..end)?.chunks(SEEK_STEP) {
+                self.rows_before.push(self.rows);
+                self.rows += to_u64(live.iter().filter(|live| **live).count());
+            }
             start = end;
         }
-        Ok(rows)
+        Ok(())
+    }
+
+    /// A position at or before that of a row, and how many rows lie between the two.
+    #[must_use]
+    pub fn seek(&self, row: u64) -> (u64, u64) {
+        let after = self.rows_before.partition_point(|before| *before <= row);
+        let step = after.saturating_sub(1);
+        let before = self.rows_before.get(step).copied().unwrap_or(0);
+        (to_u64(step) * to_u64(SEEK_STEP), row - before)
     }
 
     /// The columns, in their order. Computed columns, which have no data, are not among them.
