@@ -31,6 +31,7 @@
 mod blocks;
 mod checked;
 mod error;
+mod kept;
 mod open;
 mod parts;
 pub mod plan;

@@ -2,11 +2,12 @@
 
 use crate::error::external;
 use crate::rows::{Rows, Zones};
+use crate::scan::Scan;
 use datafusion::arrow::array::{ArrayRef, BooleanArray, UInt64Array};
 use datafusion::arrow::compute::take;
-use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::pruning::PruningStatistics;
 use datafusion::common::{Column, Result, ScalarValue};
+use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{PhysicalExpr, conjunction};
 use datafusion::physical_expr_common::physical_expr::{
     snapshot_generation, snapshot_physical_expr,
@@ -21,29 +22,25 @@ pub(crate) struct Pruner {
     rows: Arc<dyn Rows>,
     /// The columns that have statistics.
     columns: Vec<usize>,
-    schema: SchemaRef,
-    /// All conditions, on the columns that they name.
+    /// All conditions, on all columns.
     condition: Arc<dyn PhysicalExpr>,
 }
 
 impl Pruner {
-    /// A pruner, if anything is known of the columns that the conditions name.
-    pub(crate) fn new(
-        rows: &Arc<dyn Rows>,
-        tested: &[usize],
-        schema: &SchemaRef,
-        conditions: &[Arc<dyn PhysicalExpr>],
-    ) -> Option<Self> {
-        let columns = tested.iter().copied();
-        let columns: Vec<usize> = columns
-            .filter(|column| rows.zones(*column).is_some())
-            .collect();
-        (!columns.is_empty()).then(|| Self {
-            rows: Arc::clone(rows),
+    /// A pruner, if anything is known of the columns that the conditions of a scan name.
+    pub(crate) fn new(scan: &Scan) -> Result<Option<Self>> {
+        let condition = conjunction(scan.conditions.iter().cloned());
+        let named = collect_columns(&condition);
+        let mut columns: Vec<usize> = named.iter().map(|column| column.index()).collect();
+        columns.retain(|column| scan.rows.zones(*column).is_some());
+        if columns.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(Self {
+            rows: Arc::clone(&scan.rows),
             columns,
-            schema: Arc::clone(schema),
-            condition: conjunction(conditions.iter().cloned()),
-        })
+            condition,
+        }))
     }
 
     /// A number that changes when a condition does, as those of joins and of the first rows in an order do.
@@ -58,7 +55,7 @@ impl Pruner {
         let parts = Parts::new(self, rows);
         let condition = snapshot_physical_expr(Arc::clone(&self.condition))?;
         let predicate = PruningPredicateBuilder::new()
-            .with_file_schema(Arc::clone(&self.schema))
+            .with_file_schema(Arc::clone(self.rows.schema()))
             .try_build(condition)?;
         if predicate.always_true() {
             return Ok(vec![rows.clone()]);

@@ -2,18 +2,18 @@
 
 use crate::blocks::Blocks;
 use crate::error::external;
+use crate::kept::Kept;
 use crate::prune::Pruner;
 use crate::rows::Rows;
 use crate::scan::{Scan, longest_chunk};
-use datafusion::arrow::array::{Array as _, BooleanArray, RecordBatch, RecordBatchOptions};
-use datafusion::arrow::compute::{and_kleene, filter_record_batch};
+use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
 use datafusion::common::cast::as_boolean_array;
-use datafusion::common::{Result, internal_datafusion_err};
-use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
+use datafusion::physical_expr::{PhysicalExpr, conjunction};
 use datafusion::physical_plan::metrics::{Count, MetricBuilder};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -30,10 +30,9 @@ pub(crate) struct Reader {
     generation: Option<u64>,
     columns: Vec<usize>,
     schema: SchemaRef,
-    /// The columns that conditions name.
-    tested: Vec<usize>,
-    /// The conditions on these columns alone.
-    conditions: Vec<Arc<dyn PhysicalExpr>>,
+    conditions: Vec<Condition>,
+    /// All columns that are read, if none can be read without the others.
+    together: Option<Vec<usize>>,
     rows_read: Count,
     /// Rows that were left out by what is known of their zones.
     rows_skipped: Count,
@@ -45,32 +44,22 @@ pub(crate) struct Reader {
 impl Reader {
     /// Reads these rows of a scan, which belong to a partition of it.
     pub(crate) fn new(scan: &Scan, rows: Vec<Range<u64>>, partition: usize) -> Result<Self> {
-        let names = scan.conditions.iter().flat_map(collect_columns);
-        let mut tested: Vec<usize> = names.map(|column| column.index()).collect();
-        tested.sort_unstable();
-        tested.dedup();
-        let tested_schema = Arc::new(scan.rows.schema().project(&tested)?);
-        let conditions = scan
-            .conditions
-            .iter()
-            .map(|condition| reassign_expr_columns(Arc::clone(condition), &tested_schema));
-        let conditions = conditions.collect::<Result<Vec<_>>>()?;
-        let all: Vec<usize> = scan.columns.iter().chain(&tested).copied().collect();
-        let row_bytes = all.iter().map(|column| scan.rows.row_bytes(*column));
-        // A row of any length is read; saturated, it is read alone.
-        let row_bytes = row_bytes.fold(0, u64::saturating_add);
+        let conditions = conditions(scan)?;
+        let tested = conditions.iter().flat_map(|condition| &condition.columns);
+        let all: BTreeSet<usize> = scan.columns.iter().chain(tested).copied().collect();
+        let all: Vec<usize> = all.into_iter().collect();
         let counted = |name| MetricBuilder::new(&scan.metrics).counter(name, partition);
         Ok(Self {
-            blocks: Blocks::new(row_bytes, longest_chunk(&*scan.rows, &all)),
+            blocks: Blocks::new(scan.row_bytes(&all), longest_chunk(&*scan.rows, &all)),
             left: rows.into(),
             location: scan.opened_by.to_string(),
-            pruner: Pruner::new(&scan.rows, &tested, &tested_schema, &conditions),
+            pruner: Pruner::new(scan)?,
             generation: None,
             rows: Arc::clone(&scan.rows),
             columns: scan.columns.clone(),
             schema: Arc::clone(&scan.schema),
-            tested,
             conditions,
+            together: (!scan.rows.are_columns_apart()).then_some(all),
             rows_read: counted("rows_read"),
             rows_skipped: counted("rows_skipped"),
             blocks_read: counted("blocks_read"),
@@ -112,102 +101,77 @@ impl Reader {
     }
 
     /// The next rows that fulfil the conditions; `None` if there is none in this block.
+    ///
+    /// The columns of a condition are read only where the conditions before it have left rows.
     fn read(&self, block: Range<u64>) -> Result<Option<RecordBatch>> {
-        let read = |columns: &[usize], rows: Range<u64>| {
-            self.rows_read.add(count(&rows));
-            let read = self.rows.read(columns, rows);
-            // Errors of datasets name files by their paths within.
-            read.map_err(|error| external(error).context(self.location.clone()))
-        };
-        if self.conditions.is_empty() {
-            self.blocks_read.add(1);
-            return read(&self.columns, block).map(Some);
-        }
-        let tested = read(&self.tested, block.clone())?;
-        let Some(mask) = self.mask(&tested)? else {
-            self.blocks_skipped.add(1);
-            return Ok(None);
-        };
-        self.blocks_read.add(1);
-        // Rows before the first and after the last that are wanted stay compressed.
-        let (first, len) = extent(&mask);
-        let mask = mask.slice(first, len);
-        let rows = within(&block, first, len)?;
-        let others = self.columns.iter().copied();
-        let others: Vec<usize> = others
-            .filter(|column| !self.tested.contains(column))
-            .collect();
-        let rest = match others.is_empty() {
-            true => None,
-            false => Some(filter_record_batch(&read(&others, rows)?, &mask)?),
-        };
-        let tested = filter_record_batch(&tested.slice(first, len), &mask)?;
-        self.output(&tested, rest.as_ref(), &others).map(Some)
-    }
-
-    /// Which rows fulfil all conditions; `None` if there is none.
-    fn mask(&self, tested: &RecordBatch) -> Result<Option<BooleanArray>> {
-        let mut all: Option<BooleanArray> = None;
+        self.rows_read.add(count(&block));
+        let mut kept = Kept::all(block)?;
         for condition in &self.conditions {
-            let value = condition.evaluate(tested)?.into_array(tested.num_rows())?;
-            let mask = as_boolean_array(&value)?;
-            all = Some(match all {
-                None => mask.clone(),
-                Some(all) => and_kleene(&all, mask)?,
-            });
+            self.read_missing(&condition.columns, &mut kept)?;
+            let tested = kept.batch(&condition.columns, &condition.schema)?;
+            let which = condition.expr.evaluate(&tested)?;
+            let which = which.into_array(tested.num_rows())?;
+            if !kept.keep(as_boolean_array(&which)?)? {
+                self.blocks_skipped.add(1);
+                return Ok(None);
+            }
         }
-        Ok(all.filter(|all| all.true_count() > 0))
+        self.blocks_read.add(1);
+        self.read_missing(&self.columns, &mut kept)?;
+        kept.batch(&self.columns, &self.schema).map(Some)
     }
 
-    /// The columns of the output, from those with conditions and the others.
-    fn output(
-        &self,
-        tested: &RecordBatch,
-        rest: Option<&RecordBatch>,
-        others: &[usize],
-    ) -> Result<RecordBatch> {
-        let arrays = self.columns.iter().map(|column| {
-            let among = |columns: &[usize]| columns.iter().position(|other| other == column);
-            let array = match (among(&self.tested), among(others), rest) {
-                (Some(index), ..) => tested.columns().get(index),
-                (None, Some(index), Some(rest)) => rest.columns().get(index),
-                _ => None,
-            };
-            array
-                .cloned()
-                .ok_or_else(|| internal_datafusion_err!("column {column} was not read"))
-        });
-        let arrays = arrays.collect::<Result<Vec<_>>>()?;
-        let rows = RecordBatchOptions::new().with_row_count(Some(tested.num_rows()));
-        Ok(RecordBatch::try_new_with_options(
-            Arc::clone(&self.schema),
-            arrays,
-            &rows,
-        )?)
+    /// Reads those of these columns that have not been read.
+    fn read_missing(&self, columns: &[usize], kept: &mut Kept) -> Result<()> {
+        let columns = self.together.as_deref().unwrap_or(columns);
+        let missing = kept.missing(columns);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let read = self.rows.read(&missing, kept.rows());
+        // Errors of datasets name files by their paths within.
+        let read = read.map_err(|error| external(error).context(self.location.clone()))?;
+        kept.add(&missing, &read)
     }
 }
 
-/// The position of the first row that is wanted, and how many there are up to the last.
-fn extent(mask: &BooleanArray) -> (usize, usize) {
-    let is_wanted = |row: &usize| mask.is_valid(*row) && mask.value(*row);
-    let first = (0..mask.len()).find(is_wanted).unwrap_or(0);
-    let last = (0..mask.len()).rev().find(is_wanted).unwrap_or(0);
-    (first, last + 1 - first)
+/// A condition, or several on the same columns.
+struct Condition {
+    columns: Vec<usize>,
+    /// These columns.
+    schema: SchemaRef,
+    /// The condition on them alone.
+    expr: Arc<dyn PhysicalExpr>,
 }
 
-/// These rows of a block.
-fn within(block: &Range<u64>, first: usize, len: usize) -> Result<Range<u64>> {
-    let position = |row: usize| {
-        let row = u64::try_from(row).ok();
-        row.and_then(|row| block.start.checked_add(row))
-    };
-    match (position(first), position(first + len)) {
-        (Some(start), Some(end)) if end <= block.end => Ok(start..end),
-        _ => Err(internal_datafusion_err!(
-            "rows {first} to {} of {block:?}",
-            first + len
-        )),
+impl Condition {
+    fn new(scan: &Scan, columns: Vec<usize>, exprs: Vec<Arc<dyn PhysicalExpr>>) -> Result<Self> {
+        let schema = Arc::new(scan.rows.schema().project(&columns)?);
+        Ok(Self {
+            expr: reassign_expr_columns(conjunction(exprs), &schema)?,
+            columns,
+            schema,
+        })
     }
+}
+
+/// The conditions of a scan, those on short columns first.
+fn conditions(scan: &Scan) -> Result<Vec<Condition>> {
+    let mut by_columns: BTreeMap<BTreeSet<usize>, Vec<_>> = BTreeMap::new();
+    for expr in &scan.conditions {
+        let columns = collect_columns(expr);
+        let columns = columns.iter().map(|column| column.index()).collect();
+        by_columns
+            .entry(columns)
+            .or_default()
+            .push(Arc::clone(expr));
+    }
+    let conditions = by_columns
+        .into_iter()
+        .map(|(columns, exprs)| Condition::new(scan, columns.into_iter().collect(), exprs));
+    let mut conditions = conditions.collect::<Result<Vec<_>>>()?;
+    conditions.sort_by_key(|condition| scan.row_bytes(&condition.columns));
+    Ok(conditions)
 }
 
 /// A number of rows, as statistics have it.

@@ -90,6 +90,13 @@ impl Scan {
         })
     }
 
+    /// Bytes of a row of these columns, about.
+    pub(crate) fn row_bytes(&self, columns: &[usize]) -> u64 {
+        let bytes = columns.iter().map(|column| self.rows.row_bytes(*column));
+        // A row of any length is read; saturated, it is read alone.
+        bytes.fold(0, u64::saturating_add)
+    }
+
     /// The columns by their names.
     fn names(&self) -> Vec<&str> {
         let fields = self.schema.fields().iter();

@@ -163,6 +163,27 @@ async fn no_more_is_read_than_is_needed() {
 }
 
 #[tokio::test]
+async fn a_store_of_python_blosc2_is_a_table() {
+    let at = "../../testdata/stores/table.b2z";
+    let chosen = format!("SELECT s, n, l FROM '{at}' WHERE k = 'a' ORDER BY n DESC");
+    let rows = query(&chosen).await.unwrap();
+    let text = |row: usize| rows.column(0).as_string_view().value(row).to_owned();
+    let number = |row: usize| rows.column(1).as_primitive::<Int64Type>().value(row);
+    assert_eq!(
+        (rows.num_rows(), text(0), text(1)),
+        (2, String::new(), "one".to_owned())
+    );
+    assert_eq!((number(0), number(1)), (4, 1));
+    let list = rows.column(2).as_list::<i32>().value(0);
+    assert_eq!(list.as_primitive::<Int64Type>().values(), &[1, 2, 3]);
+
+    let counts = format!("SELECT count(*), count(n) FROM '{at}'");
+    let counted = query(&counts).await.unwrap();
+    let count = |column: usize| counted.column(column).as_primitive::<Int64Type>().value(0);
+    assert_eq!((count(0), count(1)), (3, 2));
+}
+
+#[tokio::test]
 async fn an_array_is_a_column_or_its_fields() {
     let values = query(
         "SELECT min(value), max(value), count(*) FROM '../../testdata/datasets/bcolz/py2_int64'",

@@ -169,6 +169,10 @@ impl Rows for ElementRows {
         }
     }
 
+    fn are_columns_apart(&self) -> bool {
+        false
+    }
+
     fn read(&self, columns: &[usize], rows: Range<u64>) -> Result<RecordBatch> {
         if columns.is_empty() {
             return batch_of(&self.schema, columns, Vec::new(), rows);

@@ -6,6 +6,7 @@ mod index;
 mod once;
 mod planned;
 mod records;
+mod store;
 mod table;
 mod zones;
 
@@ -43,6 +44,11 @@ pub(crate) trait Rows: Send + Sync {
         Ok(true)
     }
 
+    /// Whether reading one column after another costs no more than reading them at once.
+    fn are_columns_apart(&self) -> bool {
+        true
+    }
+
     /// These rows of these columns, in their order.
     fn read(&self, columns: &[usize], rows: Range<u64>) -> Result<RecordBatch>;
 
@@ -55,6 +61,7 @@ pub(crate) trait Rows: Send + Sync {
 /// The rows of an input.
 pub(crate) fn of(container: Box<dyn Container>) -> Result<Arc<dyn Rows>> {
     Ok(match (container.kind(), container.inner()) {
+        (Kind::Table, Inner::StoreTable(_)) => Arc::new(store::StoreRows::new(container)?),
         (Kind::Table, _) => Arc::new(table::TableRows::new(container)?),
         (Kind::Records, Inner::Bloscpack(Some(source))) => {
             Arc::new(records::RecordRows::new(Arc::clone(source))?)

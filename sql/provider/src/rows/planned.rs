@@ -112,6 +112,11 @@ impl Rows for Planned {
         self.rows()?.zone_holds(column, zone)
     }
 
+    fn are_columns_apart(&self) -> bool {
+        // What cannot be opened fails when it is read.
+        self.rows().map_or(true, |rows| rows.are_columns_apart())
+    }
+
     fn read(&self, columns: &[usize], rows: Range<u64>) -> Result<RecordBatch> {
         let read = self.rows()?.read(columns, rows)?;
         let failed = |error: datafusion::arrow::error::ArrowError| Error::bug(error.to_string());

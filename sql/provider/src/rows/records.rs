@@ -126,6 +126,10 @@ impl Rows for RecordRows {
         self.row_bytes
     }
 
+    fn are_columns_apart(&self) -> bool {
+        false
+    }
+
     fn read(&self, columns: &[usize], rows: Range<u64>) -> Result<RecordBatch> {
         let arrays = match self.form {
             _ if columns.is_empty() || rows.is_empty() => Vec::new(),
