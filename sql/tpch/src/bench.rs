@@ -7,11 +7,15 @@ use std::path::Path;
 use std::time::Instant;
 
 /// Queries besides those of TPC-H: their names, and their texts.
-const MORE: [(&str, &str); 5] = [
+const MORE: [(&str, &str); 6] = [
     ("point", "SELECT * FROM orders WHERE o_orderkey = 157446"),
     (
         "range",
         "SELECT sum(o_totalprice), count(*) FROM orders WHERE o_orderkey BETWEEN 100000 AND 160000",
+    ),
+    (
+        "dates",
+        "SELECT sum(l_extendedprice), count(*) FROM lineitem WHERE l_shipdate BETWEEN DATE '1995-03-01' AND DATE '1995-03-25'",
     ),
     (
         "top-k",
@@ -35,13 +39,7 @@ pub async fn bench(dir: &Path, rounds: usize, threads: usize) -> Result<()> {
         "| query | ctable, ms | Parquet Snappy, ms | Parquet Zstd, ms | ctable / Snappy | ctable / Zstd |"
     );
     println!("|---|---|---|---|---|---|");
-    let numbered = (1..)
-        .zip(QUERIES)
-        .map(|(number, query)| (format!("Q{number}"), query));
-    let more = MORE
-        .iter()
-        .map(|(name, query)| ((*name).to_owned(), *query));
-    for (name, query) in numbered.chain(more) {
+    for (name, query) in queries() {
         let mut times = [const { Vec::new() }; 3];
         for _ in 0..=rounds {
             for (session, times) in sessions.iter().zip(&mut times) {
@@ -55,6 +53,41 @@ pub async fn bench(dir: &Path, rounds: usize, threads: usize) -> Result<()> {
             ours / zstd
         );
     }
+    Ok(())
+}
+
+/// All queries, with their names.
+fn queries() -> impl Iterator<Item = (String, &'static str)> {
+    let numbered = (1..)
+        .zip(QUERIES)
+        .map(|(number, query)| (format!("Q{number}"), query));
+    let more = MORE
+        .iter()
+        .map(|(name, query)| ((*name).to_owned(), *query));
+    numbered.chain(more)
+}
+
+/// The text of a query.
+pub fn query(name: &str) -> Result<&'static str> {
+    let mut queries = queries();
+    let found = queries.find(|(known, _)| known == name);
+    Ok(found.ok_or_else(|| format!("no query {name:?}"))?.1)
+}
+
+/// Runs one query over one form of the tables twice. Prints the milliseconds of the second run, and the most memory that the
+/// process had, in KiB.
+pub async fn once(dir: &Path, form: &str, name: &str, threads: usize) -> Result<()> {
+    let query = query(name)?;
+    let session = match form {
+        "ctable" => ctables(dir, threads).await?,
+        compression => parquet(dir, compression, threads).await?,
+    };
+    time(&session, query).await?;
+    let took = time(&session, query).await?;
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let peak = peak.and_then(|line| line.split_whitespace().next());
+    println!("{took:.3} {}", peak.ok_or("no VmHWM")?);
     Ok(())
 }
 

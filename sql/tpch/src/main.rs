@@ -39,6 +39,16 @@ enum Command {
         cluster: Option<String>,
         dir: PathBuf,
     },
+    /// Print the text of a query, such as `Q6`
+    Query { name: String },
+    /// Time one query over one form of the tables: `ctable`, `snappy` or `zstd`; used by `benches/sql.py`
+    Once {
+        #[arg(long, default_value_t = 2)]
+        threads: usize,
+        form: String,
+        query: String,
+        dir: PathBuf,
+    },
     /// Time queries over each form of the tables, in turns, and print medians
     Bench {
         #[arg(long, default_value_t = 5)]
@@ -54,6 +64,16 @@ async fn main() -> Result<()> {
     match Args::parse().command {
         Command::Make { scale, dir } => make::make(&dir, scale),
         Command::Check { cluster, dir } => check::check(&dir, cluster.as_deref()).await,
+        Command::Query { name } => {
+            println!("{}", bench::query(&name)?);
+            Ok(())
+        }
+        Command::Once {
+            threads,
+            form,
+            query,
+            dir,
+        } => bench::once(&dir, &form, &query, threads).await,
         Command::Bench {
             rounds,
             threads,

@@ -117,7 +117,8 @@ fn ctable(path: &Path, batches: &[RecordBatch]) -> Result<()> {
     let builder = rows
         .schema()
         .table_builder(|_, column| column.compressor(Compressor::Lz4));
-    let mut table = builder.chunk_rows(CHUNK).replace(true).create(path)?;
+    let builder = builder.chunk_rows(CHUNK).index(true);
+    let mut table = builder.replace(true).create(path)?;
     import_table(&mut *rows, &mut table, &mut |_| ())?;
     table.flush()?;
     Ok(())
