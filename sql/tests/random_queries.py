@@ -4,19 +4,22 @@
     random_queries.py BLPK BLPK_SQL [--queries N] [--seed N]
 
 NumPy makes tables of every dtype that Arrow can hold: with NaN and NaT, both byte orders, unicode, strings with and without
-their full length, of 0 rows, of 1 row, and of many chunks. `blpk import` writes them in every layout. DuckDB reads the same
-arrays, which this script converts to Arrow itself.
+their full length, of 0 rows, of 1 row, and of many chunks. `blpk` writes them in every layout, as archives and as arrays of
+structured elements in Bloscpack files, and python-blosc2 as stores, of which it then deletes rows. DuckDB reads the same arrays,
+which this script converts to Arrow itself.
 """
 
 import argparse
 import decimal
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
+import blosc2
 import duckdb
 import numpy as np
 import pyarrow as pa
@@ -85,6 +88,33 @@ def as_arrow(array):
             arrays.append(pa.array(np.ascontiguousarray(values)))
         names.append(name)
     return pa.table(arrays, names=names)
+
+
+def write(blpk, layout, array, name):
+    """Writes a table; returns its path, and the rows that it contains as an Arrow table."""
+    run = lambda *words: subprocess.run([blpk, *words], check=True)
+    np.save(f"{name}.npy", array)
+    if layout == "file":
+        run("compress", "-q", "--npy", "--chunk-size", "64K", f"{name}.npy", f"{name}.blp")
+        return f"{name}.blp", as_arrow(array)
+    if layout == "store":
+        return f"{name}.b2z", write_store(as_arrow(array), f"{name}.b2z")
+    run("import", "-q", "--table", f"{name}.npy", name, "--chunklen", "700", "--layout", "bcolz" if layout == "zip" else layout)
+    if layout == "zip":
+        shutil.make_archive(name, "zip", name)
+        return f"{name}.zip", as_arrow(array)
+    return name, as_arrow(array)
+
+
+def write_store(table, path):
+    """Writes a table with python-blosc2, and deletes every seventh row."""
+    # It has no dates.
+    table = table.set_column(table.column_names.index("day"), "day", table["day"].cast(pa.timestamp("s")))
+    stored = blosc2.CTable.from_arrow(table.schema, table.to_batches(), urlpath=path, null_storage="mask")
+    if len(table) > 3:
+        stored.delete(slice(3, None, 7))
+    stored.close()
+    return table.filter(pa.array([row % 7 != 3 for row in range(len(table))], pa.bool_()))
 
 
 class Queries:
@@ -203,18 +233,16 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         dtype, tables, named = dtype_of(rng), [], []
-        for layout in LAYOUTS:
+        for layout in (*LAYOUTS, "zip", "file", "store"):
             for rows in (0, 1, 500, 5000):
                 name = f"{layout.replace('-', '_')}_{rows}"
                 array = np.zeros(rows, dtype)
                 for field in dtype.names:
                     array[field] = column(numbers, dtype[field], rows)
-                np.save(f"{name}.npy", array)
-                chunk = ["--chunklen", "700"]
-                subprocess.run([options.blpk, "import", "-q", "--table", f"{name}.npy", name, "--layout", layout, *chunk], check=True)
-                database.register(name, as_arrow(array))
+                path, contained = write(options.blpk, layout, array, name)
+                database.register(name, contained)
                 tables.append(name)
-                named += ["--table", f"{name}={name}"]
+                named += ["--table", f"{name}={path}"]
         queries = Queries(rng, dtype, tables)
         work = [(number, *queries.query()) for number in range(options.queries)]
 
