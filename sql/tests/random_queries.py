@@ -95,7 +95,7 @@ def write(blpk, layout, array, name):
     run = lambda *words: subprocess.run([blpk, *words], check=True)
     np.save(f"{name}.npy", array)
     if layout == "file":
-        run("compress", "-q", "--npy", "--chunk-size", "64K", f"{name}.npy", f"{name}.blp")
+        run("import", "-q", f"{name}.npy", f"{name}.blp")
         return f"{name}.blp", as_arrow(array)
     if layout == "store":
         return f"{name}.b2z", write_store(as_arrow(array), f"{name}.b2z")
