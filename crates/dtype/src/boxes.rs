@@ -145,6 +145,74 @@ fn advance(at: &mut [u64], lens: &[u64]) -> bool {
     false
 }
 
+/// Positions of chunks or blocks within ranges along each axis, in C order.
+#[derive(Debug, Clone)]
+pub struct Positions {
+    within: Vec<Range<u64>>,
+    next: Option<Vec<u64>>,
+}
+
+impl Positions {
+    /// The positions within these ranges.
+    #[must_use]
+    pub fn new(within: Vec<Range<u64>>) -> Self {
+        let is_empty = within.iter().any(Range::is_empty);
+        let first = within.iter().map(|range| range.start).collect();
+        Self {
+            within,
+            next: (!is_empty).then_some(first),
+        }
+    }
+}
+
+impl Iterator for Positions {
+    type Item = Vec<u64>;
+
+    fn next(&mut self) -> Option<Vec<u64>> {
+        let at = self.next.take()?;
+        let mut following = at.clone();
+        for (position, range) in following.iter_mut().zip(&self.within).rev() {
+            *position += 1;
+            if *position < range.end {
+                self.next = Some(following);
+                break;
+            }
+            *position = range.start;
+        }
+        Some(at)
+    }
+}
+
+/// The units of so many elements that a slice touches along each axis.
+#[must_use]
+pub fn units(wanted: &[Range<u64>], unit: &[u64]) -> Vec<Range<u64>> {
+    let axes = wanted.iter().zip(unit);
+    axes.map(|(range, len)| match range.is_empty() || *len == 0 {
+        true => 0..0,
+        false => range.start / len..range.end.div_ceil(*len),
+    })
+    .collect()
+}
+
+/// A slice relative to an origin, which it does not precede.
+#[must_use]
+pub fn relative(wanted: &[Range<u64>], origin: &[u64]) -> Vec<Range<u64>> {
+    let axes = wanted.iter().zip(origin);
+    axes.map(|(range, begin)| range.start - begin..range.end - begin)
+        .collect()
+}
+
+/// The intersection of two slices.
+#[must_use]
+pub fn common(one: &[Range<u64>], other: &[Range<u64>]) -> Vec<Range<u64>> {
+    let axes = one.iter().zip(other);
+    axes.map(|(one, other)| {
+        let start = one.start.max(other.start);
+        start..one.end.min(other.end).max(start)
+    })
+    .collect()
+}
+
 /// A position in memory.
 fn narrow(position: u64) -> Result<usize, OutOfBounds> {
     let narrowed = usize::try_from(position);

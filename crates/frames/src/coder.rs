@@ -75,18 +75,11 @@ impl ChunkCoder {
 
 /// The settings for new chunks of a frame.
 pub(crate) fn settings(header: &FrameHeader) -> Result<Blosc2Settings> {
-    let compressor = match header.codec {
-        0 => Compressor::Blosclz,
-        1 => Compressor::Lz4,
-        2 => Compressor::Lz4hc,
-        4 => Compressor::Zlib,
-        5 => Compressor::Zstd,
-        other => {
-            let (part, field) = (FramePart::Header, "compressor of new chunks");
-            let expected = "0, 1, 2, 4 or 5";
-            return Err(FrameError::unsupported(part, None, field, other, expected).into());
-        }
-    };
+    let compressor = compressor(header.codec).ok_or_else(|| {
+        let (part, field) = (FramePart::Header, "compressor of new chunks");
+        let expected = "0, 1, 2, 4 or 5";
+        FrameError::unsupported(part, None, field, header.codec, expected)
+    })?;
     // The width of a shuffle is in each chunk, and may differ between chunks.
     let metas = header.filters.iter().zip(header.filters_meta);
     let mut plain = [0; 6];
@@ -105,6 +98,12 @@ pub(crate) fn settings(header: &FrameHeader) -> Result<Blosc2Settings> {
 
 /// The number of the shuffle filter.
 const SHUFFLE: u8 = 1;
+
+/// The compressor with this number in the header of a frame.
+pub(crate) fn compressor(codec: u8) -> Option<Compressor> {
+    let mut all = Compressor::ALL.into_iter();
+    all.find(|compressor| codec_id(*compressor).is_ok_and(|id| id == codec))
+}
 
 /// The number of a compressor in the header of a frame.
 pub(crate) fn codec_id(compressor: Compressor) -> std::result::Result<u8, ChunkError> {

@@ -143,6 +143,12 @@ impl Frame {
         to_u64(self.meta.places.len())
     }
 
+    /// The compressor of new chunks; `None` for one that this library does not have.
+    #[must_use]
+    pub fn compressor(&self) -> Option<blosc1::Compressor> {
+        crate::coder::compressor(self.header().codec)
+    }
+
     /// Bytes of data in a chunk; the last one may contain less. 0 in frames without chunks whose header does not say it.
     #[must_use]
     pub fn chunk_size(&self) -> u32 {

@@ -3,6 +3,8 @@
 use crate::error::FrameError;
 use crate::int::{in_memory, to_u64, to_usize};
 use crate::wire::array::ArrayMeta;
+use bloscpack_dtype::boxes::units;
+pub(super) use bloscpack_dtype::boxes::{Positions, common, relative};
 use bloscpack_dtype::strided::strides;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
@@ -40,42 +42,6 @@ pub(super) struct Grid {
     pub chunk_len: usize,
     /// Bytes between elements of a block.
     pub block_strides: Vec<usize>,
-}
-
-/// Positions of chunks or blocks within ranges along each axis, in C order.
-#[derive(Debug, Clone)]
-pub(super) struct Positions {
-    within: Vec<Range<u64>>,
-    next: Option<Vec<u64>>,
-}
-
-impl Positions {
-    pub(super) fn new(within: Vec<Range<u64>>) -> Self {
-        let is_empty = within.iter().any(Range::is_empty);
-        let first = within.iter().map(|range| range.start).collect();
-        Self {
-            within,
-            next: (!is_empty).then_some(first),
-        }
-    }
-}
-
-impl Iterator for Positions {
-    type Item = Vec<u64>;
-
-    fn next(&mut self) -> Option<Vec<u64>> {
-        let at = self.next.take()?;
-        let mut following = at.clone();
-        for (position, range) in following.iter_mut().zip(&self.within).rev() {
-            *position += 1;
-            if *position < range.end {
-                self.next = Some(following);
-                break;
-            }
-            *position = range.start;
-        }
-        Some(at)
-    }
 }
 
 impl Grid {
@@ -246,16 +212,6 @@ fn number(at: &[u64], counts: &[u64]) -> u64 {
     axes.fold(0, |number, (at, count)| number * count + at)
 }
 
-/// The units of so many elements that a slice touches along each axis.
-fn units(wanted: &[Range<u64>], unit: &[u64]) -> Vec<Range<u64>> {
-    let axes = wanted.iter().zip(unit);
-    axes.map(|(range, len)| match range.is_empty() || *len == 0 {
-        true => 0..0,
-        false => range.start / len..range.end.div_ceil(*len),
-    })
-    .collect()
-}
-
 /// Bytes of so many elements along each axis; `None` if memory does not have as many.
 fn byte_len(lens: &[u64], itemsize: usize) -> Option<usize> {
     if lens.contains(&0) {
@@ -273,23 +229,6 @@ pub(super) fn lens(wanted: &[Range<u64>]) -> Result<Vec<usize>> {
         .iter()
         .map(|range| in_memory(range.end - range.start))
         .collect()
-}
-
-/// A slice relative to an origin, which it does not precede.
-pub(super) fn relative(wanted: &[Range<u64>], origin: &[u64]) -> Vec<Range<u64>> {
-    let axes = wanted.iter().zip(origin);
-    axes.map(|(range, begin)| range.start - begin..range.end - begin)
-        .collect()
-}
-
-/// The intersection of two slices.
-pub(super) fn common(one: &[Range<u64>], other: &[Range<u64>]) -> Vec<Range<u64>> {
-    let axes = one.iter().zip(other);
-    axes.map(|(one, other)| {
-        let start = one.start.max(other.start);
-        start..one.end.min(other.end).max(start)
-    })
-    .collect()
 }
 
 /// The distance in bytes from the origin to the first element of a slice.
