@@ -143,6 +143,23 @@ impl<S: ReadAt> IndexedReader<S> {
         Ok(data)
     }
 
+    /// A chunk as it is stored, by its number over all members. It was checked as [`read_chunk`](Self::read_chunk) checks it.
+    ///
+    /// ```
+    /// use bloscpack::indexed::IndexedReader;
+    /// let reader = IndexedReader::open(bloscpack::compress(b"content")?)?;
+    /// assert_eq!(bloscpack::blosc::decompress(&reader.read_stored_chunk(0)?)?, b"content");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`read_chunk`](Self::read_chunk).
+    pub fn read_stored_chunk(&self, chunk: u64) -> Result<Vec<u8>> {
+        let (bytes, _) = self.chunk_with_bytes(chunk).reading()?;
+        let header = bloscpack_wire::internal::to_usize(blosc1::read_header(&bytes)?.ctbytes);
+        Ok(bytes.get(..header).unwrap_or(&bytes).to_vec())
+    }
+
     /// Reads up to as many bytes of the content as `buf` holds, from `at` on, and returns how many there were: fewer only
     /// at the end of the content.
     ///

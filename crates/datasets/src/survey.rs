@@ -83,6 +83,34 @@ impl CArray {
         self.storage().spec().typesize()
     }
 
+    /// The settings of its new chunks.
+    #[must_use]
+    pub fn chunk_settings(&self) -> blosc1::ChunkSettings {
+        self.storage().spec().chunk_settings()
+    }
+
+    /// A chunk as it is stored, by its number in C order. Its header and its digest, if it has one, were compared; it is not
+    /// decompressed.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// # use bloscpack_datasets::CArray;
+    /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
+    /// let data = blosc1::decompress(&array.stored_chunk(0)?)?;
+    /// assert_eq!(data[..16], array.read_rows(0..2)?);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`DatasetError::PythonObjects`](crate::DatasetError::PythonObjects) for an array of Python objects, any I/O error,
+    /// and damage.
+    pub fn stored_chunk(&self, chunk: u64) -> Result<Vec<u8>> {
+        let storage = self.storage();
+        storage.check_plain()?;
+        storage.stage()?;
+        Ok(storage.stored(chunk)?.bytes.to_vec())
+    }
+
     /// The number of chunks of a superchunk; the last one may have fewer.
     #[must_use]
     pub fn superchunk(&self) -> u64 {

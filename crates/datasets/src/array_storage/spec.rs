@@ -94,7 +94,7 @@ impl Naming {
 impl ArraySpec {
     /// The settings of new chunks. bcolz counts elements of the dtype where Blosc counts those of the typesize of the chunk,
     /// so that both have to agree.
-    pub(super) fn chunk_settings(&self) -> ChunkSettings {
+    pub(crate) fn chunk_settings(&self) -> ChunkSettings {
         let ChunkOptions {
             compressor,
             level,
