@@ -1,0 +1,217 @@
+//! The codecs of bytes that are not Blosc.
+//!
+//! Memory follows what the data unpacks to: where the length is known, it is compared with what so many compressed bytes can
+//! be at most; where it is not, the buffer is doubled until it is enough.
+
+use crate::error::{Checked, ZarrError};
+use crate::int::to_u64;
+
+/// How long the result is, or may be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    pub expected: Option<usize>,
+    pub most: usize,
+}
+
+/// The first guess at an unknown length.
+const FIRST_GUESS: usize = 1 << 16;
+
+/// Why a buffer was not filled.
+enum Failed {
+    TooShort,
+    Damaged(String),
+}
+
+impl Room {
+    /// Calls `fill` with a buffer that is long enough, and returns what it has filled. No byte of the data unpacks to more than
+    /// `ratio` bytes.
+    fn fill(
+        self,
+        what: &'static str,
+        stored: usize,
+        ratio: usize,
+        mut fill: impl FnMut(&mut [u8]) -> Result<usize, Failed>,
+    ) -> Checked<Vec<u8>> {
+        let possible = stored.saturating_mul(ratio).saturating_add(ratio);
+        if let Some(expected) = self.expected.filter(|expected| *expected > possible) {
+            return Err(ZarrError::CutShort {
+                what,
+                found: to_u64(possible),
+                expected: to_u64(expected),
+            });
+        }
+        let mut len = self.expected.unwrap_or(FIRST_GUESS.min(self.most));
+        loop {
+            let mut out = Vec::new();
+            let bytes = to_u64(len);
+            out.try_reserve_exact(len)
+                .map_err(|_| ZarrError::NoMemory { bytes })?;
+            out.resize(len, 0);
+            match fill(&mut out) {
+                Ok(filled) => {
+                    out.truncate(filled);
+                    return Ok(out);
+                }
+                Err(Failed::TooShort) if self.expected.is_none() && len < self.most => {
+                    len = len.saturating_mul(2).min(self.most);
+                }
+                Err(Failed::TooShort) => {
+                    return Err(ZarrError::damaged(what, "more bytes", len));
+                }
+                Err(Failed::Damaged(found)) => {
+                    return Err(ZarrError::damaged(what, found, "sound data"));
+                }
+            }
+        }
+    }
+}
+
+/// The most bytes that a byte of deflate is.
+#[cfg(feature = "zlib")]
+const DEFLATE_RATIO: usize = 1032;
+
+#[cfg(feature = "zlib")]
+fn failed(error: libdeflater::DecompressionError) -> Failed {
+    match error {
+        libdeflater::DecompressionError::InsufficientSpace => Failed::TooShort,
+        other => Failed::Damaged(other.to_string()),
+    }
+}
+
+#[cfg(feature = "zlib")]
+pub(super) fn gzip(stored: &[u8], room: Room) -> Checked<Vec<u8>> {
+    const WHAT: &str = "gzip data";
+    let data = room.fill(WHAT, stored.len(), DEFLATE_RATIO, |out| {
+        let mut decompressor = libdeflater::Decompressor::new();
+        decompressor.gzip_decompress(stored, out).map_err(failed)
+    })?;
+    // A second member would be passed over; the length at its end is not that of the first.
+    let trailer = stored
+        .last_chunk::<4>()
+        .map(|bytes| u32::from_le_bytes(*bytes));
+    match trailer.map(u64::from) == Some(to_u64(data.len()) & u64::from(u32::MAX)) {
+        true => Ok(data),
+        false => Err(ZarrError::damaged(WHAT, "more after its end", "one member")),
+    }
+}
+
+#[cfg(feature = "zlib")]
+pub(super) fn zlib(stored: &[u8], room: Room) -> Checked<Vec<u8>> {
+    room.fill("zlib data", stored.len(), DEFLATE_RATIO, |out| {
+        let mut decompressor = libdeflater::Decompressor::new();
+        decompressor.zlib_decompress(stored, out).map_err(failed)
+    })
+}
+
+#[cfg(not(feature = "zlib"))]
+pub(super) fn gzip(_: &[u8], _: Room) -> Checked<Vec<u8>> {
+    Err(ZarrError::unsupported(
+        "in this build, the codec",
+        "gzip",
+        "",
+    ))
+}
+
+#[cfg(not(feature = "zlib"))]
+pub(super) fn zlib(_: &[u8], _: Room) -> Checked<Vec<u8>> {
+    Err(ZarrError::unsupported(
+        "in this build, the codec",
+        "zlib",
+        "",
+    ))
+}
+
+#[cfg(feature = "zstd")]
+pub(super) fn zstd(stored: &[u8], room: Room) -> Checked<Vec<u8>> {
+    // A block of 128 KiB takes at least 4 bytes.
+    const RATIO: usize = 32 << 10;
+    /// `ZSTD_error_dstSize_tooSmall`.
+    const TOO_SHORT: usize = 70;
+    room.fill("zstd data", stored.len(), RATIO, |out| {
+        zstd_safe::decompress(out, stored).map_err(|code| match code.wrapping_neg() {
+            TOO_SHORT => Failed::TooShort,
+            _ => Failed::Damaged(zstd_safe::get_error_name(code).to_owned()),
+        })
+    })
+}
+
+#[cfg(not(feature = "zstd"))]
+pub(super) fn zstd(_: &[u8], _: Room) -> Checked<Vec<u8>> {
+    Err(ZarrError::unsupported(
+        "in this build, the codec",
+        "zstd",
+        "",
+    ))
+}
+
+#[cfg(feature = "lz4")]
+pub(super) fn lz4(stored: &[u8], room: Room) -> Checked<Vec<u8>> {
+    const WHAT: &str = "lz4 data";
+    let Some((head, block)) = stored.split_first_chunk::<4>() else {
+        let (found, expected) = (to_u64(stored.len()), 4);
+        return Err(ZarrError::CutShort {
+            what: WHAT,
+            found,
+            expected,
+        });
+    };
+    let len = crate::int::to_usize(u32::from_le_bytes(*head));
+    if len > room.most || room.expected.is_some_and(|expected| expected != len) {
+        let expected = room.expected.unwrap_or(room.most);
+        return Err(ZarrError::damaged(
+            "bytes in the header of lz4 data",
+            len,
+            expected,
+        ));
+    }
+    let exact = Room {
+        expected: Some(len),
+        ..room
+    };
+    let data = exact.fill(WHAT, block.len(), 255, |out| {
+        let done = lz4_flex::block::decompress_into(block, out);
+        done.map_err(|error| Failed::Damaged(error.to_string()))
+    })?;
+    match data.len() == len {
+        true => Ok(data),
+        false => Err(ZarrError::damaged(WHAT, data.len(), len)),
+    }
+}
+
+#[cfg(not(feature = "lz4"))]
+pub(super) fn lz4(_: &[u8], _: Room) -> Checked<Vec<u8>> {
+    Err(ZarrError::unsupported(
+        "in this build, the codec",
+        "lz4",
+        "",
+    ))
+}
+
+/// The bytes before a checksum.
+pub(super) fn crc32c(mut stored: Vec<u8>) -> Checked<Vec<u8>> {
+    let (found, expected) = (to_u64(stored.len()), 4);
+    let Some((data, digest)) = stored.split_last_chunk::<4>() else {
+        let what = "a checksum (crc32c)";
+        return Err(ZarrError::CutShort {
+            what,
+            found,
+            expected,
+        });
+    };
+    check_crc32c("crc32c of a chunk", data, u32::from_le_bytes(*digest))?;
+    stored.truncate(data.len());
+    Ok(stored)
+}
+
+/// Compares a checksum with that of the bytes.
+pub(crate) fn check_crc32c(what: &'static str, data: &[u8], found: u32) -> Checked<()> {
+    let expected = crc32c::crc32c(data);
+    match found == expected {
+        true => Ok(()),
+        false => Err(ZarrError::damaged(
+            what,
+            format!("{found:08x}"),
+            format!("{expected:08x} by the data"),
+        )),
+    }
+}

@@ -1,0 +1,101 @@
+//! Undoes the codecs of bytes.
+
+use super::{BytesCodec, Codecs, bytes};
+use crate::error::{Checked, ZarrError};
+use crate::int::{in_memory, to_u64};
+use blosc1::{ChunkDecoder, read_header};
+use bloscpack_storage::parallel::Pool;
+use bloscpack_wire::{Limit, Limits};
+
+/// Bytes that the codecs before the last may add: they have headers and checksums.
+const SLACK: u64 = 64 << 10;
+
+/// Undoes codecs of bytes, for several threads.
+#[derive(Debug)]
+pub(crate) struct Unpacker {
+    limits: Limits,
+    decoders: Pool<ChunkDecoder>,
+}
+
+impl Unpacker {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            decoders: Pool::default(),
+        }
+    }
+
+    /// The longest that a stored chunk of so many bytes may be: every codec makes incompressible data a little longer.
+    pub(crate) fn check_stored(found: u64, expected: u64) -> Checked<()> {
+        let most = expected.saturating_add(expected / 16).saturating_add(SLACK);
+        match found > most {
+            true => Err(ZarrError::damaged(
+                "bytes of a stored chunk",
+                found,
+                format!("at most {most}, for {expected} bytes of elements"),
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// The bytes before all codecs. They are `expected`, unless `is_open`.
+    pub(crate) fn unpack(
+        &self,
+        codecs: &Codecs,
+        mut stored: Vec<u8>,
+        expected: Option<u64>,
+    ) -> Checked<Vec<u8>> {
+        let mut rest = codecs.bytes.len();
+        for codec in codecs.bytes.iter().rev() {
+            rest -= 1;
+            let expected = expected.filter(|_| rest == 0);
+            stored = self.undo(*codec, stored, expected)?;
+        }
+        let found = to_u64(stored.len());
+        match expected {
+            Some(expected) if found < expected => Err(ZarrError::CutShort {
+                what: "elements of a chunk",
+                found,
+                expected,
+            }),
+            Some(expected) if found > expected => {
+                Err(ZarrError::damaged("bytes of a chunk", found, expected))
+            }
+            _ => Ok(stored),
+        }
+    }
+
+    /// Undoes one codec. Where the length is not known, the result has at most the limit of a chunk.
+    fn undo(&self, codec: BytesCodec, stored: Vec<u8>, expected: Option<u64>) -> Checked<Vec<u8>> {
+        let most = u64::from(self.limits.chunk).saturating_add(SLACK);
+        if let Some(bytes) = expected {
+            ZarrError::check_limit(Limit::Chunk, bytes, most)?;
+        }
+        let room = bytes::Room {
+            expected: expected.map(in_memory).transpose()?,
+            most: in_memory(most)?,
+        };
+        match codec {
+            BytesCodec::Blosc => self.blosc(&stored, expected),
+            BytesCodec::Gzip => bytes::gzip(&stored, room),
+            BytesCodec::Zlib => bytes::zlib(&stored, room),
+            BytesCodec::Zstd => bytes::zstd(&stored, room),
+            BytesCodec::Lz4 => bytes::lz4(&stored, room),
+            BytesCodec::Crc32c => bytes::crc32c(stored),
+        }
+    }
+
+    fn blosc(&self, stored: &[u8], expected: Option<u64>) -> Checked<Vec<u8>> {
+        let nbytes = u64::from(read_header(stored)?.nbytes);
+        if let Some(expected) = expected.filter(|expected| *expected != nbytes) {
+            let what = "bytes in the header of a Blosc chunk";
+            return Err(ZarrError::damaged(what, nbytes, expected));
+        }
+        ZarrError::check_limit(Limit::Chunk, nbytes, self.limits.chunk.into())?;
+        let make = || Ok(self.limits.decoder());
+        let decoded = self
+            .decoders
+            .lend(make, |decoder| decoder.decode_to_vec(stored));
+        Ok(decoded?)
+    }
+}

@@ -1,0 +1,243 @@
+//! [`ZarrGroup`]: a folder of arrays and groups.
+
+use crate::array::ZarrArray;
+use crate::error::ZarrError;
+use crate::meta::{ArrayMeta, Document, Format};
+use crate::options::OpenOptions;
+use bloscpack_error::{IoSide as _, Result};
+use bloscpack_storage::{EntryKind, Key, Store};
+use bloscpack_wire::{Limit, Limits};
+use std::path::Path;
+use std::sync::Arc;
+
+/// An array or a group.
+#[derive(Debug, Clone)]
+pub enum ZarrNode {
+    /// An array.
+    Array(Box<ZarrArray>),
+    /// A group.
+    Group(ZarrGroup),
+}
+
+/// A group: attributes, and a folder with further groups and arrays.
+///
+/// Members are found in the folder itself; where a store cannot list it, in the consolidated metadata.
+#[derive(Debug, Clone)]
+pub struct ZarrGroup {
+    store: Arc<dyn Store>,
+    folder: Key,
+    format: Format,
+    attributes: String,
+    /// The names of members, as consolidated metadata has them.
+    consolidated: Vec<String>,
+    options: OpenOptions,
+}
+
+/// Folders within folders that are gone through.
+const MAX_DEPTH: usize = 64;
+
+impl ZarrGroup {
+    /// The version of Zarr.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The attributes: the text of a JSON object, in which Python's `NaN` may occur.
+    #[must_use]
+    pub fn attributes(&self) -> &str {
+        &self.attributes
+    }
+
+    /// The members of this group, sorted by name: arrays and groups, or why they cannot be opened.
+    ///
+    /// # Errors
+    /// Returns any I/O error of listing the folder.
+    pub fn members(&self) -> Result<Vec<(String, Result<ZarrNode>)>> {
+        let mut members = Vec::new();
+        for name in self.names()? {
+            let folder = self.folder.join(&name).reading()?;
+            match open(&self.store, &folder, &self.options) {
+                Ok(None) => {}
+                Ok(Some(node)) => members.push((name, Ok(node))),
+                Err(error) => members.push((name, Err(error))),
+            }
+        }
+        Ok(members)
+    }
+
+    /// Names that may be those of members.
+    fn names(&self) -> Result<Vec<String>> {
+        match self.store.list(&self.folder) {
+            Ok(entries) => {
+                let folders = entries
+                    .into_iter()
+                    .filter(|entry| entry.kind == EntryKind::Folder);
+                Ok(folders
+                    .filter_map(|entry| entry.name.into_string().ok())
+                    .collect())
+            }
+            Err(_) if !self.consolidated.is_empty() => Ok(self.consolidated.clone()),
+            Err(error) => Err(error).reading(),
+        }
+    }
+
+    /// Passes everything below this group to `take`, by its path: a group before what is in it.
+    ///
+    /// # Errors
+    /// Returns any I/O error of listing a folder, and the errors of `take`.
+    pub fn walk(&self, take: &mut dyn FnMut(&str, Result<ZarrNode>) -> Result<()>) -> Result<()> {
+        let mut open = vec![(String::new(), self.clone(), 0)];
+        while let Some((path, group, depth)) = open.pop() {
+            if depth > MAX_DEPTH {
+                return Err(ZarrError::unsupported("groups nested", depth, "at most 64").into());
+            }
+            let mut below = Vec::new();
+            for (name, node) in group.members()? {
+                let path = match path.as_str() {
+                    "" => name,
+                    path => format!("{path}/{name}"),
+                };
+                if let Ok(ZarrNode::Group(group)) = &node {
+                    below.push((path.clone(), group.clone(), depth + 1));
+                }
+                take(&path, node)?;
+            }
+            open.extend(below.into_iter().rev());
+        }
+        Ok(())
+    }
+}
+
+/// Opens what is in a folder; `None` if that is not Zarr.
+pub(crate) fn open(
+    store: &Arc<dyn Store>,
+    folder: &Key,
+    options: &OpenOptions,
+) -> Result<Option<ZarrNode>> {
+    let files = Files {
+        store,
+        folder,
+        limits: &options.limits,
+    };
+    if let Some(text) = files.read("zarr.json")? {
+        return files
+            .located("zarr.json", || files.v3(&text, options))
+            .map(Some);
+    }
+    if let Some(text) = files.read(".zarray")? {
+        let attributes = files.read(".zattrs")?;
+        return files.located(".zarray", || {
+            let meta = ArrayMeta::parse_v2(&text, attributes.as_deref(), &options.limits)?;
+            let array = ZarrArray::new(store, folder, meta, options);
+            Ok(Some(ZarrNode::Array(Box::new(array))))
+        });
+    }
+    match files.read(".zgroup")? {
+        Some(text) => files
+            .located(".zgroup", || files.v2(&text, options))
+            .map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The files of a folder.
+struct Files<'a> {
+    store: &'a Arc<dyn Store>,
+    folder: &'a Key,
+    limits: &'a Limits,
+}
+
+impl Files<'_> {
+    /// Adds the name of a file to an error.
+    fn located<T>(&self, name: &str, act: impl FnOnce() -> Result<T>) -> Result<T> {
+        act().map_err(|error| match self.folder.join(name) {
+            Ok(key) => error.in_file(Path::new(key.as_str())),
+            Err(_) => error,
+        })
+    }
+
+    /// The bytes of a file; `None` if there is none.
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        self.located(name, || {
+            let key = self.folder.join(name).reading()?;
+            let file = match self.store.open(&key) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+                opened => opened.reading()?,
+            };
+            let size = file.size().reading()?;
+            ZarrError::check_limit(Limit::Metadata, size, self.limits.metadata.into())?;
+            let size = usize::try_from(size).map_err(|_| ZarrError::NoMemory { bytes: size })?;
+            let bytes = file.read_bytes(0, size).reading()?;
+            Ok(Some(bytes.to_vec()))
+        })
+    }
+
+    fn v3(&self, text: &[u8], options: &OpenOptions) -> Result<ZarrNode> {
+        let document = Document::parse(text)?;
+        let fields = document.fields();
+        fields.expect("zarr_format", 3)?;
+        if fields.text("node_type")? != "group" {
+            let meta = ArrayMeta::parse_v3(text, &options.limits)?;
+            let array = ZarrArray::new(self.store, self.folder, meta, options);
+            return Ok(ZarrNode::Array(Box::new(array)));
+        }
+        let consolidated = fields.get("consolidated_metadata");
+        let consolidated = consolidated.and_then(|all| all.get("metadata")?.as_object());
+        let paths = consolidated.into_iter().flat_map(|all| all.keys());
+        let attributes = document.member("attributes").unwrap_or("{}").to_owned();
+        Ok(self.group(Format::V3, attributes, names(paths), options))
+    }
+
+    fn v2(&self, text: &[u8], options: &OpenOptions) -> Result<ZarrNode> {
+        Document::parse(text)?.fields().expect("zarr_format", 2)?;
+        let attributes = match self.read(".zattrs")? {
+            Some(text) => self.located(".zattrs", || {
+                Ok(Document::parse(&text)?.text().trim().to_owned())
+            })?,
+            None => "{}".to_owned(),
+        };
+        let consolidated = self.read(".zmetadata")?;
+        let paths = consolidated
+            .as_deref()
+            .map_or_else(Vec::new, consolidated_v2);
+        Ok(self.group(Format::V2, attributes, names(paths.iter()), options))
+    }
+
+    fn group(
+        &self,
+        format: Format,
+        attributes: String,
+        consolidated: Vec<String>,
+        options: &OpenOptions,
+    ) -> ZarrNode {
+        ZarrNode::Group(ZarrGroup {
+            store: Arc::clone(self.store),
+            folder: self.folder.clone(),
+            format,
+            attributes,
+            consolidated,
+            options: options.clone(),
+        })
+    }
+}
+
+/// The folders of the files that consolidated metadata of version 2 lists. What cannot be read is only missed where the folder
+/// cannot be listed.
+fn consolidated_v2(text: &[u8]) -> Vec<String> {
+    let value = bloscpack_wire::internal::json::parse(text).unwrap_or_default();
+    let files = value.get("metadata").and_then(|all| all.as_object());
+    let folders = files.into_iter().flat_map(|all| all.keys());
+    folders
+        .filter_map(|file| Some(file.rsplit_once('/')?.0.to_owned()))
+        .collect()
+}
+
+/// The first names of paths, sorted and each once. Names that lead elsewhere are refused where they become keys.
+fn names<'a>(paths: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let first = |path: &String| path.split('/').next().map(str::to_owned);
+    let mut names: Vec<String> = paths.filter_map(first).collect();
+    names.sort();
+    names.dedup();
+    names
+}

@@ -1,0 +1,25 @@
+//! The compressor of version 2.
+
+use super::Fields;
+use crate::codec::BytesCodec;
+use crate::error::{Checked, ZarrError};
+
+/// The compressor; `None` if chunks are not compressed.
+pub(super) fn compressor(fields: &Fields<'_>) -> Checked<Option<BytesCodec>> {
+    let Some(value) = fields.get("compressor") else {
+        return Ok(None);
+    };
+    let codec = match Fields::of("compressor", value)?.text("id")? {
+        "blosc" => BytesCodec::Blosc,
+        "zlib" => BytesCodec::Zlib,
+        "gzip" => BytesCodec::Gzip,
+        "zstd" => BytesCodec::Zstd,
+        "lz4" => BytesCodec::Lz4,
+        "crc32c" => BytesCodec::Crc32c,
+        other => {
+            let expected = "blosc, zlib, gzip, zstd, lz4 or crc32c";
+            return Err(ZarrError::unsupported("the compressor", other, expected));
+        }
+    };
+    Ok(Some(codec))
+}

@@ -1,0 +1,111 @@
+//! The codecs of version 3.
+
+use super::Fields;
+use crate::codec::{BytesCodec, Codecs, Serializer, Shard};
+use crate::error::{Checked, ZarrError};
+use bloscpack_dtype::ByteOrder;
+use serde_json::Value;
+
+/// Parses a list of codecs: transpositions, then one that makes bytes of elements, then any that change bytes. Returns also the
+/// byte order of the elements.
+pub(super) fn parse(list: &[Value]) -> Checked<(Codecs, ByteOrder)> {
+    let (mut transpose, mut serializer, mut bytes) = (None, None, Vec::new());
+    for value in list {
+        let (name, fields) = Fields::named("codecs", value)?;
+        match (&serializer, name) {
+            (None, "transpose") => {
+                if transpose.is_some() {
+                    return Err(ZarrError::unsupported("a second codec", name, ""));
+                }
+                transpose = Some(order(&fields)?);
+            }
+            (None, "bytes") => serializer = Some((Serializer::Bytes, endian(&fields)?)),
+            (None, "sharding_indexed") => {
+                let (shard, order) = shard(&fields)?;
+                serializer = Some((Serializer::Sharding(Box::new(shard)), order));
+            }
+            (None, _) => return Err(unknown(name)),
+            (Some(_), _) => bytes.push(bytes_codec(name)?),
+        }
+    }
+    let missing = || ZarrError::field("codecs", "none of them", "bytes or sharding_indexed");
+    let (serializer, order) = serializer.ok_or_else(missing)?;
+    let codecs = Codecs {
+        transpose,
+        serializer,
+        bytes,
+    };
+    Ok((codecs, order))
+}
+
+fn unknown(name: &str) -> ZarrError {
+    let expected =
+        "transpose, bytes, sharding_indexed, blosc, gzip, zstd, zlib, lz4 or crc32c in this order";
+    ZarrError::unsupported("the codec", name, expected)
+}
+
+fn bytes_codec(name: &str) -> Checked<BytesCodec> {
+    Ok(match name {
+        "blosc" | "numcodecs.blosc" => BytesCodec::Blosc,
+        "gzip" | "numcodecs.gzip" => BytesCodec::Gzip,
+        "zstd" | "numcodecs.zstd" => BytesCodec::Zstd,
+        "zlib" | "numcodecs.zlib" => BytesCodec::Zlib,
+        "numcodecs.lz4" => BytesCodec::Lz4,
+        "crc32c" => BytesCodec::Crc32c,
+        other => return Err(unknown(other)),
+    })
+}
+
+fn endian(fields: &Fields<'_>) -> Checked<ByteOrder> {
+    match fields.get("endian").map(Value::as_str) {
+        None | Some(Some("little")) => Ok(ByteOrder::Little),
+        Some(Some("big")) => Ok(ByteOrder::Big),
+        _ => {
+            let found = fields.required("endian")?;
+            Err(ZarrError::field("bytes: endian", found, "little or big"))
+        }
+    }
+}
+
+/// The order of axes. Early drafts had the letters `C` and `F`, which no reader has to know.
+fn order(fields: &Fields<'_>) -> Checked<Vec<usize>> {
+    let axes = fields.lengths("order")?;
+    let narrow = |axis: &u64| usize::try_from(*axis).ok();
+    let order: Option<Vec<usize>> = axes.iter().map(narrow).collect();
+    order
+        .ok_or_else(|| ZarrError::field("transpose: order", format!("{axes:?}"), "numbers of axes"))
+}
+
+fn shard(fields: &Fields<'_>) -> Checked<(Shard, ByteOrder)> {
+    let (codecs, order) = parse(fields.list("codecs")?)?;
+    let (index, index_order) = parse(fields.list("index_codecs")?)?;
+    let has_crc = match (&index.serializer, &index.transpose, index.bytes.as_slice()) {
+        (Serializer::Bytes, None, []) => false,
+        (Serializer::Bytes, None, [BytesCodec::Crc32c]) => true,
+        _ => {
+            let found = Value::from(fields.list("index_codecs")?);
+            return Err(ZarrError::unsupported(
+                "index_codecs",
+                found,
+                "bytes and crc32c",
+            ));
+        }
+    };
+    let at_start = match fields.get("index_location").map(Value::as_str) {
+        None | Some(Some("end")) => false,
+        Some(Some("start")) => true,
+        _ => {
+            let found = fields.required("index_location")?;
+            let field = "sharding_indexed: index_location";
+            return Err(ZarrError::field(field, found, "start or end"));
+        }
+    };
+    let shard = Shard {
+        chunk_shape: fields.lengths("chunk_shape")?,
+        codecs,
+        index_order,
+        has_crc,
+        at_start,
+    };
+    Ok((shard, order))
+}

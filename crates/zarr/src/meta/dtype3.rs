@@ -1,0 +1,143 @@
+//! Data types of version 3, as zarr-python 3.1 and the specification write them.
+
+use super::Fields;
+use crate::error::{Checked, ZarrError};
+use bloscpack_dtype::{ByteOrder, DType, Field, Kind, Struct};
+use serde_json::{Value, json};
+
+/// Types that are a name alone.
+const CORE: [(&str, DType); 14] = [
+    ("bool", DType::BOOL),
+    ("int8", DType::I8),
+    ("int16", DType::I16),
+    ("int32", DType::I32),
+    ("int64", DType::I64),
+    ("uint8", DType::U8),
+    ("uint16", DType::U16),
+    ("uint32", DType::U32),
+    ("uint64", DType::U64),
+    ("float16", DType::F16),
+    ("float32", DType::F32),
+    ("float64", DType::F64),
+    ("complex64", DType::C64),
+    ("complex128", DType::C128),
+];
+
+/// The type that a value describes, little-endian.
+pub(super) fn read(value: &Value) -> Checked<DType> {
+    let (name, fields) = Fields::named("data_type", value)?;
+    if let Some((_, dtype)) = CORE.iter().find(|(core, _)| *core == name) {
+        return Ok(dtype.clone());
+    }
+    let wrong = |error: bloscpack_dtype::DTypeError| {
+        ZarrError::field("data_type", value, error.to_string())
+    };
+    let dtype = match name {
+        "null_terminated_bytes" => DType::bytes(fields.number("length_bytes")?),
+        "fixed_length_utf32" => DType::new(
+            Kind::Text,
+            ByteOrder::Little,
+            fields.number("length_bytes")?,
+        ),
+        "raw_bytes" => DType::void(fields.number("length_bytes")?),
+        "numpy.datetime64" => DType::parse(&time("M8", &fields)?),
+        "numpy.timedelta64" => DType::parse(&time("m8", &fields)?),
+        "structured" | "struct" => return structured(&fields),
+        _ => match raw_bits(name) {
+            Some(bits) => DType::void(bits / 8),
+            None => {
+                let expected = "a core type, r*, raw_bytes, null_terminated_bytes, fixed_length_utf32, numpy.datetime64, numpy.timedelta64 or struct";
+                return Err(ZarrError::unsupported("the data type", name, expected));
+            }
+        },
+    };
+    dtype.map_err(wrong)
+}
+
+/// The bits of a type `r*`: a multiple of 8.
+fn raw_bits(name: &str) -> Option<u64> {
+    let bits: u64 = name.strip_prefix('r')?.parse().ok()?;
+    (bits.is_multiple_of(8) && bits > 0).then_some(bits)
+}
+
+/// The code of a time.
+fn time(code: &str, fields: &Fields<'_>) -> Checked<String> {
+    let unit = fields.text("unit")?;
+    let count = match fields.get("scale_factor") {
+        Some(_) => fields.number("scale_factor")?,
+        None => 1,
+    };
+    Ok(match (unit, count) {
+        ("generic", _) => format!("<{code}"),
+        // NumPy has it by another name, too.
+        ("μs" | "µs", count) => format!("<{code}[{count}us]"),
+        (unit, count) => format!("<{code}[{count}{unit}]"),
+    })
+}
+
+/// Packed fields: `[name, type]`, or objects with `name` and `data_type`.
+fn structured(fields: &Fields<'_>) -> Checked<DType> {
+    let list = fields.list("fields")?;
+    let mut found = Vec::new();
+    for field in list {
+        let pair = match field.as_array().map(Vec::as_slice) {
+            Some([Value::String(name), dtype]) => Some((name.as_str(), dtype)),
+            Some(_) => None,
+            None => {
+                let fields = Fields::of("fields", field)?;
+                Some((fields.text("name")?, fields.required("data_type")?))
+            }
+        };
+        let expected = "a name and a data type";
+        let (name, dtype) = pair.ok_or_else(|| ZarrError::field("fields", field, expected))?;
+        found.push((name, read(dtype)?, Vec::new()));
+    }
+    let dtype = DType::structured(found, false);
+    dtype.map_err(|error| ZarrError::field("fields", Value::from(list), error.to_string()))
+}
+
+/// The description of a type, whatever its byte order.
+pub(super) fn write(dtype: &DType) -> Checked<Value> {
+    let plain = dtype.clone().with_order(ByteOrder::Little);
+    if let Some((name, _)) = CORE.iter().find(|(_, core)| *core == plain) {
+        return Ok((*name).into());
+    }
+    let bytes = dtype.itemsize();
+    let named =
+        |name: &str, configuration: Value| json!({ "name": name, "configuration": configuration });
+    Ok(match dtype.kind() {
+        Kind::Bytes => named("null_terminated_bytes", json!({ "length_bytes": bytes })),
+        Kind::Text => named("fixed_length_utf32", json!({ "length_bytes": bytes })),
+        Kind::Void => named("raw_bytes", json!({ "length_bytes": bytes })),
+        Kind::Datetime(unit) => named("numpy.datetime64", unit_of(unit)),
+        Kind::Timedelta(unit) => named("numpy.timedelta64", unit_of(unit)),
+        Kind::Struct(of) => named("structured", json!({ "fields": write_fields(of)? })),
+        _ => return Err(cannot_store(dtype, "there is no such data type")),
+    })
+}
+
+fn cannot_store(dtype: impl ToString, reason: &'static str) -> ZarrError {
+    ZarrError::CannotStore {
+        what: format!("the dtype {}", dtype.to_string()),
+        format: "zarr3",
+        reason,
+    }
+}
+
+fn unit_of(unit: &bloscpack_dtype::TimeUnit) -> Value {
+    let base = unit.base.map_or("generic", bloscpack_dtype::TimeBase::code);
+    json!({ "unit": base, "scale_factor": unit.count })
+}
+
+fn write_fields(of: &Struct) -> Checked<Vec<Value>> {
+    let each = |field: &Field| {
+        if !field.shape.is_empty() {
+            return Err(cannot_store(
+                &field.dtype,
+                "fields that are arrays have no data type",
+            ));
+        }
+        Ok(json!([field.name, write(&field.dtype)?]))
+    };
+    of.fields.iter().map(each).collect()
+}

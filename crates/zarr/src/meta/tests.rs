@@ -1,0 +1,278 @@
+use super::{ArrayMeta, Format};
+use crate::codec::{BytesCodec, Serializer};
+use crate::error::ZarrError;
+use crate::keys::ChunkKeys;
+use blosc1::Fault;
+use bloscpack_dtype::ByteOrder;
+use bloscpack_error::Detail;
+use bloscpack_wire::Limits;
+use serde_json::{Value, json};
+
+fn v2() -> Value {
+    json!({
+        "zarr_format": 2, "shape": [4, 5], "chunks": [3, 2], "dtype": ">f4", "fill_value": "-Infinity", "order": "F",
+        "compressor": {"id": "zstd", "level": 1}, "filters": null, "dimension_separator": "/",
+    })
+}
+
+fn v3() -> Value {
+    json!({
+        "zarr_format": 3, "node_type": "array", "shape": [40, 30], "data_type": "int16",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [20, 10]}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": -2, "attributes": {"unit": "m"}, "dimension_names": ["x", null], "storage_transformers": [],
+        "codecs": [{"name": "sharding_indexed", "configuration": {
+            "chunk_shape": [5, 5], "index_location": "start",
+            "codecs": [{"name": "bytes", "configuration": {"endian": "big"}}, {"name": "gzip", "configuration": {"level": 1}}],
+            "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, "crc32c"],
+        }}],
+    })
+}
+
+fn parsed(value: &Value) -> Result<ArrayMeta, ZarrError> {
+    let (text, limits) = (value.to_string(), Limits::default());
+    match value["zarr_format"] == 2 {
+        true => ArrayMeta::parse_v2(text.as_bytes(), Some(b"{\"limit\": NaN}\n"), &limits),
+        false => ArrayMeta::parse_v3(text.as_bytes(), &limits),
+    }
+}
+
+/// The fault of metadata with this value at this path.
+fn fault(mut value: Value, path: &str, to: Value) -> Option<Fault> {
+    match value.pointer_mut(path) {
+        Some(place) => *place = to,
+        None => value[path.trim_start_matches('/')] = to,
+    }
+    parsed(&value).err().map(|error| error.fault())
+}
+
+#[test]
+fn all_fields_of_version_2_are_read() {
+    let meta = parsed(&v2()).unwrap();
+    assert_eq!(
+        (meta.format, meta.shape.as_slice()),
+        (Format::V2, &[4, 5][..])
+    );
+    assert_eq!(meta.chunk_shape, [3, 2]);
+    assert_eq!(
+        (meta.dtype.to_string().as_str(), meta.dtype.order()),
+        (">f4", ByteOrder::Big)
+    );
+    assert_eq!(meta.fill.unwrap(), f32::NEG_INFINITY.to_be_bytes());
+    assert_eq!(meta.keys, ChunkKeys::new(false, '/'));
+    assert_eq!(
+        (
+            meta.codecs.transpose.as_deref(),
+            meta.codecs.bytes.as_slice()
+        ),
+        (Some(&[1, 0][..]), &[BytesCodec::Zstd][..])
+    );
+    assert_eq!(meta.attributes, "{\"limit\": NaN}");
+}
+
+#[test]
+fn all_fields_of_version_3_are_read() {
+    let meta = parsed(&v3()).unwrap();
+    assert_eq!(
+        (meta.format, meta.chunk_shape.as_slice()),
+        (Format::V3, &[20, 10][..])
+    );
+    assert_eq!(meta.inner_chunk_shape(), [5, 5]);
+    assert_eq!(
+        (meta.dtype.to_string().as_str(), meta.fill.as_deref()),
+        (">i2", Some(&[0xff, 0xfe][..]))
+    );
+    assert_eq!(meta.dimension_names, Some(vec![Some("x".to_owned()), None]));
+    assert_eq!(meta.attributes, "{\"unit\":\"m\"}");
+    assert_eq!(meta.codecs.names(), ["sharding_indexed", "bytes", "gzip"]);
+    let Serializer::Sharding(shard) = meta.codecs.serializer else {
+        panic!("no shards");
+    };
+    assert!(shard.at_start && shard.has_crc && shard.index_order == ByteOrder::Little);
+}
+
+#[test]
+fn hostile_metadata_is_an_error() {
+    let huge = json!([u64::MAX, u64::MAX]);
+    let deep = (0..200).fold(json!(1), |value, _| json!([value]));
+    for (path, to, expected) in [
+        ("/shape", huge.clone(), Fault::Damaged),
+        ("/shape", json!([1u64 << 62, 4]), Fault::Damaged),
+        ("/shape", json!([-1, 4]), Fault::Damaged),
+        ("/shape", json!([1.5, 4]), Fault::Damaged),
+        ("/shape", json!("4"), Fault::Damaged),
+        ("/shape", json!([4]), Fault::Damaged),
+        ("/shape", json!(vec![1; 65]), Fault::Unsupported),
+        ("/shape", deep, Fault::Damaged),
+        ("/chunks", json!([0, 2]), Fault::Damaged),
+        ("/chunks", huge, Fault::Damaged),
+        ("/chunks", json!([1 << 20, 1 << 20]), Fault::OverLimit),
+        ("/dtype", json!("<f3"), Fault::Damaged),
+        ("/dtype", json!("|O"), Fault::Unsupported),
+        ("/dtype", json!("|S0"), Fault::Unsupported),
+        ("/dtype", json!("<U999999999999"), Fault::Damaged),
+        (
+            "/dtype",
+            json!([["a", "<i4"], ["a", "<i4"]]),
+            Fault::Damaged,
+        ),
+        ("/fill_value", json!({"a": 1}), Fault::Damaged),
+        ("/fill_value", json!("0x1ffffffff"), Fault::Damaged),
+        ("/order", json!("A"), Fault::Damaged),
+        ("/compressor", json!({"id": "lzma"}), Fault::Unsupported),
+        ("/compressor", json!("zlib"), Fault::Damaged),
+        ("/filters", json!([{"id": "delta"}]), Fault::Unsupported),
+        ("/zarr_format", json!(2.5), Fault::Damaged),
+        ("/dimension_separator", json!("../"), Fault::Damaged),
+    ] {
+        assert_eq!(fault(v2(), path, to.clone()), Some(expected), "{path} {to}");
+    }
+}
+
+#[test]
+fn hostile_metadata_of_version_3_is_an_error() {
+    let shard = "/codecs/0/configuration";
+    for (path, to, expected) in [
+        ("/node_type", json!("dataset"), Fault::Damaged),
+        ("/data_type", json!("float8"), Fault::Unsupported),
+        ("/data_type", json!("r7"), Fault::Unsupported),
+        (
+            "/data_type",
+            json!({"name": "raw_bytes", "configuration": {"length_bytes": -1}}),
+            Fault::Damaged,
+        ),
+        (
+            "/data_type",
+            json!({"name": "struct", "configuration": {"fields": [["a"]]}}),
+            Fault::Damaged,
+        ),
+        ("/chunk_grid/name", json!("rectangular"), Fault::Unsupported),
+        (
+            "/chunk_grid/configuration/chunk_shape",
+            json!([0, 10]),
+            Fault::Damaged,
+        ),
+        (
+            "/chunk_grid/configuration/chunk_shape",
+            json!([7, 10]),
+            Fault::Damaged,
+        ),
+        (
+            "/chunk_grid/configuration/chunk_shape",
+            json!([1u64 << 40, 1 << 10]),
+            Fault::OverLimit,
+        ),
+        (
+            "/chunk_key_encoding/name",
+            json!("hashed"),
+            Fault::Unsupported,
+        ),
+        (
+            "/chunk_key_encoding/configuration/separator",
+            json!("/../"),
+            Fault::Damaged,
+        ),
+        ("/fill_value", json!("NaN"), Fault::Damaged),
+        ("/fill_value", json!(1 << 20), Fault::Damaged),
+        ("/codecs", json!([]), Fault::Damaged),
+        ("/codecs", json!(["gzip", "bytes"]), Fault::Unsupported),
+        ("/codecs", json!(["bytes", "vlen-utf8"]), Fault::Unsupported),
+        (
+            "/codecs",
+            json!([{"name": "transpose", "configuration": {"order": [0, 0]}}, "bytes"]),
+            Fault::Damaged,
+        ),
+        (
+            "/codecs",
+            json!([{"name": "transpose", "configuration": {"order": [0, 2]}}, "bytes"]),
+            Fault::Damaged,
+        ),
+        (
+            "/storage_transformers",
+            json!([{"name": "x"}]),
+            Fault::Unsupported,
+        ),
+        ("/dimension_names", json!(["x"]), Fault::Damaged),
+        (
+            "/later",
+            json!({"must_understand": true}),
+            Fault::Unsupported,
+        ),
+    ] {
+        assert_eq!(fault(v3(), path, to.clone()), Some(expected), "{path} {to}");
+    }
+    assert_eq!(
+        fault(v3(), "/later", json!({"must_understand": false})),
+        None
+    );
+    let index = json!(["bytes", "gzip"]);
+    assert_eq!(
+        fault(v3(), &format!("{shard}/index_codecs"), index),
+        Some(Fault::Unsupported)
+    );
+    let inner = json!([3, 5]);
+    assert_eq!(
+        fault(v3(), &format!("{shard}/chunk_shape"), inner),
+        Some(Fault::Damaged)
+    );
+    assert_eq!(
+        fault(v3(), &format!("{shard}/index_location"), json!("middle")),
+        Some(Fault::Damaged)
+    );
+}
+
+#[test]
+fn text_that_is_not_an_object_is_an_error() {
+    let limits = Limits::default();
+    for text in [
+        &b""[..],
+        b"[]",
+        b"{",
+        b"\xff",
+        b"{\"zarr_format\": 2",
+        b"null",
+    ] {
+        assert!(
+            ArrayMeta::parse_v2(text, None, &limits).is_err(),
+            "{text:?}"
+        );
+        assert!(ArrayMeta::parse_v3(text, &limits).is_err(), "{text:?}");
+    }
+    let text = v2().to_string();
+    assert!(ArrayMeta::parse_v2(text.as_bytes(), Some(b"[1]"), &limits).is_err());
+}
+
+#[test]
+fn fill_values_are_read_as_each_version_spells_them() {
+    let fill = |dtype: &str, value: Value| {
+        let mut meta = v2();
+        (meta["dtype"], meta["fill_value"]) = (json!(dtype), value);
+        parsed(&meta).unwrap().fill
+    };
+    assert_eq!(fill("<i4", Value::Null), None);
+    assert_eq!(fill("<f4", json!("NaN")).unwrap(), f32::NAN.to_le_bytes());
+    assert_eq!(
+        fill("<f8", json!("0x7ff8000000000001")).unwrap(),
+        0x7ff8_0000_0000_0001_u64.to_le_bytes()
+    );
+    assert_eq!(
+        fill("<c8", json!([1.5, "Infinity"])).unwrap(),
+        [1.5f32.to_le_bytes(), f32::INFINITY.to_le_bytes()].concat()
+    );
+    assert_eq!(fill("|b1", json!(true)).unwrap(), [1]);
+    assert_eq!(fill("|S3", json!("YWI=")).unwrap(), b"ab\0");
+    assert_eq!(
+        fill("<U2", json!("é")).unwrap(),
+        [0xe9, 0, 0, 0, 0, 0, 0, 0]
+    );
+    assert_eq!(fill("<M8[s]", json!(-5)).unwrap(), (-5i64).to_le_bytes());
+    assert_eq!(
+        fill(">m8[s]", json!("NaT")).unwrap(),
+        i64::MIN.to_be_bytes()
+    );
+    assert_eq!(fill("|V2", json!("AQI=")).unwrap(), [1, 2]);
+    let mut raw = v3();
+    raw["codecs"] = json!(["bytes"]);
+    (raw["data_type"], raw["fill_value"]) = (json!("r16"), json!([3, 4]));
+    assert_eq!(parsed(&raw).unwrap().fill.unwrap(), [3, 4]);
+}

@@ -1,0 +1,63 @@
+//! `.zarray` of version 2.
+
+use super::codecs2::compressor;
+use super::{ArrayMeta, Fields, Format, fill};
+use crate::codec::{Codecs, Serializer};
+use crate::error::{Checked, ZarrError};
+use crate::keys::ChunkKeys;
+use bloscpack_dtype::DType;
+
+pub(super) fn parse(fields: &Fields<'_>, attributes: String) -> Checked<ArrayMeta> {
+    fields.expect("zarr_format", 2)?;
+    let shape = fields.lengths("shape")?;
+    check_filters(fields)?;
+    let dtype = dtype(fields)?;
+    let codecs = Codecs {
+        transpose: transpose(fields, shape.len())?,
+        serializer: Serializer::Bytes,
+        bytes: compressor(fields)?.into_iter().collect(),
+    };
+    Ok(ArrayMeta {
+        format: Format::V2,
+        chunk_shape: fields.lengths("chunks")?,
+        keys: ChunkKeys::new(false, fields.separator("dimension_separator", '.')?),
+        fill: fill::read(Format::V2, &dtype, fields.get("fill_value"))?,
+        dtype,
+        codecs,
+        attributes,
+        dimension_names: None,
+        shape,
+    })
+}
+
+/// The dtype: the code of NumPy, or a list of fields.
+fn dtype(fields: &Fields<'_>) -> Checked<DType> {
+    let value = fields.required("dtype")?;
+    let parsed = match value.as_str() {
+        Some(text) => DType::parse(text),
+        None => DType::from_json(value),
+    };
+    parsed.map_err(|error| ZarrError::field("dtype", value, error.to_string()))
+}
+
+/// The order in which the axes of a chunk are stored, if it is not that of C.
+fn transpose(fields: &Fields<'_>, axes: usize) -> Checked<Option<Vec<usize>>> {
+    match fields.text("order")? {
+        "C" => Ok(None),
+        "F" if axes < 2 => Ok(None),
+        "F" => Ok(Some((0..axes).rev().collect())),
+        other => Err(ZarrError::field("order", other, "C or F")),
+    }
+}
+
+fn check_filters(fields: &Fields<'_>) -> Checked<()> {
+    let Some(filters) = fields.get("filters") else {
+        return Ok(());
+    };
+    let first = match filters.as_array().map(Vec::as_slice) {
+        Some([]) => return Ok(()),
+        Some([first, ..]) => Fields::of("filters", first)?.text("id")?,
+        None => return Err(ZarrError::field("filters", filters, "null or a list")),
+    };
+    Err(ZarrError::unsupported("the filter", first, "none"))
+}

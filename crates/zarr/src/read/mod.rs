@@ -1,0 +1,202 @@
+//! [`Reader`]: decodes chunks, or parts of them.
+
+mod shard;
+
+use crate::codec::{Codecs, Serializer, Unpacker};
+use crate::error::{Checked, ZarrError};
+use crate::int::{byte_len, in_memory, to_u64};
+use bloscpack_dtype::strided::{self, Strided, strides};
+use bloscpack_error::{IoSide as _, Result};
+use bloscpack_storage::ReadAt;
+use std::io;
+use std::ops::Range;
+
+/// The stored bytes of a chunk: a range of a file or of memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Chunk<'a> {
+    bytes: &'a dyn ReadAt,
+    at: u64,
+    len: u64,
+}
+
+impl<'a> Chunk<'a> {
+    /// All bytes of a source.
+    pub(crate) fn of(bytes: &'a dyn ReadAt) -> io::Result<Self> {
+        let (at, len) = (0, bytes.size()?);
+        Ok(Self { bytes, at, len })
+    }
+
+    /// A range of it; `None` if it ends before.
+    fn range(&self, at: u64, len: u64) -> Option<Self> {
+        let end = at.checked_add(len)?;
+        (end <= self.len).then(|| Self {
+            at: self.at + at,
+            len,
+            ..*self
+        })
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// The bytes, which are on the disk, or wherever the store has them.
+    pub(crate) fn read(&self) -> Result<Vec<u8>> {
+        let len = in_memory(self.len)?;
+        let mut bytes = Vec::new();
+        let room = bytes.try_reserve_exact(len);
+        room.map_err(|_| ZarrError::NoMemory { bytes: self.len })?;
+        bytes.resize(len, 0);
+        self.bytes.read_exact_at(self.at, &mut bytes).reading()?;
+        Ok(bytes)
+    }
+}
+
+/// Decodes chunks of an array. Its metadata was checked: a chunk that is decoded whole is within the limits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reader<'a> {
+    pub unpacker: &'a Unpacker,
+    pub itemsize: u64,
+    pub fill: Option<&'a [u8]>,
+}
+
+impl Codecs {
+    /// Whether a chunk is read whole, whatever part of it is wanted.
+    pub(crate) fn is_read_whole(&self) -> bool {
+        self.is_whole() || self.serializer == Serializer::Bytes
+    }
+}
+
+impl Reader<'_> {
+    /// The elements of a part of a chunk of this shape, in C order.
+    pub(crate) fn part(
+        &self,
+        codecs: &Codecs,
+        shape: &[u64],
+        chunk: Chunk<'_>,
+        part: &[Range<u64>],
+    ) -> Result<Vec<u8>> {
+        if let (Serializer::Sharding(shard), false) = (&codecs.serializer, codecs.is_whole()) {
+            return self.shard(shard, shape, chunk, part);
+        }
+        let whole = self.whole(codecs, shape, chunk)?;
+        Ok(self.cut(&whole, shape, part)?)
+    }
+
+    /// All elements of a chunk, in C order.
+    pub(crate) fn whole(
+        &self,
+        codecs: &Codecs,
+        shape: &[u64],
+        chunk: Chunk<'_>,
+    ) -> Result<Vec<u8>> {
+        let stored_shape = codecs.stored_shape(shape);
+        let expected = self.bytes(shape)?;
+        let data = match &codecs.serializer {
+            Serializer::Bytes => {
+                Unpacker::check_stored(chunk.len, expected)?;
+                self.unpacker
+                    .unpack(codecs, chunk.read()?, Some(expected))?
+            }
+            Serializer::Sharding(shard) => {
+                let all: Vec<Range<u64>> = stored_shape.iter().map(|len| 0..*len).collect();
+                let unpacked;
+                let chunk = match codecs.bytes.is_empty() {
+                    true => chunk,
+                    false => {
+                        unpacked = self.unpacker.unpack(codecs, chunk.read()?, None)?;
+                        let bytes: &dyn ReadAt = &unpacked;
+                        Chunk::of(bytes).reading()?
+                    }
+                };
+                self.shard(shard, &stored_shape, chunk, &all)?
+            }
+        };
+        match &codecs.transpose {
+            None => Ok(data),
+            Some(order) => Ok(self.restored(&data, &stored_shape, order)?),
+        }
+    }
+
+    /// Bytes of a box of this shape.
+    fn bytes(&self, shape: &[u64]) -> Checked<u64> {
+        byte_len(shape, self.itemsize).ok_or(ZarrError::NoMemory { bytes: u64::MAX })
+    }
+
+    /// The elements of a box of which nothing is stored.
+    pub(crate) fn filled(&self, part: &[Range<u64>]) -> Checked<Vec<u8>> {
+        let lens: Vec<u64> = part.iter().map(|range| range.end - range.start).collect();
+        let bytes = self.bytes(&lens)?;
+        let len = in_memory(bytes)?;
+        let mut data = Vec::new();
+        let room = data.try_reserve_exact(len);
+        room.map_err(|_| ZarrError::NoMemory { bytes })?;
+        data.resize(len, 0);
+        if let Some(fill) = self.fill.filter(|fill| fill.iter().any(|byte| *byte != 0)) {
+            data.chunks_exact_mut(fill.len())
+                .for_each(|to| to.copy_from_slice(fill));
+        }
+        Ok(data)
+    }
+
+    /// A part of the elements of a chunk of this shape.
+    pub(crate) fn cut(&self, whole: &[u8], shape: &[u64], part: &[Range<u64>]) -> Checked<Vec<u8>> {
+        let lens = part.iter().map(|range| in_memory(range.end - range.start));
+        let lens = lens.collect::<std::result::Result<Vec<usize>, _>>()?;
+        let itemsize = in_memory(self.itemsize)?;
+        let from = strides(&narrow(shape)?, itemsize);
+        let first = part.iter().map(|range| in_memory(range.start));
+        let first = first.collect::<std::result::Result<Vec<usize>, _>>()?;
+        let start = first
+            .iter()
+            .zip(&from)
+            .map(|(at, stride)| at * stride)
+            .sum();
+        self.copied(&lens, whole, (start, &from), itemsize)
+    }
+
+    /// Elements whose axes were stored in this order.
+    fn restored(&self, data: &[u8], stored_shape: &[u64], order: &[usize]) -> Checked<Vec<u8>> {
+        let itemsize = in_memory(self.itemsize)?;
+        let stored = narrow(stored_shape)?;
+        let stored_strides = strides(&stored, itemsize);
+        let (mut lens, mut from) = (vec![0; order.len()], vec![0; order.len()]);
+        for ((axis, len), stride) in order.iter().zip(stored).zip(stored_strides) {
+            if let (Some(to_len), Some(to_stride)) = (lens.get_mut(*axis), from.get_mut(*axis)) {
+                (*to_len, *to_stride) = (len, stride);
+            }
+        }
+        self.copied(&lens, data, (0, &from), itemsize)
+    }
+
+    /// A box with these strides, in C order.
+    fn copied(
+        &self,
+        lens: &[usize],
+        bytes: &[u8],
+        (start, from): (usize, &[usize]),
+        itemsize: usize,
+    ) -> Checked<Vec<u8>> {
+        let lens_wide: Vec<u64> = lens.iter().map(|len| to_u64(*len)).collect();
+        let mut out = vec![0; in_memory(self.bytes(&lens_wide)?)?];
+        let to = strides(lens, itemsize);
+        let from = Strided {
+            bytes,
+            start,
+            strides: from,
+        };
+        let to = Strided {
+            bytes: out.as_mut_slice(),
+            start: 0,
+            strides: &to,
+        };
+        let copied = strided::copy(lens, itemsize, from, to);
+        copied
+            .map_err(|error| ZarrError::damaged("a box of elements", error, "one in its chunk"))?;
+        Ok(out)
+    }
+}
+
+fn narrow(shape: &[u64]) -> Checked<Vec<usize>> {
+    shape.iter().map(|len| in_memory(*len)).collect()
+}

@@ -1,0 +1,139 @@
+//! Chunks that consist of smaller ones.
+//!
+//! ```text
+//!  chunk | chunk | ...                        the index may also precede the chunks
+//!  offset of chunk 0 | length of it | offset of chunk 1 | ...    u64 each, in C order
+//!  crc32c of the index                                           u32, little-endian
+//! ```
+//!
+//! A chunk that is not stored has 2^64-1 as offset and as length.
+
+use super::{Chunk, Reader};
+use crate::codec::{Shard, check_crc32c};
+use crate::error::{Checked, ZarrError};
+use crate::int::{in_memory, product, to_u64};
+use bloscpack_dtype::ByteOrder;
+use bloscpack_dtype::boxes::{Positions, Window, common, relative, runs, units};
+use bloscpack_error::{Error, Result};
+use std::ops::Range;
+
+/// Bytes of an entry of the index.
+const ENTRY: usize = 16;
+/// Offset and length of a chunk that is not stored.
+const MISSING: u64 = u64::MAX;
+
+impl Reader<'_> {
+    /// The elements of a part of a shard of this shape.
+    pub(super) fn shard(
+        &self,
+        shard: &Shard,
+        shape: &[u64],
+        chunk: Chunk<'_>,
+        part: &[Range<u64>],
+    ) -> Result<Vec<u8>> {
+        let inner = &shard.chunk_shape;
+        let counts: Vec<u64> = shape
+            .iter()
+            .zip(inner)
+            .map(|(len, inner)| len / inner)
+            .collect();
+        let index = Index::read(shard, &counts, chunk)?;
+        let mut out = self.filled(part)?;
+        let lens: Vec<u64> = part.iter().map(|range| range.end - range.start).collect();
+        let first: Vec<u64> = part.iter().map(|range| range.start).collect();
+        for at in Positions::new(units(part, inner)) {
+            let number = at
+                .iter()
+                .zip(&counts)
+                .fold(0, |number, (at, count)| number * count + at);
+            let Some(stored) = index.chunk(number, chunk)? else {
+                continue;
+            };
+            let origin: Vec<u64> = at.iter().zip(inner).map(|(at, len)| at * len).collect();
+            let extent = origin
+                .iter()
+                .zip(inner)
+                .map(|(begin, len)| *begin..begin + len);
+            let wanted = common(part, &extent.collect::<Vec<_>>());
+            let inside = relative(&wanted, &origin);
+            let dense = self.part(&shard.codecs, inner, stored, &inside)?;
+            let begins: Vec<u64> = wanted.iter().map(|range| range.start).collect();
+            let wide: Vec<u64> = wanted.iter().map(|range| range.end - range.start).collect();
+            let from = Window {
+                shape: &wide,
+                origin: &begins,
+            };
+            let to = Window {
+                shape: &lens,
+                origin: &first,
+            };
+            runs(&wanted, (from, to), self.itemsize, |run| {
+                let from = dense.get(run.from..run.from + run.len);
+                let to = out.get_mut(run.to..run.to + run.len);
+                let (Some(from), Some(to)) = (from, to) else {
+                    return Err(Error::bug(format!("no {run:?} in a chunk of a shard")));
+                };
+                to.copy_from_slice(from);
+                Ok(())
+            })?;
+        }
+        Ok(out)
+    }
+}
+
+/// The index of a shard.
+struct Index {
+    bytes: Vec<u8>,
+    order: ByteOrder,
+}
+
+impl Index {
+    fn read(shard: &Shard, counts: &[u64], chunk: Chunk<'_>) -> Result<Self> {
+        // The number of entries was checked when the array was opened.
+        let count = product(counts).unwrap_or(u64::MAX);
+        let entries = count.saturating_mul(to_u64(ENTRY));
+        let len = entries.saturating_add(if shard.has_crc { 4 } else { 0 });
+        let short = || ZarrError::CutShort {
+            what: "the index of a shard",
+            found: chunk.len,
+            expected: len,
+        };
+        let rest = chunk.len.checked_sub(len).ok_or_else(short)?;
+        let at = if shard.at_start { 0 } else { rest };
+        let index = chunk.range(at, len).ok_or_else(short)?;
+        let mut bytes = index.read()?;
+        if shard.has_crc {
+            let digest = bytes.split_off(in_memory(entries)?);
+            let digest = digest.first_chunk::<4>().ok_or_else(short)?;
+            let digest = u32::from_le_bytes(*digest);
+            check_crc32c("crc32c of the index of a shard", &bytes, digest)?;
+        }
+        let order = shard.index_order;
+        Ok(Self { bytes, order })
+    }
+
+    /// The bytes of a chunk; `None` if it is not stored.
+    fn chunk<'a>(&self, number: u64, shard: Chunk<'a>) -> Checked<Option<Chunk<'a>>> {
+        let place = in_memory(number)?.checked_mul(ENTRY);
+        let entry = place.and_then(|at| self.bytes.get(at..)?.first_chunk::<ENTRY>());
+        let (head, tail) = entry
+            .and_then(|entry| Some((entry.first_chunk::<8>()?, entry.last_chunk::<8>()?)))
+            .ok_or_else(|| ZarrError::damaged("the index of a shard", "no entry", number))?;
+        let read = |bytes: &[u8; 8]| match self.order {
+            ByteOrder::Little => u64::from_le_bytes(*bytes),
+            ByteOrder::Big => u64::from_be_bytes(*bytes),
+        };
+        let (at, len) = (read(head), read(tail));
+        if (at, len) == (MISSING, MISSING) {
+            return Ok(None);
+        }
+        let found = shard.range(at, len).ok_or_else(|| {
+            ZarrError::damaged(
+                "a chunk of a shard",
+                format!("{len} bytes from byte {at} on"),
+                format!("some of {} bytes", shard.len),
+            )
+        })?;
+        Ok(Some(found))
+    }
+}

@@ -1,0 +1,176 @@
+//! [`ArrayWriter::fill_from`]: chunks of another format, taken as they are where that is possible.
+
+use super::{ArrayWriter, padded};
+use crate::int::{byte_len, to_u64};
+use blosc1::{ChunkHeader, CompressorFormat, validate};
+use bloscpack_dtype::boxes::Positions;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::parallel;
+use std::ops::{AddAssign, Range};
+
+/// An array of another format with the same elements.
+pub trait ChunkSource: Sync {
+    /// The bytes of a slice in C order, in the byte order of the new array.
+    ///
+    /// # Errors
+    /// Returns any I/O error, and any damage.
+    fn read(&self, slice: &[Range<u64>]) -> Result<Vec<u8>>;
+
+    /// The Blosc chunk that contains exactly the elements of the chunk at this position, in the order in which the new array
+    /// stores them; `None` if there is no such chunk.
+    ///
+    /// # Errors
+    /// Returns any I/O error, and any damage.
+    fn stored(&self, at: &[u64]) -> Result<Option<Vec<u8>>>;
+}
+
+/// How chunks came into an array.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChunkCounts {
+    /// Chunks whose bytes were taken as they are.
+    pub taken: u64,
+    /// Chunks that were compressed anew.
+    pub compressed: u64,
+}
+
+impl AddAssign for ChunkCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.taken += other.taken;
+        self.compressed += other.compressed;
+    }
+}
+
+/// Chunks that are planned at once.
+const PLANNED: usize = 1 << 10;
+/// The format version of chunks that C-Blosc 1 writes, and the only one that it reads.
+const BLOSC1: u8 = 2;
+/// A flag that C-Blosc 1 refuses.
+const RESERVED: u8 = 0x08;
+
+/// Whether all that read Zarr can decode a chunk: it is of Blosc 1, and its compressor is in numcodecs, which has no Snappy.
+fn is_common(header: &ChunkHeader) -> bool {
+    header.version == BLOSC1
+        && header.flags & RESERVED == 0
+        && !header.is_extended()
+        && header.blocksize <= header.nbytes
+        && (header.is_pure_copy()
+            || header
+                .compressor_format()
+                .is_some_and(|format| format != CompressorFormat::Snappy))
+}
+
+impl ArrayWriter {
+    /// Writes all chunks. Those that the source has as a chunk of Blosc 1 are taken as they are; all others are compressed.
+    ///
+    /// Of a chunk that is taken, header, table and lengths are checked, but it is not decompressed. `progress` is called with the
+    /// bytes of each chunk, and ends the work with an error.
+    ///
+    /// # Errors
+    /// Returns the errors of the source and of writing, and that of `progress`.
+    pub fn fill_from(
+        &self,
+        source: &dyn ChunkSource,
+        threads: usize,
+        progress: &mut dyn FnMut(u64) -> Result<()>,
+    ) -> Result<ChunkCounts> {
+        let mut counts = ChunkCounts::default();
+        let chunk_bytes = byte_len(&self.new.chunk_shape, self.new.dtype.itemsize()).unwrap_or(0);
+        let mut units = self.new.counts();
+        if let Some(first) = units.first_mut() {
+            *first = first.div_ceil(self.new.chunks_per_shard.max(1));
+        }
+        let mut all = Positions::new(units.iter().map(|count| 0..*count).collect());
+        let write = |at: Vec<u64>| match self.new.is_sharded() {
+            true => self.write_shard(&at, source),
+            false => {
+                let (stored, counts) = self.chunk(&at, source)?;
+                self.put(&at, &stored)?;
+                Ok(counts)
+            }
+        };
+        loop {
+            let some: Vec<Vec<u64>> = all.by_ref().take(PLANNED).collect();
+            if some.is_empty() {
+                return Ok(counts);
+            }
+            parallel::map_in_order(threads, some.into_iter(), write, |written: ChunkCounts| {
+                counts += written;
+                progress((written.taken + written.compressed).saturating_mul(chunk_bytes))
+            })?;
+        }
+    }
+
+    /// The encoded bytes of a chunk.
+    fn chunk(&self, at: &[u64], source: &dyn ChunkSource) -> Result<(Vec<u8>, ChunkCounts)> {
+        let axes = at.iter().zip(&self.new.chunk_shape).zip(&self.new.shape);
+        let slice: Vec<Range<u64>> = axes
+            .map(|((at, chunk), len)| {
+                let begin = at.saturating_mul(*chunk);
+                begin..begin.saturating_add(*chunk).min(*len)
+            })
+            .collect();
+        let lens: Vec<u64> = slice.iter().map(|range| range.end - range.start).collect();
+        if lens == self.new.chunk_shape
+            && let Some(stored) = self.taken(at, source)?
+        {
+            let mut counts = ChunkCounts::default();
+            counts.taken += 1;
+            return Ok((stored, counts));
+        }
+        let data = source.read(&slice)?;
+        let expected = byte_len(&lens, self.new.dtype.itemsize());
+        if expected != Some(to_u64(data.len())) {
+            let found = data.len();
+            return Err(Error::bug(format!(
+                "{found} bytes of {slice:?}, expected {expected:?}"
+            )));
+        }
+        let data = padded(data, &lens, &self.new.chunk_shape, &self.new.fill_bytes()?)?;
+        let mut counts = ChunkCounts::default();
+        counts.compressed += 1;
+        Ok((self.encode(&data)?, counts))
+    }
+
+    /// The chunk of the source, if all that read Zarr can read it.
+    fn taken(&self, at: &[u64], source: &dyn ChunkSource) -> Result<Option<Vec<u8>>> {
+        let Some(stored) = source.stored(at)? else {
+            return Ok(None);
+        };
+        let header = validate(&stored)?;
+        let expected = byte_len(&self.new.chunk_shape, self.new.dtype.itemsize());
+        let fits = expected == Some(header.nbytes.into()) && is_common(&header);
+        Ok(fits.then_some(stored))
+    }
+
+    /// Writes the chunks of a shard, and their index after them.
+    fn write_shard(&self, at: &[u64], source: &dyn ChunkSource) -> Result<ChunkCounts> {
+        let Some((first, rest)) = at.split_first() else {
+            return Err(Error::bug("a shard without axes"));
+        };
+        let (mut counts, mut shard, mut index) = (ChunkCounts::default(), Vec::new(), Vec::new());
+        let there = self.new.counts().first().copied().unwrap_or(0);
+        for number in 0..self.new.chunks_per_shard {
+            let position = first
+                .saturating_mul(self.new.chunks_per_shard)
+                .saturating_add(number);
+            if position >= there {
+                index.extend_from_slice(&[0xff; 16]);
+                continue;
+            }
+            let at: Vec<u64> = std::iter::once(position)
+                .chain(rest.iter().copied())
+                .collect();
+            let (stored, written) = self.chunk(&at, source)?;
+            index.extend_from_slice(&to_u64(shard.len()).to_le_bytes());
+            index.extend_from_slice(&to_u64(stored.len()).to_le_bytes());
+            shard.extend_from_slice(&stored);
+            counts += written;
+        }
+        let digest = crc32c::crc32c(&index);
+        shard.append(&mut index);
+        shard.extend_from_slice(&digest.to_le_bytes());
+        self.put(at, &shard)?;
+        Ok(counts)
+    }
+}

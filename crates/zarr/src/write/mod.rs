@@ -1,0 +1,245 @@
+//! [`ArrayWriter`]: an array that is written.
+
+mod copy;
+mod new;
+
+pub use copy::{ChunkCounts, ChunkSource};
+pub use new::NewArray;
+
+use crate::error::{Checked, ZarrError};
+use crate::int::{byte_len, in_memory, to_u64};
+use crate::keys::ChunkKeys;
+use crate::meta::{Encoded, Format, encode_array, encode_group};
+use blosc1::ChunkEncoder;
+use bloscpack_error::{Error, IoSide as _, Result};
+use bloscpack_storage::parallel::{self, Pool};
+use bloscpack_storage::{Key, Store};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Writes an array into a folder of a store that can be written to. Chunks are written in any order, by any threads; what is not
+/// written is the fill value.
+///
+/// Nothing is atomic: write into a store that appears under its name when it is complete.
+#[derive(Debug)]
+pub struct ArrayWriter {
+    store: Arc<dyn Store>,
+    folder: Key,
+    new: NewArray,
+    keys: ChunkKeys,
+    metadata: Encoded,
+    encoders: Pool<ChunkEncoder>,
+    made: Made,
+}
+
+impl ArrayWriter {
+    /// Begins an array in a folder, which is made if it is not there, and writes its metadata.
+    ///
+    /// # Errors
+    /// Returns [`ZarrError::CannotStore`] for a dtype that this version of Zarr does not have, wrong usage for shapes that do
+    /// not fit, and any I/O error.
+    pub fn create(store: Arc<dyn Store>, folder: Key, new: NewArray) -> Result<Self> {
+        new.check()?;
+        let metadata = encode_array(&new)?;
+        let made = Made::default();
+        made.folder(&*store, &folder)?;
+        for (name, text) in &metadata {
+            made.file(&*store, &folder.join(name).writing()?, text.as_bytes())?;
+        }
+        Ok(Self {
+            keys: match new.format {
+                Format::V2 => ChunkKeys::new(false, '.'),
+                Format::V3 => ChunkKeys::new(true, '/'),
+            },
+            store,
+            folder,
+            new,
+            metadata,
+            encoders: Pool::default(),
+            made,
+        })
+    }
+
+    /// The array that is written.
+    #[must_use]
+    pub fn array(&self) -> &NewArray {
+        &self.new
+    }
+
+    /// Writes a chunk: all its elements in C order, also those past the end of the array.
+    ///
+    /// # Errors
+    /// Returns wrong usage for another number of bytes, and any I/O error.
+    pub fn write_chunk(&self, at: &[u64], data: &[u8]) -> Result<()> {
+        self.put(at, &self.encode(data)?)
+    }
+
+    /// A chunk of these elements, encoded.
+    fn encode(&self, data: &[u8]) -> Result<Vec<u8>> {
+        let expected = byte_len(&self.new.chunk_shape, self.new.dtype.itemsize());
+        if Some(to_u64(data.len())) != expected {
+            let found = data.len();
+            return Err(Error::usage(format!(
+                "a chunk of {found} bytes, expected {expected:?}"
+            )));
+        }
+        let turned;
+        let data = match self.new.fortran {
+            true => {
+                turned = self.new.turned(data)?;
+                &turned
+            }
+            false => data,
+        };
+        let make = || ChunkEncoder::new(self.new.settings);
+        let encoded = self.encoders.lend(make, |encoder| {
+            let mut chunk = Vec::new();
+            encoder.encode(data, &mut chunk)?;
+            Ok::<_, blosc1::ChunkError>(chunk)
+        });
+        Ok(encoded?)
+    }
+
+    /// Writes the bytes of a chunk that is encoded. In a sharded array, these are those of a shard.
+    fn put(&self, at: &[u64], stored: &[u8]) -> Result<()> {
+        let key = self.keys.key(&self.folder, at).writing()?;
+        if let Some((folder, _)) = key.split() {
+            self.made.folder(&*self.store, &folder)?;
+        }
+        self.made.file(&*self.store, &key, stored)
+    }
+
+    /// Waits until everything that was written would survive a power cut.
+    ///
+    /// # Errors
+    /// Returns any I/O error.
+    pub fn finish(self) -> Result<ArrayFiles> {
+        self.made.sync(&*self.store)?;
+        let path = self.folder.as_str().to_owned();
+        Ok(ArrayFiles {
+            path,
+            metadata: self.metadata,
+        })
+    }
+}
+
+/// What a group has to know of an array in it.
+#[derive(Debug, Clone)]
+pub struct ArrayFiles {
+    path: String,
+    metadata: Encoded,
+}
+
+/// Makes a group of arrays at the root of a store, with these attributes: the text of a JSON object. The arrays are those below
+/// it, which were written; their metadata is in that of the group, too.
+///
+/// # Errors
+/// Returns any I/O error.
+pub fn create_group(
+    store: &dyn Store,
+    format: Format,
+    attributes: &str,
+    arrays: &[ArrayFiles],
+) -> Result<()> {
+    let arrays: Vec<_> = arrays
+        .iter()
+        .map(|array| (array.path.clone(), array.metadata.clone()))
+        .collect();
+    let made = Made::default();
+    for (name, text) in encode_group(format, attributes, &arrays)? {
+        made.file(store, &Key::root().join(name).writing()?, text.as_bytes())?;
+    }
+    made.sync(store)
+}
+
+/// The files and folders that were made.
+#[derive(Debug, Default)]
+struct Made {
+    folders: Mutex<BTreeSet<Key>>,
+    files: Mutex<Vec<Key>>,
+}
+
+impl Made {
+    /// Makes a folder and those above it.
+    fn folder(&self, store: &dyn Store, folder: &Key) -> Result<()> {
+        let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
+        if *folder == Key::root() || folders.contains(folder) {
+            return Ok(());
+        }
+        let mut key = Key::root();
+        for name in folder.names() {
+            key = key.join(name).writing()?;
+            if folders.insert(key.clone()) {
+                let made = store.make_folder(&key).writing();
+                made.map_err(|error| error.in_file(key.as_str()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&self, store: &dyn Store, key: &Key, bytes: &[u8]) -> Result<()> {
+        let created = store.create(key, bytes).writing();
+        created.map_err(|error| error.in_file(key.as_str()))?;
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.push(key.clone());
+        Ok(())
+    }
+
+    fn sync(&self, store: &dyn Store) -> Result<()> {
+        let files = std::mem::take(&mut *self.files.lock().unwrap_or_else(PoisonError::into_inner));
+        let folders =
+            std::mem::take(&mut *self.folders.lock().unwrap_or_else(PoisonError::into_inner));
+        let keys: Vec<Key> = files
+            .into_iter()
+            .chain(folders)
+            .chain([Key::root()])
+            .collect();
+        parallel::for_each(SYNCED, keys.into_iter(), |key| {
+            store.sync(&key).map_err(Error::from)
+        })
+        .map_err(|error| error.on(bloscpack_error::Side::Target))
+    }
+}
+
+/// Files that are waited for at once, since a disk does several at a time.
+const SYNCED: usize = 8;
+
+/// The elements of a chunk at the end of an axis, padded with an element.
+pub(crate) fn padded(data: Vec<u8>, lens: &[u64], chunk: &[u64], fill: &[u8]) -> Checked<Vec<u8>> {
+    use bloscpack_dtype::strided::{self, Strided, strides};
+    if lens == chunk {
+        return Ok(data);
+    }
+    let narrow = |lens: &[u64]| {
+        lens.iter()
+            .map(|len| in_memory(*len))
+            .collect::<std::result::Result<Vec<usize>, _>>()
+    };
+    let (lens, chunk) = (narrow(lens)?, narrow(chunk)?);
+    let itemsize = fill.len();
+    let len = chunk
+        .iter()
+        .try_fold(itemsize, |len, axis| len.checked_mul(*axis));
+    let len = len.ok_or(ZarrError::NoMemory { bytes: u64::MAX })?;
+    let mut out = Vec::new();
+    out.try_reserve_exact(len)
+        .map_err(|_| ZarrError::NoMemory { bytes: to_u64(len) })?;
+    out.resize(len, 0);
+    if fill.iter().any(|byte| *byte != 0) {
+        out.chunks_exact_mut(itemsize)
+            .for_each(|to| to.copy_from_slice(fill));
+    }
+    let from = Strided {
+        bytes: data.as_slice(),
+        start: 0,
+        strides: &strides(&lens, itemsize),
+    };
+    let to = Strided {
+        bytes: out.as_mut_slice(),
+        start: 0,
+        strides: &strides(&chunk, itemsize),
+    };
+    let copied = strided::copy(&lens, itemsize, from, to);
+    copied.map_err(|error| ZarrError::damaged("a chunk", error, "one that fits"))?;
+    Ok(out)
+}

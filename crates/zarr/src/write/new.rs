@@ -1,0 +1,146 @@
+//! [`NewArray`]: what an array is to be.
+
+use crate::error::{Checked, ZarrError};
+use crate::int::{byte_len, in_memory};
+use crate::meta::Format;
+use blosc1::{ChunkSettings, MAX_NBYTES};
+use bloscpack_dtype::DType;
+use bloscpack_dtype::strided::{self, Strided, strides};
+use bloscpack_error::{Error, Result};
+
+/// What an array is to be.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct NewArray {
+    /// The version of Zarr.
+    pub format: Format,
+    /// The type of the elements, and the byte order in which they are written.
+    pub dtype: DType,
+    /// Elements along each axis.
+    pub shape: Vec<u64>,
+    /// Elements of a chunk along each axis.
+    pub chunk_shape: Vec<u64>,
+    /// Chunks in a shard along the first axis; fewer than 2 make an array without shards. Only version 3 has them.
+    pub chunks_per_shard: u64,
+    /// Whether the elements of a chunk are stored with the first axis running fastest.
+    pub fortran: bool,
+    /// The bytes of an element that stands for all that is not stored; `None` for zeros.
+    pub fill: Option<Vec<u8>>,
+    /// How chunks are compressed.
+    pub settings: ChunkSettings,
+    /// The attributes: the text of a JSON object.
+    pub attributes: String,
+    /// The names of the axes.
+    pub dimension_names: Option<Vec<String>>,
+}
+
+impl NewArray {
+    /// An array in C order, compressed by the default settings, without attributes.
+    #[must_use]
+    pub fn new(format: Format, dtype: DType, shape: &[u64], chunk_shape: &[u64]) -> Self {
+        let typesize = u8::try_from(dtype.itemsize()).unwrap_or(1).max(1);
+        Self {
+            format,
+            dtype,
+            shape: shape.to_vec(),
+            chunk_shape: chunk_shape.to_vec(),
+            chunks_per_shard: 1,
+            fortran: false,
+            fill: None,
+            settings: ChunkSettings::default().typesize(typesize),
+            attributes: "{}".to_owned(),
+            dimension_names: None,
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        let fits = self.shape.len() == self.chunk_shape.len()
+            && self.chunk_shape.iter().all(|len| *len > 0);
+        if !fits {
+            let (shape, chunk) = (&self.shape, &self.chunk_shape);
+            return Err(Error::usage(format!(
+                "chunks of {chunk:?} for an array of {shape:?}"
+            )));
+        }
+        let bytes = byte_len(&self.chunk_shape, self.dtype.itemsize());
+        if bytes.is_none_or(|bytes| bytes > MAX_NBYTES.into()) {
+            let chunk = &self.chunk_shape;
+            return Err(Error::usage(format!(
+                "chunks of {chunk:?} have more than 2 GiB"
+            )));
+        }
+        if self.is_sharded() && (self.format == Format::V2 || self.shape.is_empty() || self.fortran)
+        {
+            return Err(Error::usage(
+                "only arrays of version 3 in C order, with axes, have shards",
+            ));
+        }
+        self.fill_bytes().map(drop)
+    }
+
+    /// Whether chunks are in shards.
+    #[must_use]
+    pub fn is_sharded(&self) -> bool {
+        self.chunks_per_shard > 1
+    }
+
+    /// The bytes of the fill value.
+    pub(crate) fn fill_bytes(&self) -> Result<Vec<u8>> {
+        let len = in_memory(self.dtype.itemsize())?;
+        match &self.fill {
+            None => Ok(vec![0; len]),
+            Some(fill) if fill.len() == len => Ok(fill.clone()),
+            Some(fill) => {
+                let found = fill.len();
+                Err(Error::usage(format!(
+                    "a fill value of {found} bytes, expected {len}"
+                )))
+            }
+        }
+    }
+
+    /// Elements along each axis of a file: of a chunk, or of a shard.
+    pub(crate) fn outer_shape(&self) -> Checked<Vec<u64>> {
+        let mut outer = self.chunk_shape.clone();
+        if let Some(first) = outer.first_mut().filter(|_| self.is_sharded()) {
+            let too_large = ZarrError::field("shards", self.chunks_per_shard, "fewer chunks");
+            *first = first.checked_mul(self.chunks_per_shard).ok_or(too_large)?;
+        }
+        Ok(outer)
+    }
+
+    /// Chunks along each axis.
+    pub(super) fn counts(&self) -> Vec<u64> {
+        let axes = self.shape.iter().zip(&self.chunk_shape);
+        axes.map(|(len, chunk)| len.div_ceil(*chunk)).collect()
+    }
+
+    /// The elements of a chunk with the first axis running fastest.
+    pub(super) fn turned(&self, data: &[u8]) -> Result<Vec<u8>> {
+        let narrow = |len: &u64| in_memory(*len);
+        let lens = self
+            .chunk_shape
+            .iter()
+            .map(narrow)
+            .collect::<std::result::Result<Vec<usize>, _>>()?;
+        let itemsize = in_memory(self.dtype.itemsize())?;
+        let mut from = strides(&lens, itemsize);
+        let mut turned = lens;
+        from.reverse();
+        turned.reverse();
+        let mut out = vec![0; data.len()];
+        let to = strides(&turned, itemsize);
+        let from = Strided {
+            bytes: data,
+            start: 0,
+            strides: &from,
+        };
+        let to = Strided {
+            bytes: out.as_mut_slice(),
+            start: 0,
+            strides: &to,
+        };
+        strided::copy(&turned, itemsize, from, to)?;
+        Ok(out)
+    }
+}
