@@ -32,6 +32,8 @@ use std::ops::Range;
 #[derive(Debug)]
 pub struct FileSource<S> {
     flat: Flat<Elements<S>>,
+    #[cfg(feature = "zarr")]
+    header: NpyHeader,
 }
 
 /// The content of a file from the first element on.
@@ -65,23 +67,29 @@ impl<S: ReadAt> FileSource<S> {
             }
             _ => npy_within(&reader)?,
         };
-        let NpyHeader {
-            dtype,
-            fortran_order,
-            shape,
-        } = header;
         let elements = Elements { reader, start };
-        let flat = Flat::new(elements, dtype, &shape, fortran_order)?;
-        Ok(Self { flat })
+        let dtype = header.dtype.clone();
+        let flat = Flat::new(elements, dtype, &header.shape, header.fortran_order)?;
+        Ok(Self {
+            flat,
+            #[cfg(feature = "zarr")]
+            header,
+        })
+    }
+
+    /// Dtype, shape and order of the array.
+    #[cfg(feature = "zarr")]
+    pub(crate) fn header(&self) -> &NpyHeader {
+        &self.header
     }
 
     /// The same source for a slice of the array: a range for each axis; further axes are whole.
     ///
     /// # Errors
     /// Returns a [`Usage`](bloscpack_error::Category::Usage) error for more ranges than axes, or a range outside of its axis.
-    pub fn slice(self, slice: &[Range<u64>]) -> Result<Self> {
-        let flat = self.flat.slice(slice)?;
-        Ok(Self { flat })
+    pub fn slice(mut self, slice: &[Range<u64>]) -> Result<Self> {
+        self.flat = self.flat.slice(slice)?;
+        Ok(self)
     }
 
     /// The elements of a slice in C order: a range for each axis; further axes are whole.

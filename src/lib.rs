@@ -127,6 +127,8 @@ mod shared_source;
 pub mod survey;
 pub mod verify;
 mod walk;
+#[cfg(feature = "zarr")]
+pub mod zarr;
 
 #[doc(inline)]
 pub use blosc1 as blosc;

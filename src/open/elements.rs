@@ -1,17 +1,17 @@
 //! Elements of an array into a writer, in C order.
 
-#[cfg(any(feature = "datasets", feature = "frames"))]
+#[cfg(any(feature = "datasets", feature = "frames", feature = "zarr"))]
 use super::{Part, Region, watch::Watch};
 use crate::checked::{in_memory, slice};
 use bloscpack_error::Result;
-#[cfg(any(feature = "datasets", feature = "frames"))]
+#[cfg(any(feature = "datasets", feature = "frames", feature = "zarr"))]
 use bloscpack_error::{Error, Side};
-#[cfg(any(feature = "datasets", feature = "frames"))]
+#[cfg(any(feature = "datasets", feature = "frames", feature = "zarr"))]
 use std::io::Write;
 use std::ops::Range;
 
 /// An array of which any region can be read.
-#[cfg(any(feature = "datasets", feature = "frames"))]
+#[cfg(any(feature = "datasets", feature = "frames", feature = "zarr"))]
 pub(super) trait Elements {
     /// Elements along each axis.
     fn shape(&self) -> &[u64];
@@ -44,7 +44,7 @@ pub(super) trait Elements {
     }
 }
 
-#[cfg(any(feature = "datasets", feature = "frames"))]
+#[cfg(any(feature = "datasets", feature = "frames", feature = "zarr"))]
 /// Writes bytes, and returns how many they are.
 pub(super) fn write(to: &mut (impl Write + ?Sized), data: &[u8]) -> Result<u64> {
     to.write_all(data)

@@ -15,6 +15,16 @@ pub fn is_directory(path: &Path) -> io::Result<bool> {
     }
 }
 
+/// Whether a path leads to a store with members: a tree of frames, something within one, or a Zarr group.
+#[must_use]
+pub fn has_members(path: &Path) -> bool {
+    #[cfg(feature = "zarr")]
+    if super::zarr::is_in(path) {
+        return true;
+    }
+    is_store(path)
+}
+
 /// Whether a path leads to a tree of frames, or to something within one.
 #[cfg(feature = "frames")]
 #[must_use]

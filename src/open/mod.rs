@@ -25,7 +25,7 @@
 //! | read columns, or write another format | `Container::columns`, `Container::export` (feature `exchange`) |
 //! | use what only one kind has | [`Container::inner`] |
 //!
-//! Kinds depend on features: `datasets` for directories, `frames` for Blosc2 frames. Without a feature its kind is not
+//! Kinds depend on features: `datasets` for directories, `frames` for Blosc2 frames, `zarr` for Zarr. Without a feature its kind is not
 //! recognized.
 
 mod bytes;
@@ -58,6 +58,8 @@ mod frame_summary;
 mod store;
 #[cfg(feature = "datasets")]
 mod table;
+#[cfg(feature = "zarr")]
+mod zarr;
 
 pub use error::SelectionError;
 #[cfg(all(feature = "datasets", feature = "frames"))]
@@ -74,7 +76,7 @@ pub use summary::{Line, Summary};
 /// Parts for the command. They may change at any time.
 #[doc(hidden)]
 pub mod internal {
-    pub use super::located::{is_directory, is_store};
+    pub use super::located::{has_members, is_directory, is_store};
     pub use super::text::{count, list, or_unknown, plain, shape};
     pub mod size;
 }
@@ -114,6 +116,8 @@ pub enum Kind {
     Frame,
     /// A tree of frames and tables, as python-blosc2 writes it.
     Store,
+    /// A Zarr array, or a group that is not a table.
+    Zarr,
 }
 
 impl Kind {
@@ -127,6 +131,7 @@ impl Kind {
             Self::Table => "ctable",
             Self::Frame => "frame",
             Self::Store => "store",
+            Self::Zarr => "zarr",
         }
     }
 }
@@ -279,6 +284,9 @@ pub enum Inner<'a> {
     /// A table in a store of frames.
     #[cfg(feature = "frames")]
     StoreTable(&'a bloscpack_frames::store::StoreTable),
+    /// A Zarr array.
+    #[cfg(feature = "zarr")]
+    ZarrArray(&'a bloscpack_zarr::ZarrArray),
     /// A Bloscpack file: its source, if that can be read at any position.
     Bloscpack(Option<&'a Arc<dyn ReadAt + Send + Sync>>),
     /// Nothing that another module of this crate can use.

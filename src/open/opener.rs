@@ -44,6 +44,10 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
     }
     let failed = |error: Error| error.in_file(path);
     let family = probe(path).reading().map_err(failed)?.family;
+    #[cfg(feature = "zarr")]
+    if family == Some(Family::Zarr) {
+        return super::zarr::open_path(path, options);
+    }
     if matches!(family, Some(Family::Directory | Family::Archive)) {
         return dataset(path, options);
     }
@@ -85,6 +89,10 @@ fn open_shared(
         #[cfg(feature = "frames")]
         if let Some(tree) = super::store::in_archive(Arc::clone(&source), options)? {
             return super::store::container(Arc::new(tree), "", options);
+        }
+        #[cfg(feature = "zarr")]
+        if let Some(found) = super::zarr::in_archive(Arc::clone(&source), options)? {
+            return Ok(found);
         }
         return contained(dataset_options(options).open_zip(source)?, options);
     }
@@ -166,6 +174,10 @@ pub fn open_store(
     }
     if let Some(tree) = super::store::in_store(Arc::new(store.clone()), options)? {
         return super::store::container(Arc::new(tree), "", options);
+    }
+    #[cfg(feature = "zarr")]
+    if let Some(found) = super::zarr::in_store(Arc::new(store.clone()), &Key::root(), options)? {
+        return Ok(found);
     }
     contained(dataset_options(options).open_in(store)?, options)
 }

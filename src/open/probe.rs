@@ -50,6 +50,8 @@ pub enum Family {
     Archive,
     /// The directory of a tree of frames.
     Store,
+    /// The directory of a Zarr array or group. Only known with the feature `zarr`.
+    Zarr,
 }
 
 /// Looks at what a path leads to. Only regular files are opened: the writer of a pipe would notice.
@@ -72,6 +74,13 @@ pub fn probe(path: &Path) -> io::Result<Probe> {
         Err(error) if is_about_name(&error) => return Ok(Probe::default()),
         Err(error) => return Err(error),
     };
+    #[cfg(feature = "zarr")]
+    if metadata.is_dir() && super::zarr::is_in(path) {
+        return Ok(Probe {
+            family: Some(Family::Zarr),
+            is_marked: false,
+        });
+    }
     if metadata.is_dir() {
         return directory(path);
     }

@@ -1,6 +1,6 @@
 //! [`Report`]: the result of verification.
 
-#[cfg(any(feature = "datasets", feature = "frames"))]
+#[cfg(any(feature = "datasets", feature = "frames", feature = "zarr"))]
 use crate::checked::to_u64;
 use crate::verify::{self, Damage};
 
@@ -34,7 +34,7 @@ impl Report {
     }
 
     /// A report of chunks and errors alone.
-    #[cfg(any(feature = "datasets", feature = "frames"))]
+    #[cfg(any(feature = "datasets", feature = "frames", feature = "zarr"))]
     pub(super) fn of(chunks: u64, bytes: u64, damages: Vec<bloscpack_error::Error>) -> Self {
         Self {
             chunks,

@@ -23,7 +23,7 @@ impl Watch {
     }
 
     /// Counts bytes of the source.
-    #[cfg(any(feature = "datasets", feature = "frames"))]
+    #[cfg(any(feature = "datasets", feature = "frames", feature = "zarr"))]
     pub(super) fn advance(&self, bytes: u64, total: Option<u64>) -> bloscpack_error::Result<()> {
         use bloscpack_error::{Error, Side};
         let done = self.count(bytes, total);
@@ -44,7 +44,7 @@ impl Watch {
     }
 
     /// Counts bytes of work that an error of the callback cannot end.
-    #[cfg(any(feature = "datasets", feature = "frames"))]
+    #[cfg(any(feature = "datasets", feature = "frames", feature = "zarr"))]
     pub(super) fn show(&self, bytes: u64, total: u64) {
         let _ = self.count(bytes, Some(total));
     }
