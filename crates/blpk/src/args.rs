@@ -13,8 +13,8 @@ pub use global::{Global, MAX_THREADS, When};
 pub use level::LevelFlags;
 pub use operands::Operands;
 pub use values::{
-    Auto, CODECS, aim, array_layout, auto, bytes, checksum, chunk_size, count, dtype, format_read,
-    format_written, header_format, index, range, rows, slice,
+    Auto, CODECS, aim, array_layout, auto, bytes, checksum, chunk_size, converted_layout, count,
+    dtype, format_read, format_written, header_format, index, range, rows, slice,
 };
 
 /// The heading above the options of chunks.

@@ -11,10 +11,19 @@ pub enum ArrayLayout {
     Dataset(DatasetLayout),
     /// In a frame.
     Frame(ArrayKind),
+    /// As Zarr, which `convert` alone writes.
+    Zarr(ZarrVersion),
+}
+
+/// A version of Zarr.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ZarrVersion {
+    V2,
+    V3,
 }
 
 impl ArrayLayout {
-    /// All of them.
+    /// All that `import` makes.
     pub const ALL: [Self; 6] = [
         Self::Dataset(DatasetLayout::Bcolz),
         Self::Dataset(DatasetLayout::Blz),
@@ -24,11 +33,25 @@ impl ArrayLayout {
         Self::Frame(ArrayKind::B2nd),
     ];
 
+    /// All that `convert` makes.
+    pub const CONVERTED: [Self; 8] = [
+        Self::Dataset(DatasetLayout::Bcolz),
+        Self::Dataset(DatasetLayout::Blz),
+        Self::Dataset(DatasetLayout::BlzDocument),
+        Self::Dataset(DatasetLayout::CarrayDocument),
+        Self::Frame(ArrayKind::Caterva),
+        Self::Frame(ArrayKind::B2nd),
+        Self::Zarr(ZarrVersion::V2),
+        Self::Zarr(ZarrVersion::V3),
+    ];
+
     /// The name that `--layout` takes.
     pub fn name(self) -> &'static str {
         match self {
             Self::Dataset(layout) => layout.name(),
             Self::Frame(kind) => kind.name(),
+            Self::Zarr(ZarrVersion::V2) => "zarr2",
+            Self::Zarr(ZarrVersion::V3) => "zarr3",
         }
     }
 }

@@ -16,7 +16,7 @@ use bloscpack::{
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
 
-use crate::layout::ArrayLayout;
+use crate::layout::{ArrayLayout, ZarrVersion};
 use bloscpack::open::internal::size;
 
 /// The compressors of this build.
@@ -79,6 +79,23 @@ pub fn auto() -> impl TypedValueParser<Value = Auto> {
 /// Parses `--layout`.
 pub fn array_layout() -> impl TypedValueParser<Value = ArrayLayout> {
     named(&ArrayLayout::ALL, ArrayLayout::name)
+}
+
+/// Parses `--layout` of `convert`. Zarr without a version is the newest one.
+pub fn converted_layout() -> impl TypedValueParser<Value = ArrayLayout> {
+    let names = ArrayLayout::CONVERTED.iter().map(|layout| match layout {
+        ArrayLayout::Zarr(ZarrVersion::V3) => PossibleValue::new(layout.name()).alias("zarr"),
+        _ => PossibleValue::new(layout.name()),
+    });
+    PossibleValuesParser::new(names.collect::<Vec<_>>()).try_map(|text: String| {
+        let name = match text.as_str() {
+            "zarr" => "zarr3",
+            name => name,
+        };
+        let mut all = ArrayLayout::CONVERTED.into_iter();
+        let found = all.find(|layout| layout.name().eq_ignore_ascii_case(name));
+        found.ok_or("unknown name")
+    })
 }
 
 /// Parses one of `all` by its name.

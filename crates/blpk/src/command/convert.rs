@@ -3,6 +3,7 @@
 mod dataset;
 mod file;
 mod frame;
+mod zarr;
 
 use std::path::PathBuf;
 
@@ -22,7 +23,7 @@ use crate::container::Opened;
 use crate::dataset::storage_args::StorageArgs;
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::layout::ArrayLayout;
+use crate::layout::{ArrayLayout, ZarrVersion};
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::{count, quoted};
@@ -32,14 +33,14 @@ use bloscpack::open::internal::size;
 ///
 /// With --layout, OUT is a dataset or a Blosc2 frame (caterva, b2nd), and PATH a dataset, a frame, or a Bloscpack file with
 /// a NumPy array. With --format, OUT is a Bloscpack file, and PATH another one or an array. Without either, OUT is a frame if it
-/// ends in .b2nd or .b2frame, a Bloscpack file if it ends in .blp, and otherwise of the same kind as PATH. Attributes and
+/// ends in .b2nd or .b2frame, a Bloscpack file if it ends in .blp, Zarr of version 3 if it ends in .zarr, and otherwise of the same kind as PATH. Attributes and
 /// metadata are copied if OUT can store them. Settings that are not given are those of PATH; if its level is unknown, it is
-/// the default of the codec.
+/// the default of the codec. Zarr takes whole chunks of datasets and Bloscpack files as they are, unless settings are given.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Convert {
-    /// Layout of a new dataset: bcolz, blz, blz-doc or carray-doc; or of a new frame: caterva or b2nd
-    #[arg(long, value_name = "LAYOUT", value_parser = args::array_layout(), conflicts_with = "format")]
+    /// Layout of a new dataset: bcolz, blz, blz-doc or carray-doc; of a new frame: caterva or b2nd; or zarr2 or zarr3 (zarr)
+    #[arg(long, value_name = "LAYOUT", value_parser = args::converted_layout(), conflicts_with = "format")]
     layout: Option<ArrayLayout>,
 
     /// Header version of a new Bloscpack file
@@ -61,7 +62,11 @@ pub struct Convert {
     #[arg(long, value_name = "DTYPE", value_parser = args::dtype)]
     dtype: Option<DType>,
 
-    /// Dataset, frame or Bloscpack file to read
+    /// Print one JSON object about the new Zarr array or group: how many chunks were taken as they are
+    #[arg(long)]
+    json: bool,
+
+    /// Dataset, frame, Zarr array or Bloscpack file to read
     #[arg(value_name = "PATH")]
     path: PathBuf,
 
@@ -73,6 +78,7 @@ pub struct Convert {
 const EXAMPLES: &str = "\
 Examples:
   blpk convert prices.bcolz prices --layout blz-doc -c zstd -k sha256
+  blpk convert prices.bcolz prices.zarr
   blpk convert --format 2 old.blp new.blp
   blpk convert cube.cat cube.b2nd --layout b2nd --dtype '<f8'";
 
@@ -88,6 +94,8 @@ enum Goal {
     Frame(Option<ArrayKind>),
     /// A Bloscpack file.
     File,
+    /// A Zarr array or group.
+    Zarr(ZarrVersion),
 }
 
 impl Convert {
@@ -102,6 +110,7 @@ impl Convert {
             Goal::Dataset(layout) => self.dataset(&mut opened, layout, session),
             Goal::Frame(kind) => self.frame(&mut opened, kind, session),
             Goal::File => self.file(&mut opened, session),
+            Goal::Zarr(version) => self.zarr(&mut opened, version, session),
         }?;
         let (amount, name) = (amount(&mut opened), &opened.origin.name);
         session.done(format_args!("{name}, {amount}, converted into {made}"));
@@ -113,6 +122,7 @@ impl Convert {
         let goal = match (self.layout, self.format, kind) {
             (Some(ArrayLayout::Dataset(layout)), ..) => Goal::Dataset(Some(layout)),
             (Some(ArrayLayout::Frame(kind)), ..) => Goal::Frame(Some(kind)),
+            (Some(ArrayLayout::Zarr(version)), ..) => Goal::Zarr(version),
             (None, Some(_), _) | (None, None, Kind::Bloscpack | Kind::Records) => Goal::File,
             (None, None, Kind::Frame) => Goal::Frame(None),
             (None, None, _) => Goal::Dataset(None),
@@ -121,14 +131,19 @@ impl Convert {
         let is_given = self.layout.is_some() || self.format.is_some();
         match (target::promised(&self.output), goal) {
             (None, _) | (Some(Target::File), Goal::File) => Ok(goal),
-            (Some(Target::Layout(_)), Goal::Frame(_)) => Ok(goal),
+            (Some(Target::Layout(ArrayLayout::Zarr(_))), Goal::Zarr(_)) => Ok(goal),
+            (Some(Target::Layout(ArrayLayout::Frame(_))), Goal::Frame(_)) => Ok(goal),
             (Some(Target::File), _) if is_given => {
                 Err(target::mismatch(&self.output, "a Bloscpack file", hint))
+            }
+            (Some(Target::Layout(ArrayLayout::Zarr(_))), _) if is_given => {
+                Err(target::mismatch(&self.output, "a Zarr array", hint))
             }
             (Some(Target::Layout(_)), _) if is_given => {
                 Err(target::mismatch(&self.output, "a Blosc2 frame", hint))
             }
             (Some(Target::File), _) => Ok(Goal::File),
+            (Some(Target::Layout(ArrayLayout::Zarr(version))), _) => Ok(Goal::Zarr(version)),
             (Some(Target::Layout(_)), _) => Ok(Goal::Frame(Some(ArrayKind::B2nd))),
         }
     }
@@ -142,6 +157,10 @@ impl Convert {
                 self.check_array(Some(ArrayLayout::Frame(kind)))?;
             }
             Goal::File => self.check_file()?,
+            Goal::Zarr(version) => self.check_array(Some(ArrayLayout::Zarr(version)))?,
+        }
+        if self.json && !matches!(goal, Goal::Zarr(_)) {
+            return Err(Failure::usage("--json is only for Zarr").hint("omit --json"));
         }
         if self.column.is_none() {
             return Ok(());

@@ -99,6 +99,9 @@ impl Import {
         match target {
             Target::Layout(ArrayLayout::Dataset(layout)) => self.dataset(layout, session),
             Target::Layout(ArrayLayout::Frame(kind)) => self.frame(kind, session),
+            Target::Layout(ArrayLayout::Zarr(_)) => {
+                Err(Failure::usage("import makes no Zarr").hint("use blpk convert"))
+            }
             Target::File => self.file(session),
         }
     }

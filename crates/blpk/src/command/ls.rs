@@ -86,7 +86,7 @@ impl Ls {
 impl Ls {
     /// Lists what is in a store; `None` if the path leads to none.
     fn members(&self, session: &Session) -> Result<Option<Status>, Failure> {
-        if url::is_url(&self.path) || !internal::is_store(&self.path) {
+        if url::is_url(&self.path) || !internal::has_members(&self.path) {
             return Ok(None);
         }
         let mut opened = Opened::open(&self.path, session)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use bloscpack::{exchange::Format, frame::ArrayKind};
 
 use crate::failure::Failure;
-use crate::layout::ArrayLayout;
+use crate::layout::{ArrayLayout, ZarrVersion};
 use crate::text::quoted;
 
 /// The kind that is made.
@@ -22,6 +22,7 @@ pub fn promised(path: &Path) -> Option<Target> {
     match &*ending(path)? {
         "b2nd" | "b2frame" => Some(Target::Layout(ArrayLayout::Frame(ArrayKind::B2nd))),
         "blp" => Some(Target::File),
+        "zarr" => Some(Target::Layout(ArrayLayout::Zarr(ZarrVersion::V3))),
         _ => None,
     }
 }
@@ -39,10 +40,24 @@ pub fn mismatch(path: &Path, is: &str, hint: impl Into<String>) -> Failure {
 /// The kind to make at `path`, with the layout that was given. Refuses a layout that the ending of the name contradicts.
 pub fn of(path: &Path, given: Option<ArrayLayout>) -> Result<Target, Failure> {
     let wrong = |is: &str, hint: &str| Err(mismatch(path, is, hint));
-    if let (Some(target), None) = (promised(path), given) {
-        return Ok(target);
+    match (ending(path).as_deref(), promised(path), given) {
+        (Some("zarr"), ..) => wrong(
+            "a Zarr array, which blpk import does not write",
+            "choose another name, then use blpk convert",
+        ),
+        (_, Some(target), None) => Ok(target),
+        (ending, _, given) => given_for(path, ending, given),
     }
-    match (ending(path).as_deref(), given) {
+}
+
+/// The kind to make where a layout was given, or nothing promises one.
+fn given_for(
+    path: &Path,
+    ending: Option<&str>,
+    given: Option<ArrayLayout>,
+) -> Result<Target, Failure> {
+    let wrong = |is: &str, hint: &str| Err(mismatch(path, is, hint));
+    match (ending, given) {
         (Some("b2nd" | "b2frame"), Some(ArrayLayout::Dataset(layout))) => wrong(
             "a Blosc2 frame",
             &format!("choose another name for a dataset, or omit --layout {layout}"),
@@ -50,10 +65,6 @@ pub fn of(path: &Path, given: Option<ArrayLayout>) -> Result<Target, Failure> {
         (Some("blp"), Some(layout)) => wrong(
             "a Bloscpack file",
             &format!("choose another name for the layout {layout}, or omit --layout"),
-        ),
-        (Some("zarr"), _) => wrong(
-            "a Zarr array, which blpk does not write",
-            "choose another name",
         ),
         (_, given) => match Format::of_path(path) {
             Some(format) => wrong(

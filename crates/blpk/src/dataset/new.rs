@@ -7,6 +7,7 @@ use std::path::Path;
 use bloscpack::{
     Error,
     frame::{Frame, FrameOptions},
+    open::{Family, probe},
 };
 use same_file::is_same_file;
 use tempfile::TempDir;
@@ -46,6 +47,7 @@ impl<'a> NewDataset<'a> {
         }
         match is_replaced(path, input, session)? {
             true if is_sparse_frame(path)? => Err(in_the_way(path, "a Blosc2 frame")),
+            true if is_zarr(path) => Err(in_the_way(path, "a Zarr array or group")),
             true => Ok(Self {
                 path,
                 made: None,
@@ -66,6 +68,19 @@ impl<'a> NewDataset<'a> {
         let swaps = is_replaced(path, input, session)?;
         if swaps && !is_sparse_frame(path)? {
             return Err(in_the_way(path, "not a sparse frame"));
+        }
+        Self::beside(path, input, swaps, deferred)
+    }
+
+    /// Begins a Zarr array or group at `path`, in the same way.
+    pub fn begin_zarr(path: &'a Path, input: &Path, session: &Session) -> Result<Self, Failure> {
+        let deferred = Deferred::begin();
+        if url::is_url(path) {
+            return Self::remote(path, session, deferred);
+        }
+        let swaps = is_replaced(path, input, session)?;
+        if swaps && !is_zarr(path) {
+            return Err(in_the_way(path, "not a Zarr array or group"));
         }
         Self::beside(path, input, swaps, deferred)
     }
@@ -237,6 +252,10 @@ fn exchange(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+fn is_zarr(path: &Path) -> bool {
+    probe(path).is_ok_and(|probed| probed.family == Some(Family::Zarr))
+}
+
 /// Whether there is something at `path` that is to be replaced.
 fn is_replaced(path: &Path, input: &Path, session: &Session) -> Result<bool, Failure> {
     if is_standard_output(path) {
@@ -285,7 +304,7 @@ pub fn refuse_within(output: &Path, input: &Path) -> Result<(), Failure> {
 
 fn exists(name: &str) -> Failure {
     Failure::new(Status::Failed, format!("output {name} already exists"))
-        .hint("use -f to replace a dataset or frame")
+        .hint("use -f to replace a dataset, a frame or a Zarr array")
 }
 
 /// The most permissive mode for a directory made from `input`: users who cannot read the input cannot enter the

@@ -11,7 +11,7 @@ use clap::Args;
 
 use crate::args::{self, CodecArgs, FilterArgs, with_given};
 use crate::failure::Failure;
-use crate::layout::ArrayLayout;
+use crate::layout::{ArrayLayout, ZarrVersion};
 use bloscpack::open::internal::size;
 use bloscpack::wire::internal::to_u64;
 
@@ -34,7 +34,7 @@ pub struct StorageArgs {
     #[arg(help_heading = DATASET, long, value_name = "N", value_parser = positive)]
     pub chunklen: Option<NonZeroU64>,
 
-    /// Elements per chunk along each axis, such as 100,64,64; in the layouts carray-doc, caterva and b2nd
+    /// Elements per chunk along each axis, such as 100,64,64; in the layouts carray-doc, caterva, b2nd and zarr
     #[arg(help_heading = DATASET, long, value_name = "N,N,...", value_delimiter = ',', conflicts_with = "chunklen", value_parser = positive)]
     chunkshape: Option<Vec<NonZeroU64>>,
 
@@ -50,7 +50,7 @@ pub struct StorageArgs {
     #[arg(help_heading = DATASET, long, value_name = "SIZE", value_parser = spare)]
     spare: Option<u32>,
 
-    /// Chunks per file; in the layouts blz-doc and carray-doc
+    /// Chunks per file; in the layouts blz-doc and carray-doc, and of a shard in zarr3
     #[arg(help_heading = DATASET, long, value_name = "N", alias = "superchunk", value_parser = positive)]
     chunks_per_superchunk: Option<NonZeroU64>,
 }
@@ -94,6 +94,7 @@ impl StorageArgs {
         let unsupported = match layout {
             ArrayLayout::Dataset(layout) => self.unsupported_by_dataset(layout),
             ArrayLayout::Frame(_) => self.unsupported_by_frame(),
+            ArrayLayout::Zarr(version) => self.unsupported_by_zarr(version),
         };
         let Some((setting, hint)) = unsupported else {
             return Ok(());
@@ -126,6 +127,24 @@ impl StorageArgs {
             Some((
                 "--spare or --chunks-per-superchunk",
                 "use --sparse for one file per chunk",
+            ))
+        } else if self.codec.codec == Some(Compressor::Snappy) {
+            Some(("-c snappy", "use -c lz4 or zstd"))
+        } else {
+            None
+        }
+    }
+
+    /// A setting that Zarr does not have, with advice.
+    fn unsupported_by_zarr(&self, version: ZarrVersion) -> Option<(&'static str, &'static str)> {
+        if self.has_checksum() {
+            Some(("checksums", "omit -k"))
+        } else if self.is_for_frames() || self.spare.is_some() {
+            Some(("--blockshape, --sparse or --spare", "omit it"))
+        } else if self.chunks_per_superchunk.is_some() && version == ZarrVersion::V2 {
+            Some((
+                "shards, which --chunks-per-superchunk makes",
+                "use --layout zarr3",
             ))
         } else if self.codec.codec == Some(Compressor::Snappy) {
             Some(("-c snappy", "use -c lz4 or zstd"))
@@ -204,6 +223,26 @@ impl StorageArgs {
             builder = builder.block_shape(&axes("--blockshape", block, shape)?);
         }
         Ok(builder)
+    }
+
+    /// Sets on a Zarr array what was given.
+    #[cfg(feature = "zarr")]
+    pub fn zarr(&self, new: &mut bloscpack::zarr::NewArray) -> Result<(), Failure> {
+        let codec = self.codec.codec;
+        new.settings = with_given!(new.settings,
+            compressor: codec,
+            level: self.codec.level().or(codec.map(Compressor::default_level)),
+            filter: self.filter.filter(),
+        );
+        if let Some(shape) = &self.chunkshape {
+            let chunk = axes("--chunkshape", shape, &new.shape)?;
+            new.chunk_shape = chunk.into_iter().map(u64::from).collect();
+        }
+        if let (Some(rows), Some(first)) = (self.chunklen, new.chunk_shape.first_mut()) {
+            *first = rows.get();
+        }
+        new.chunks_per_shard = self.chunks_per_superchunk.map_or(1, NonZeroU64::get);
+        Ok(())
     }
 
     /// Sets on a table what was given for all columns together.

@@ -129,7 +129,12 @@ impl Below {
 }
 
 fn is_sparse_frame(path: &Path) -> bool {
-    probe(path).is_ok_and(|probed| matches!(probed.family, Some(Family::Frame | Family::Store)))
+    probe(path).is_ok_and(|probed| {
+        matches!(
+            probed.family,
+            Some(Family::Frame | Family::Store | Family::Zarr)
+        )
+    })
 }
 
 /// Whether a file begins as one of ours, or has a name like one. Opening a file that cannot be read reports that.

@@ -3,13 +3,15 @@
 use bloscpack::{
     Error,
     dataset::{Attributes, CArray, CArrayBuilder, CTable, CTableBuilder, DatasetLayout},
-    exchange::{ArraySource, TableSource, import_array, import_table},
+    exchange::{ArraySource, Source, TableSource, import_array, import_table},
     frame::ArrayKind,
     indexed::IndexedReader,
     open::Inner,
+    storage::ReadAt,
 };
 
 use super::{ATTRIBUTES, Convert};
+use crate::args::with_given;
 use crate::container::Opened;
 use crate::dataset::new::NewDataset;
 use crate::dataset::source::ProgressSource;
@@ -66,14 +68,22 @@ impl Convert {
         session: &Session,
     ) -> Result<(), Failure> {
         let created = |error| new.failed(&error);
-        let attributes = attributes(opened, session);
+        let attributes = match opened.container.inner() {
+            Inner::Bloscpack(Some(source)) => Some(attributes(source, session)),
+            _ => None,
+        };
         let source = opened.container.columns(&self.selection());
         let mut source = match source {
             Ok(source) => source,
             Err(error) => return Err(new.unfinished(opened.origin.failure(&error))),
         };
+        if source.schema().is_table && self.column.is_none() {
+            let done = self.columns(&mut *source, layout, new, session);
+            drop(source);
+            return done.map_err(|failure| opened.origin.advise(failure));
+        }
         let builder = source.schema().array_builder().map_err(created)?;
-        let builder = builder.expected_rows(source.rows()).attributes(attributes);
+        let builder = with_given!(builder.expected_rows(source.rows()), attributes: attributes);
         let builder = self.storage.array(builder).layout(layout);
         let builder = builder.replace(new.replaces()).options(options(session));
         let mut array = builder.create(new.folder()).map_err(created)?;
@@ -84,6 +94,25 @@ impl Convert {
                 .origin
                 .advise(new.failed_from(&opened.origin.name, &error))
         })
+    }
+
+    /// Columns of any input into a table.
+    fn columns(
+        &self,
+        source: &mut dyn Source,
+        layout: DatasetLayout,
+        new: &NewDataset<'_>,
+        session: &Session,
+    ) -> Result<(), Failure> {
+        let rows = source.rows();
+        let builder = source
+            .schema()
+            .table_builder(|_, array| self.storage.array(array.expected_rows(rows)));
+        let builder = self.storage.table(builder)?.layout(layout);
+        let builder = builder.replace(new.replaces()).options(options(session));
+        let made = builder.create(new.folder());
+        let mut made = made.map_err(|error| new.failed(&error))?;
+        import_table(source, &mut made, &mut |_| ()).map_err(|error| self.failed(new, &error))
     }
 
     /// The failure to copy into a new dataset, by the side of the error.
@@ -174,10 +203,7 @@ impl Convert {
 }
 
 /// The attributes that a conversion into a Bloscpack file has stored in its metadata.
-fn attributes(opened: &Opened, session: &Session) -> Attributes {
-    let Inner::Bloscpack(Some(source)) = opened.container.inner() else {
-        return Attributes::default();
-    };
+fn attributes(source: impl ReadAt, session: &Session) -> Attributes {
     let reader = IndexedReader::builder().limits(session.limits).open(source);
     let found = reader.ok().and_then(|reader| {
         let text = reader.metadata()?.get_text(ATTRIBUTES)?;

@@ -1,7 +1,10 @@
 //! Anything with content or an array into a Bloscpack file.
 
 use bloscpack::{
-    Decoder, Encoder, EncoderBuilder, Error, FormatVersion, Metadata, dataset::CArray, open::Kind,
+    Compressor, Decoder, Encoder, EncoderBuilder, Error, FormatVersion, Metadata,
+    dataset::{Attributes, CArray},
+    dtype::DType,
+    open::{Kind, SelectionError},
     survey::Survey,
 };
 use serde_json::json;
@@ -21,6 +24,30 @@ use crate::status::Status;
 use crate::text::count;
 use bloscpack::open::internal::size;
 use bloscpack::wire::internal::to_u64;
+
+/// What a file has to know of an array.
+struct Array {
+    dtype: DType,
+    shape: Vec<u64>,
+    attributes: Attributes,
+    typesize: u8,
+    /// The codec of its chunks, where it is known.
+    codec: Option<Compressor>,
+    bytes: u64,
+}
+
+impl Array {
+    fn of(array: &CArray) -> Self {
+        Self {
+            dtype: array.dtype().clone(),
+            shape: array.shape().to_vec(),
+            attributes: array.attributes().clone(),
+            typesize: array.typesize(),
+            codec: Some(codec_of(array)),
+            bytes: array.nbytes(),
+        }
+    }
+}
 
 impl Convert {
     /// Makes a Bloscpack file, and returns its name and its size.
@@ -122,11 +149,11 @@ impl Convert {
     /// Makes a file from the rows of an array.
     fn file_from_rows(&self, opened: &mut Opened, session: &Session) -> Result<String, Failure> {
         refuse_within(&self.output, &self.path)?;
-        let Some(array) = self.array(opened)? else {
-            let title = format!("{} contains no array of a dataset", opened.origin.name);
-            return Err(Failure::usage(title));
+        let array = match self.array(opened)? {
+            Some(array) => Array::of(array),
+            None => self.other_array(opened)?,
         };
-        let builder = self.array_builder(array, &opened.origin.name, session)?;
+        let builder = self.array_builder(&array, &opened.origin.name, session)?;
         let permissions = file_permissions(&self.path);
         let output = Output::create_with(
             permissions,
@@ -147,24 +174,57 @@ impl Convert {
         Ok(format!("{name}, {},", size::pretty(length)))
     }
 
+    /// The array of an input that is not a dataset: of Zarr.
+    fn other_array(&self, opened: &mut Opened) -> Result<Array, Failure> {
+        let outline = opened.container.outline();
+        let outline = outline.map_err(|error| opened.origin.failure(&error))?;
+        if outline.columns.is_some() && self.column.is_none() {
+            let columns = outline.columns.unwrap_or_default();
+            return Err(opened
+                .origin
+                .failure(&SelectionError::NeedsColumn { columns }.into()));
+        }
+        let source = opened.container.columns(&self.selection());
+        let source = match source {
+            Ok(source) => source,
+            Err(error) => return Err(opened.origin.failure(&error)),
+        };
+        let Some(column) = source.schema().columns.first() else {
+            let title = format!("{} contains no array", opened.origin.name);
+            return Err(Failure::usage(title));
+        };
+        let mut shape = vec![source.rows()];
+        shape.extend(&column.row_shape);
+        let found = outline.shape.filter(|_| self.column.is_none());
+        let bytes = source.rows().saturating_mul(column.row_bytes());
+        Ok(Array {
+            dtype: column.dtype.clone(),
+            shape: found.unwrap_or(shape),
+            attributes: source.schema().attributes.clone(),
+            typesize: u8::try_from(column.dtype.itemsize()).unwrap_or(1).max(1),
+            codec: None,
+            bytes,
+        })
+    }
+
     /// An encoder for the elements of an array.
     fn array_builder(
         &self,
-        array: &CArray,
+        array: &Array,
         name: &str,
         session: &Session,
     ) -> Result<EncoderBuilder, Failure> {
         let metadata = self.metadata(array, name)?;
         let codec = self.storage.codec.codec;
-        let codec = codec.unwrap_or_else(|| codec_of(array));
+        let codec = codec.or(array.codec).unwrap_or(codec_for(None));
         let builder = Encoder::builder()
             .layout(self.header_format())
             .compressor(codec)
             .level(self.storage.codec.level().unwrap_or(codec.default_level()))
-            .typesize(array.typesize())
+            .typesize(array.typesize)
             .threads(session.threads)
             .limits(session.write_limits())
-            .size(array.nbytes())
+            .size(array.bytes)
             .metadata(metadata);
         Ok(with_given!(builder,
             filter: self.storage.filter.filter(),
@@ -174,22 +234,22 @@ impl Convert {
     }
 
     /// The metadata that describes the array for NumPy, as `pack_ndarray` of the Python tool writes it.
-    fn metadata(&self, array: &CArray, name: &str) -> Result<Metadata, Failure> {
+    fn metadata(&self, array: &Array, name: &str) -> Result<Metadata, Failure> {
         if self.header_format() == FormatVersion::V1 {
             let title = format!("{name}: --format 1 cannot store the shape of an array");
             return Err(Failure::usage(title).hint("use --format 2 or 3"));
         }
         let failed = |error: Error| Failure::library(name, &error);
-        let descr = array.dtype().descr();
+        let descr = array.dtype.descr();
         let descr = descr.map_err(|error| failed(error.into()))?;
         let mut object = json!({
             "dtype": descr,
-            "shape": array.shape(),
+            "shape": array.shape,
             "order": "C",
             "container": "numpy",
         });
-        if !array.attributes().is_empty() {
-            object[ATTRIBUTES] = array.attributes().to_value();
+        if !array.attributes.is_empty() {
+            object[ATTRIBUTES] = array.attributes.to_value();
         }
         Metadata::from_json(object.to_string()).map_err(|error| failed(error.into()))
     }

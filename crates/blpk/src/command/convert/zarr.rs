@@ -1,0 +1,227 @@
+//! Anything with an array or a table into Zarr.
+
+use crate::container::Opened;
+use crate::failure::Failure;
+use crate::layout::ZarrVersion;
+use crate::session::Session;
+
+use super::Convert;
+
+#[cfg(not(feature = "zarr"))]
+impl Convert {
+    /// The failure of a build that does not write Zarr.
+    pub(super) fn zarr(
+        &self,
+        _: &mut Opened,
+        _: ZarrVersion,
+        _: &Session,
+    ) -> Result<String, Failure> {
+        Err(Failure::usage("this build does not write Zarr"))
+    }
+}
+
+#[cfg(feature = "zarr")]
+mod built {
+    use std::sync::Arc;
+
+    use bloscpack::{
+        Error,
+        dataset::CTable,
+        dtype::DType,
+        error::IoSide as _,
+        frame::NdArray,
+        indexed::IndexedReader,
+        open::{Inner, Region},
+        storage::{DiskStore, Key},
+        wire::internal::to_u64,
+        zarr::{ArrayFiles, ChunkCounts, Conversion, Format, create_group},
+    };
+    use serde_json::json;
+
+    use super::{Convert, Failure, Opened, Session, ZarrVersion};
+    use crate::dataset::new::NewDataset;
+    use crate::interrupt;
+    use crate::json_text;
+    use crate::text::count;
+
+    /// The name of the axis that the columns of a table share.
+    const ROW: &str = "row";
+
+    /// A conversion that is under way.
+    struct Work<'a> {
+        opened: &'a Opened,
+        new: &'a NewDataset<'a>,
+        store: Arc<DiskStore>,
+        format: Format,
+        session: &'a Session,
+    }
+
+    impl Work<'_> {
+        /// The failure to read the input or to write the output, by the side of the error.
+        fn failed(&self, error: &Error) -> Failure {
+            let origin = &self.opened.origin;
+            origin.advise(self.new.failed_from(&origin.name, error))
+        }
+    }
+
+    impl Convert {
+        /// Makes a Zarr array or group, and returns its name.
+        pub(in super::super) fn zarr(
+            &self,
+            opened: &mut Opened,
+            version: ZarrVersion,
+            session: &Session,
+        ) -> Result<String, Failure> {
+            let format = match version {
+                ZarrVersion::V2 => Format::V2,
+                ZarrVersion::V3 => Format::V3,
+            };
+            let new = NewDataset::begin_zarr(&self.output, &self.path, session)?;
+            let store = DiskStore::open(new.folder()).writing();
+            let store = Arc::new(store.map_err(|error| new.failed(&error))?);
+            let work = Work {
+                opened,
+                new: &new,
+                store,
+                format,
+                session,
+            };
+            let counts = match (opened.container.inner(), &self.column) {
+                (Inner::Table(table), None) => self.zarr_table(&work, table)?,
+                _ => self.zarr_array(&work)?,
+            };
+            opened.progress.finish();
+            let name = new.name();
+            new.commit(session)?;
+            self.report(&name, format, counts, session)?;
+            Ok(name)
+        }
+
+        /// Reports how the chunks were made.
+        fn report(
+            &self,
+            name: &str,
+            format: Format,
+            counts: ChunkCounts,
+            session: &Session,
+        ) -> Result<(), Failure> {
+            if self.json {
+                return json_text::print(&json!({
+                    "path": self.output.to_string_lossy(),
+                    "layout": format.name(),
+                    "chunks": counts.taken + counts.compressed,
+                    "chunks_taken": counts.taken,
+                    "chunks_compressed": counts.compressed,
+                }));
+            }
+            let taken = count(counts.taken, "chunk");
+            let compressed = counts.compressed;
+            session.note(format_args!(
+                "{name}: {taken} taken as they are, {compressed} compressed anew"
+            ));
+            Ok(())
+        }
+
+        /// The columns of a table as a group of arrays.
+        fn zarr_table(&self, work: &Work<'_>, table: &CTable) -> Result<ChunkCounts, Failure> {
+            let (mut counts, mut files) = (ChunkCounts::default(), Vec::new());
+            for name in table.names() {
+                let column = table.column(name).map_err(|error| work.failed(&error))?;
+                let mut conversion = Conversion::of_array(column, work.format);
+                let axes = to_u64(column.shape().len());
+                let others = (1..axes).map(|axis| format!("{name}_{axis}"));
+                let names = std::iter::once(ROW.to_owned()).chain(others);
+                conversion.new.dimension_names = Some(names.collect());
+                let (array, made) = self.written(work, conversion, name)?;
+                counts += made;
+                files.push(array);
+            }
+            let attributes = table.attributes().text();
+            let made = create_group(&*work.store, work.format, attributes, &files);
+            made.map_err(|error| work.failed(&error))?;
+            Ok(counts)
+        }
+
+        /// The array of any other input.
+        fn zarr_array(&self, work: &Work<'_>) -> Result<ChunkCounts, Failure> {
+            let opened = work.opened;
+            let conversion = match opened.container.inner() {
+                Inner::NdArray(array) => {
+                    let dtype = self.zarr_dtype(array, opened)?;
+                    Conversion::of_frame(array, dtype, work.format)
+                }
+                Inner::ZarrArray(array) => Conversion::of_zarr(array, work.format),
+                Inner::Bloscpack(Some(source)) => {
+                    let open = || {
+                        IndexedReader::builder()
+                            .limits(work.session.limits)
+                            .open(source)
+                    };
+                    let conversion =
+                        open().and_then(|reader| Conversion::of_file(reader, open()?, work.format));
+                    conversion.map_err(|error| opened.origin.failure(&error))?
+                }
+                _ => match self.array(opened)? {
+                    Some(array) => Conversion::of_array(array, work.format),
+                    None => {
+                        let title =
+                            format!("{} has no array that becomes Zarr", opened.origin.name);
+                        return Err(Failure::usage(title));
+                    }
+                },
+            };
+            self.written(work, conversion, "").map(|(_, counts)| counts)
+        }
+
+        /// The dtype of the elements of a frame.
+        fn zarr_dtype(&self, array: &NdArray, opened: &Opened) -> Result<DType, Failure> {
+            match self.dtype.as_ref().or(array.dtype()) {
+                Some(dtype) if dtype.itemsize() == u64::from(array.itemsize()) => Ok(dtype.clone()),
+                Some(dtype) => {
+                    let (found, expected) = (dtype.itemsize(), array.itemsize());
+                    let title = format!(
+                        "--dtype {dtype} has {found} bytes, but an element of {} has {expected}",
+                        opened.origin.name
+                    );
+                    Err(Failure::usage(title))
+                }
+                None => {
+                    let title = format!(
+                        "{} does not store the dtype of its elements",
+                        opened.origin.name
+                    );
+                    Err(Failure::usage(title).hint("add --dtype DTYPE"))
+                }
+            }
+        }
+
+        /// Writes an array into a folder of the store.
+        fn written(
+            &self,
+            work: &Work<'_>,
+            mut conversion: Conversion<'_>,
+            folder: &str,
+        ) -> Result<(ArrayFiles, ChunkCounts), Failure> {
+            self.storage.zarr(&mut conversion.new)?;
+            let bytes = Region::all(&conversion.new.shape).bytes(conversion.new.dtype.itemsize());
+            let progress = &work.opened.progress;
+            progress.set_total(Some(bytes));
+            let folder = match folder {
+                "" => Ok(Key::root()),
+                name => Key::root().join(name).writing(),
+            };
+            let folder = folder.map_err(|error| work.failed(&error))?;
+            let written = conversion.write(
+                work.store.clone(),
+                folder,
+                work.session.threads,
+                &mut |bytes| {
+                    interrupt::check()?;
+                    progress.advance(bytes);
+                    Ok(())
+                },
+            );
+            written.map_err(|error| work.failed(&error))
+        }
+    }
+}
