@@ -24,11 +24,12 @@ import records
 import recovered
 import stores
 import written
+import zarr
 from common import Command, Place, Tally, prepare_reference
 
 PARTS = {part.__name__: part for part in (
     written, read, pipes, append, habits, recovered, records, datasets, arrays, exchange,
-    chunks2, stores)}
+    chunks2, stores, zarr)}
 
 
 def main():

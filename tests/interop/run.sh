@@ -3,7 +3,7 @@
 # and arrays with Caterva and python-blosc2.
 # usage: tests/interop/run.sh [PATH-OF-BLPK] [PART...]
 #   PATH-OF-BLPK   default: target/release/blpk
-#   PART           written read pipes append habits recovered records datasets arrays exchange chunks2 stores
+#   PART           written read pipes append habits recovered records datasets arrays exchange chunks2 stores zarr
 #                  (default: all)
 # The parts `datasets`, `arrays` and `chunks2` need the examples `dataset_driver`, `array_driver` and `chunk_driver` in the folder
 # `examples/` next to the command; the part `exchange` needs a command built with the feature `arrow`.
@@ -38,6 +38,14 @@ if [[ $# -lt 2 || " ${*:2} " == *" arrays "* ]]; then
             export BLPK_CATERVA=$venv-caterva/bin/python
             break
         fi
+    done
+fi
+
+# Version 2 and 3 of Zarr have the same name.
+if [[ $# -lt 2 || " ${*:2} " == *" zarr "* ]]; then
+    for version in 2 3; do
+        environment python3 "$venv-zarr$version" "$here/requirements-zarr$version.txt"
+        export "BLPK_ZARR$version=$venv-zarr$version/bin/python"
     done
 fi
 
