@@ -48,6 +48,12 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
     if family == Some(Family::Zarr) {
         return super::zarr::open_path(path, options);
     }
+    #[cfg(feature = "zarr")]
+    if family == Some(Family::Archive)
+        && let Some(found) = super::zarr::in_archive_at(path, options)?
+    {
+        return Ok(found);
+    }
     if matches!(family, Some(Family::Directory | Family::Archive)) {
         return dataset(path, options);
     }

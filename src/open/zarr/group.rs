@@ -4,7 +4,7 @@ use super::KIND;
 use super::array;
 use crate::open::elements::Elements as _;
 use crate::open::summary::{Line, Summary};
-use crate::open::text::{count, plain, shape};
+use crate::open::text::{plain, shape};
 use crate::open::watch::Watch;
 use crate::open::{
     Container, Inner, Kind, OpenOptions, Outline, Report, Selection, SelectionError,
@@ -158,10 +158,7 @@ impl Container for Group {
             let text = self.group.attributes().to_owned();
             summary.lines.push(Line::Json("attributes", text));
         }
-        summary.line(
-            "members",
-            count(crate::checked::to_u64(paths.len()), "array or group"),
-        );
+        summary.line("members", paths.len());
         self.add_members(&mut summary)?;
         Ok(summary)
     }

@@ -58,6 +58,34 @@ pub(super) fn in_archive(
     in_store(store, &folder, options)
 }
 
+/// Opens what a path leads to in a ZIP archive; `None` if there is no Zarr, or if this build reads no archives.
+#[cfg(feature = "zip")]
+pub(super) fn in_archive_at(
+    path: &Path,
+    options: &OpenOptions,
+) -> Result<Option<Box<dyn Container>>> {
+    let Some(file) = path.ancestors().find(|path| path.is_file()) else {
+        return Ok(None);
+    };
+    let inside = path.strip_prefix(file).ok().and_then(Path::to_str);
+    let opened = std::fs::File::open(file).and_then(bloscpack_storage::ZipStore::open);
+    // The opener of datasets reports what is wrong with an archive.
+    let (Ok(store), Some(inside)) = (opened, inside) else {
+        return Ok(None);
+    };
+    let folder = match inside {
+        "" => store.only_folder(),
+        inside => Key::parse(&inside.replace('\\', "/")).reading()?,
+    };
+    in_store(Arc::new(store), &folder, options)
+}
+
+/// The same in a build that reads no archives.
+#[cfg(not(feature = "zip"))]
+pub(super) fn in_archive_at(_: &Path, _: &OpenOptions) -> Result<Option<Box<dyn Container>>> {
+    Ok(None)
+}
+
 fn zarr_options(options: &OpenOptions) -> bloscpack_zarr::OpenOptions {
     bloscpack_zarr::OpenOptions::new()
         .threads(options.workers())

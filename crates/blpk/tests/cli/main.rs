@@ -51,3 +51,4 @@ mod streams;
 mod support;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod zarr;

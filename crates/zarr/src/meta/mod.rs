@@ -108,13 +108,6 @@ impl ArrayMeta {
         }
         self.check_names()?;
         let itemsize = self.dtype.itemsize();
-        if itemsize == 0 || self.dtype.has_object() {
-            return Err(ZarrError::unsupported(
-                "dtype",
-                &self.dtype,
-                "elements of a fixed number of bytes",
-            ));
-        }
         check_chunks("chunks", &self.chunk_shape, axes)?;
         let too_large =
             || ZarrError::field("shape", format!("{:?}", self.shape), "at most 2^63 bytes");
@@ -154,6 +147,17 @@ impl ArrayMeta {
     pub fn nbytes(&self) -> u64 {
         // Checked, when this was made.
         byte_len(&self.shape, self.dtype.itemsize()).unwrap_or(u64::MAX)
+    }
+}
+
+/// Refuses elements that have no bytes of their own.
+fn check_dtype(dtype: &DType) -> Checked<()> {
+    match dtype.itemsize() == 0 || dtype.has_object() {
+        true => {
+            let expected = "elements of a fixed number of bytes";
+            Err(ZarrError::unsupported("dtype", dtype, expected))
+        }
+        false => Ok(()),
     }
 }
 

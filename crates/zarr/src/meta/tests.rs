@@ -159,7 +159,7 @@ fn hostile_metadata_of_version_3_is_an_error() {
         ),
         (
             "/chunk_grid/configuration/chunk_shape",
-            json!([1u64 << 40, 1 << 10]),
+            json!([5u64 << 36, 5 << 10]),
             Fault::OverLimit,
         ),
         (

@@ -1,7 +1,7 @@
 //! `.zarray` of version 2.
 
 use super::codecs2::compressor;
-use super::{ArrayMeta, Fields, Format, fill};
+use super::{ArrayMeta, Fields, Format, check_dtype, fill};
 use crate::codec::{Codecs, Serializer};
 use crate::error::{Checked, ZarrError};
 use crate::keys::ChunkKeys;
@@ -12,6 +12,7 @@ pub(super) fn parse(fields: &Fields<'_>, attributes: String) -> Checked<ArrayMet
     let shape = fields.lengths("shape")?;
     check_filters(fields)?;
     let dtype = dtype(fields)?;
+    check_dtype(&dtype)?;
     let codecs = Codecs {
         transpose: transpose(fields, shape.len())?,
         serializer: Serializer::Bytes,

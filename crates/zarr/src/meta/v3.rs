@@ -1,6 +1,6 @@
 //! `zarr.json` of an array.
 
-use super::{ArrayMeta, Fields, Format, codecs3, dtype3, fill};
+use super::{ArrayMeta, Fields, Format, check_dtype, codecs3, dtype3, fill};
 use crate::error::{Checked, ZarrError};
 use crate::keys::ChunkKeys;
 use serde_json::Value;
@@ -41,6 +41,7 @@ pub(super) fn parse(fields: &Fields<'_>, attributes: String) -> Checked<ArrayMet
     }
     let (codecs, order) = codecs3::parse(fields.list("codecs")?)?;
     let dtype = dtype3::read(fields.required("data_type")?)?.with_order(order);
+    check_dtype(&dtype)?;
     Ok(ArrayMeta {
         format: Format::V3,
         shape: fields.lengths("shape")?,

@@ -85,6 +85,8 @@ impl Reader<'_> {
 struct Index {
     bytes: Vec<u8>,
     order: ByteOrder,
+    /// The bytes of the shard that are not the index.
+    body: Range<u64>,
 }
 
 impl Index {
@@ -108,8 +110,14 @@ impl Index {
             let digest = u32::from_le_bytes(*digest);
             check_crc32c("crc32c of the index of a shard", &bytes, digest)?;
         }
-        let order = shard.index_order;
-        Ok(Self { bytes, order })
+        Ok(Self {
+            bytes,
+            order: shard.index_order,
+            body: match shard.at_start {
+                true => len..chunk.len,
+                false => 0..rest,
+            },
+        })
     }
 
     /// The bytes of a chunk; `None` if it is not stored.
@@ -127,13 +135,17 @@ impl Index {
         if (at, len) == (MISSING, MISSING) {
             return Ok(None);
         }
-        let found = shard.range(at, len).ok_or_else(|| {
+        let end = at.checked_add(len).filter(|end| *end <= self.body.end);
+        let found = end.filter(|_| at >= self.body.start);
+        let found = found.and_then(|_| shard.range(at, len));
+        let lies = || {
+            let (begin, end) = (self.body.start, self.body.end);
             ZarrError::damaged(
                 "a chunk of a shard",
                 format!("{len} bytes from byte {at} on"),
-                format!("some of {} bytes", shard.len),
+                format!("some of bytes {begin} to {end}"),
             )
-        })?;
-        Ok(Some(found))
+        };
+        found.ok_or_else(lies).map(Some)
     }
 }

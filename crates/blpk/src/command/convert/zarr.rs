@@ -114,10 +114,14 @@ mod built {
                     "chunks_compressed": counts.compressed,
                 }));
             }
-            let taken = count(counts.taken, "chunk");
-            let compressed = counts.compressed;
+            let how = if counts.taken == 1 {
+                "as it is"
+            } else {
+                "as they are"
+            };
+            let (taken, compressed) = (count(counts.taken, "chunk"), counts.compressed);
             session.note(format_args!(
-                "{name}: {taken} taken as they are, {compressed} compressed anew"
+                "{name}: {taken} taken {how}, {compressed} compressed anew"
             ));
             Ok(())
         }
