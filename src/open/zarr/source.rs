@@ -107,10 +107,11 @@ impl Source for ArraySource<'_> {
         let Some(rows) = next_rows(&mut self.rest, row_bytes, stride, bytes) else {
             return Ok(None);
         };
-        let mut batch = Batch::default();
-        batch.rows = rows.end - rows.start;
-        batch.columns.push(self.read(rows)?);
-        Ok(Some(batch))
+        Ok(Some(Batch {
+            rows: rows.end - rows.start,
+            columns: vec![self.read(rows)?],
+            ..Batch::default()
+        }))
     }
 }
 
@@ -182,11 +183,11 @@ impl Source for TableSource<'_> {
         let Some(rows) = next_rows(&mut self.rest, row_bytes, self.stride, bytes) else {
             return Ok(None);
         };
-        let mut batch = Batch::default();
-        batch.rows = rows.end - rows.start;
-        for column in &self.columns {
-            batch.columns.push(column.read(rows.clone())?);
-        }
-        Ok(Some(batch))
+        let columns = self.columns.iter().map(|column| column.read(rows.clone()));
+        Ok(Some(Batch {
+            columns: columns.collect::<Result<_>>()?,
+            rows: rows.end - rows.start,
+            ..Batch::default()
+        }))
     }
 }

@@ -6,7 +6,6 @@
 
 READER is zarr, zarrs or tensorstore. This file is not in the folder of `zarr.py`, which it would import instead of Zarr."""
 
-import json
 import os
 import random
 import sys
@@ -115,7 +114,8 @@ def write_3(rng, path):
     rng.shuffle(order)
     filters = [TransposeCodec(order=tuple(order))] if len(shape) > 1 and rng.random() < 0.3 else []
     shards = None
-    if shape and rng.random() < 0.4:
+    # zarr-python 3.1.6 cannot write fields into shards.
+    if shape and not isinstance(dtype, list) and rng.random() < 0.4:
         shards = {"shape": tuple(length * rng.randint(1, 4) for length in chunks), "index_location": rng.choice(("start", "end"))}
     encoding = rng.choice(({"name": "default", "separator": "/"}, {"name": "default", "separator": "."},
                            {"name": "v2", "separator": "."}, {"name": "v2", "separator": "/"}))
@@ -151,7 +151,9 @@ def opened(reader, path):
             if any(text in str(error) for text in ("data_type", "data type", "dtype", "Unsupported", "Must specify a \"field\"")):
                 return None
             raise
-        return numpy.asarray(store.read().result())
+        array = numpy.asarray(store.read().result())
+        # It has raw bytes as elements without any in NumPy.
+        return array if array.dtype.itemsize else None
     if reader == "zarrs":
         zarr.config.set({"codec_pipeline.path": "zarrs.ZarrsCodecPipeline"})
     try:

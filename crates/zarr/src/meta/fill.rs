@@ -147,16 +147,8 @@ pub(super) fn write(format: Format, dtype: &DType, element: &[u8]) -> Value {
                 ByteOrder::Big => i64::from_be_bytes(count).into(),
             }
         }
-        Kind::Bytes => {
-            let end = element
-                .iter()
-                .rposition(|byte| *byte != 0)
-                .map_or(0, |at| at + 1);
-            STANDARD
-                .encode(element.get(..end).unwrap_or(element))
-                .into()
-        }
-        Kind::Void | Kind::Struct(_) => STANDARD.encode(element).into(),
+        // With the zeros at the end: TensorStore wants all bytes, and others do not mind them.
+        Kind::Bytes | Kind::Void | Kind::Struct(_) => STANDARD.encode(element).into(),
         _ => dtype.value(element),
     }
 }
