@@ -112,7 +112,7 @@ pub use tree::{DiskStore, Entry, EntryKind, Guard, Handle, JournaledStore, Key, 
 pub use watch::{FileWatch, Stop};
 pub use write_at::WriteAt;
 #[cfg(feature = "zip")]
-pub use zip::ZipStore;
+pub use zip::{ZipStore, zip_folder};
 
 /// The example of the README is a test, too.
 #[cfg(doctest)]

@@ -310,6 +310,7 @@ impl FrameBuilder {
             header: self.header(kind)?,
             trailer: Trailer {
                 vlmetalayers: self.vlmetalayers.clone(),
+                fingerprint: None,
             },
             places: Vec::new(),
         };

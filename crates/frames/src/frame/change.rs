@@ -109,6 +109,7 @@ impl Frame {
             return Err(FrameError::ReadOnly.into());
         }
         self.changed = true;
+        self.meta.trailer.fingerprint = None;
         Ok(())
     }
 

@@ -3,6 +3,7 @@
 mod builder;
 mod change;
 mod copy;
+mod fingerprint;
 mod metalayers;
 mod open;
 mod read;
@@ -27,6 +28,7 @@ use std::path::Path;
 pub(crate) use builder::InitialChunks;
 
 pub use builder::FrameBuilder;
+pub(crate) use fingerprint::seal;
 pub use verify::FrameReport;
 
 /// Chunks of one size, and layers of metadata: the Blosc 2 libraries call it a super-chunk with its frame.

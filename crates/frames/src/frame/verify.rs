@@ -100,6 +100,9 @@ impl Frame {
             report.damages.push(panicked.into());
         }
         self.check_metadata(&mut report);
+        if let Err(error) = self.check_fingerprint() {
+            report.damages.push(error);
+        }
         self.check_overlaps(&lengths, &mut report.damages);
         match self.storage.unused(&self.meta) {
             Ok(unused) => report.warnings.extend(unused),

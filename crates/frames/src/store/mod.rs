@@ -1,22 +1,28 @@
 //! Trees of frames, and the tables in them, as python-blosc2 writes them: `.b2z`, `.b2d` and `.b2e`.
 //!
 //! [`FrameStore`] opens what is in a [`Store`], such as a directory or a ZIP archive, or in one frame.
-//! [The format](https://github.com/bloscpack/bloscpack/blob/main/docs/format-stores.md) is on a page of its own. Everything is only read.
+//! [The format](https://github.com/bloscpack/bloscpack/blob/main/docs/format-stores.md) is on a page of its own.
 //! Indexes are ignored, and nothing in a store is ever executed.
+//!
+//! [`TableWriter`] makes the directory of a table, or adds rows to one; [`create_tree`] begins a tree of arrays. Both are for a
+//! directory that nobody else knows yet: whoever calls them gives it its name when it is complete.
 
 mod embed;
+mod encode;
 mod error;
 mod msgpack;
 mod table;
 mod varying;
+mod write;
 
 pub use error::StoreError;
 pub use msgpack::{Value, ValueError};
 pub use table::{ColumnData, ColumnKind, ItemKind, StoreColumn, StoreTable, TableReader};
+pub use write::{TableWriter, create_tree, seal_store, unpack_store};
 
 use crate::FrameOptions;
 use crate::frame::{Frame, FrameReport};
-use bloscpack_error::{IoSide as _, Result};
+use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_storage::{EntryKind, Key, Object, Store};
 use embed::{Place, Section};
 use error::at;
@@ -35,6 +41,8 @@ const MAX_DEPTH: usize = 64;
 const MAX_FILES: usize = 1 << 20;
 /// The frame that a table has at its root, and that only a table has.
 const META: &str = "_meta";
+/// The folder of a table's indexes.
+const INDEXES: &str = "_indexes";
 /// User attributes of a folder.
 const ATTRIBUTES: &str = "__vlmeta__";
 
@@ -215,9 +223,14 @@ impl FrameStore {
         }
     }
 
-    /// Reads and decompresses every frame at or below a path, with the parts of tables.
+    /// Reads and decompresses every frame at or below a path, with the parts of tables. Of frames that have a fingerprint, every
+    /// byte is compared with it; of all files of an archive, if the path is the root, with their checksums.
     pub fn verify(&self, below: &str) -> FrameReport {
         let mut all = FrameReport::default();
+        if let (Some(store), "") = (&self.store, below) {
+            let damages = store.verify().into_iter().map(Error::from);
+            all.damages.extend(damages);
+        }
         for path in self.members.keys() {
             if !below.is_empty() && path != below && !is_below(path, below) {
                 continue;
@@ -246,6 +259,9 @@ impl FrameStore {
             return Ok(self.frame(path)?.verify(|_| ()));
         }
         let mut report = FrameReport::default();
+        report
+            .damages
+            .extend(frame.frame().check_fingerprint().err());
         for number in 0..frame.frame().chunks() {
             match frame.blocks(number) {
                 Ok(blocks) => {

@@ -56,7 +56,7 @@ impl fmt::Display for ValueError {
 
 impl std::error::Error for ValueError {}
 
-fn wrong<T>(what: impl fmt::Display) -> Result<T, ValueError> {
+pub(super) fn wrong<T>(what: impl fmt::Display) -> Result<T, ValueError> {
     let what = what.to_string();
     Err(ValueError { what })
 }

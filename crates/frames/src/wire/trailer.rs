@@ -2,9 +2,11 @@
 //!
 //! ```text
 //! 0    1    2
-//! 94 | 01 | metalayers | ce u32 length | d8 00, 16 bytes: no fingerprint | end of file
+//! 94 | 01 | metalayers | ce u32 length | d8 kind, 16 bytes: fingerprint | end of file
 //!                        ^-- 23 bytes before the end
 //! ```
+//!
+//! C-Blosc2 writes kind 0 and zeros whenever it writes a trailer, and does not look at what is there.
 
 use super::cursor::{ARRAY, Cursor, SIXTEEN, U32, put};
 use super::metalayers::{Holder, Metalayers};
@@ -15,6 +17,9 @@ use crate::part::FramePart;
 const VERSION: u8 = 1;
 /// [`Trailer::MIN_LEN`] as the file has it.
 const MIN_LEN: u32 = 35;
+/// The kind of no fingerprint, and that of one with 128 bits.
+const NO_FINGERPRINT: u8 = 0;
+const WIDE_FINGERPRINT: u8 = 3;
 
 /// The trailer of a frame.
 ///
@@ -30,6 +35,8 @@ const MIN_LEN: u32 = 35;
 pub struct Trailer {
     /// Metalayers of varying length. Each value is a Blosc2 chunk, kept as it is.
     pub vlmetalayers: Metalayers,
+    /// The digest of all bytes of the frame before it, if it has one. [`encode`](Self::encode) writes none.
+    pub fingerprint: Option<[u8; 16]>,
 }
 
 impl Trailer {
@@ -37,21 +44,25 @@ impl Trailer {
     pub const TAIL_LEN: usize = 23;
     /// Bytes of a trailer without metalayers.
     pub const MIN_LEN: usize = to_usize(MIN_LEN);
+    /// Bytes of a fingerprint, the last of a frame.
+    pub const FINGERPRINT_LEN: usize = 16;
+    /// The byte before a fingerprint.
+    pub(crate) const FINGERPRINT_KIND: u8 = WIDE_FINGERPRINT;
 
     /// The length of a trailer in bytes, at least [`Trailer::MIN_LEN`], given its last [`Trailer::TAIL_LEN`] bytes.
     ///
     /// # Errors
-    /// Returns [`FrameError::CutShort`] for fewer bytes, [`FrameError::Unsupported`] if there is a fingerprint, and
-    /// [`FrameError::Damaged`] if these are not the last bytes of a trailer. Positions are relative to `tail`.
+    /// Returns [`FrameError::CutShort`] for fewer bytes, [`FrameError::Unsupported`] for another kind of fingerprint than one
+    /// of 128 bits, and [`FrameError::Damaged`] if these are not the last bytes of a trailer. Positions are relative to `tail`.
     pub fn len_from_tail(tail: &[u8]) -> Result<u32, FrameError> {
-        read_tail(&mut Cursor::new(FramePart::TrailerEnd, tail))
+        read_tail(&mut Cursor::new(FramePart::TrailerEnd, tail)).map(|(len, _)| len)
     }
 
     /// Reads a trailer, which has to consist of exactly these bytes.
     ///
     /// # Errors
-    /// Returns [`FrameError::CutShort`] if bytes are missing, [`FrameError::Unsupported`] for another version or a
-    /// fingerprint, and [`FrameError::Damaged`] for anything else that no writer of frames writes.
+    /// Returns [`FrameError::CutShort`] if bytes are missing, [`FrameError::Unsupported`] for another version or
+    /// kind of fingerprint, and [`FrameError::Damaged`] for anything else that no writer of frames writes.
     pub fn decode(bytes: &[u8]) -> Result<Self, FrameError> {
         let mut cursor = Cursor::new(FramePart::Trailer, bytes);
         cursor.marker(ARRAY | 4, "start")?;
@@ -60,12 +71,16 @@ impl Trailer {
             return Err(cursor.unsupported(1, "version", version, VERSION));
         }
         let vlmetalayers = Metalayers::decode(&mut cursor, Holder::Trailer)?;
-        let len = to_usize(read_tail(&mut cursor)?);
+        let (len, fingerprint) = read_tail(&mut cursor)?;
+        let len = to_usize(len);
         if len != cursor.at() || cursor.at() != bytes.len() {
             let found = format!("{len}, with a last byte at {}", cursor.at() - 1);
             return Err(cursor.damaged(Self::TAIL_LEN, "length", found, bytes.len()));
         }
-        Ok(Self { vlmetalayers })
+        Ok(Self {
+            vlmetalayers,
+            fingerprint,
+        })
     }
 
     /// Bytes that [`encode`](Self::encode) returns.
@@ -91,25 +106,31 @@ impl Trailer {
     }
 }
 
-fn read_tail(cursor: &mut Cursor) -> Result<u32, FrameError> {
+/// The length and the fingerprint.
+fn read_tail(cursor: &mut Cursor) -> Result<(u32, Option<[u8; 16]>), FrameError> {
     let len = cursor.u32("length")?;
     if len < MIN_LEN {
         return Err(cursor.damaged(4, "length", len, format!("at least {MIN_LEN}")));
     }
     cursor.marker(SIXTEEN, "fingerprint")?;
     let kind = cursor.byte()?;
-    if kind != 0 {
-        return Err(cursor.unsupported(1, "kind of fingerprint", kind, "0: none"));
+    if ![NO_FINGERPRINT, WIDE_FINGERPRINT].contains(&kind) {
+        let expected = "0: none, or 3: 128 bits";
+        return Err(cursor.unsupported(1, "kind of fingerprint", kind, expected));
     }
-    if cursor.array()? != [0; 16] {
-        return Err(cursor.damaged(
+    let fingerprint = cursor.array()?;
+    if kind == WIDE_FINGERPRINT {
+        return Ok((len, Some(fingerprint)));
+    }
+    match fingerprint == [0; 16] {
+        true => Ok((len, None)),
+        false => Err(cursor.damaged(
             16,
             "fingerprint",
             "other bytes",
             "zeros, since there is none",
-        ));
+        )),
     }
-    Ok(len)
 }
 
 #[cfg(test)]
@@ -152,5 +173,16 @@ mod tests {
             let error = Trailer::decode(&bytes).unwrap_err();
             assert_eq!(error.fault(), Fault::Unsupported, "{error}");
         }
+    }
+
+    #[test]
+    fn a_fingerprint_is_read() {
+        let mut bytes = *EMPTY;
+        (bytes[18], bytes[34]) = (3, 7);
+        let mut expected = [0; 16];
+        expected[15] = 7;
+        let trailer = Trailer::decode(&bytes).unwrap();
+        assert_eq!(trailer.fingerprint, Some(expected));
+        assert_eq!(Trailer::len_from_tail(&bytes[12..]), Ok(35));
     }
 }

@@ -106,6 +106,11 @@ pub trait Store: Debug + Send + Sync {
         }
     }
 
+    /// Compares all files with digests that the store has of them, and returns each difference. Most stores have none.
+    fn verify(&self) -> Vec<io::Error> {
+        Vec::new()
+    }
+
     /// The error for a change of a store that is only read.
     fn read_only(&self, key: &Key) -> io::Error {
         let _ = key;

@@ -25,6 +25,9 @@ const LARGE: u16 = 1;
 /// The records of an archive.
 pub(super) struct Directory {
     pub records: Vec<Record>,
+    /// The position of the first.
+    pub at: u64,
+    pub comment: Vec<u8>,
 }
 
 /// A file, a folder or a link.
@@ -49,6 +52,7 @@ struct Place {
     at: u64,
     /// The position of the first record of the end.
     end: u64,
+    comment: Vec<u8>,
 }
 
 impl Directory {
@@ -79,7 +83,11 @@ impl Directory {
             return Err(damaged(place.at, what));
         }
         set_ends(&mut records, place.at)?;
-        Ok(Self { records })
+        Ok(Self {
+            records,
+            at: place.at,
+            comment: place.comment,
+        })
     }
 }
 
@@ -135,9 +143,11 @@ fn place(source: &dyn ReadAt) -> io::Result<Place> {
     }
     let (_, count) = (fields.u16()?, fields.u16()?);
     let (len, at) = (fields.u32()?, fields.u32()?);
+    let comment_len = fields.u16()?;
+    let comment = fields.take(comment_len.into())?.to_vec();
     let is_large = count == u16::MAX || len == u32::MAX || at == u32::MAX;
     if is_large && let Some(place) = large_place(source, end)? {
-        return Ok(place);
+        return Ok(Place { comment, ..place });
     }
     let (count, len, at) = (count.into(), len.into(), at.into());
     Ok(Place {
@@ -145,6 +155,7 @@ fn place(source: &dyn ReadAt) -> io::Result<Place> {
         len,
         at,
         end,
+        comment,
     })
 }
 
@@ -184,6 +195,7 @@ fn large_place(source: &dyn ReadAt, end: u64) -> io::Result<Option<Place>> {
         len: fields.u64()?,
         at: fields.u64()?,
         end: at,
+        comment: Vec::new(),
     }))
 }
 

@@ -75,7 +75,7 @@ impl Member {
     }
 
     /// The position of the content, after a header that says the same as the directory.
-    fn content(&self, source: &dyn ReadAt, key: &Key) -> io::Result<u64> {
+    pub(super) fn content(&self, source: &dyn ReadAt, key: &Key) -> io::Result<u64> {
         let name_len = self.name.len();
         let mut bytes = vec![0; to_usize(HEADER_LEN)? + name_len];
         source.read_exact_at(self.at, &mut bytes)?;

@@ -1,9 +1,14 @@
-//! [`ZipStore`]: the files in a ZIP archive.
+//! [`ZipStore`]: the files in a ZIP archive, and [`zip_folder`], which makes one.
 
 mod directory;
 mod member;
 mod record;
+mod seal;
+mod write;
 
+pub use write::zip_folder;
+
+use crate::convert::to_u64;
 use crate::tree::errors::{A_FILE, NOT_A_FILE, invalid, not_found};
 use crate::{Entry, EntryKind, Key, Object, ReadAt, Store};
 use directory::Directory;
@@ -15,6 +20,8 @@ use std::sync::Arc;
 
 /// Bytes that a file of an archive may unpack to, unless [`ZipStore::max_file_len`] says otherwise.
 const MAX_FILE_LEN: u64 = 1 << 30;
+/// Damages that are returned.
+const MAX_DAMAGES: usize = 1000;
 
 /// The files in a ZIP archive, as a store that is only read.
 ///
@@ -39,6 +46,8 @@ pub struct ZipStore {
     source: Source,
     nodes: BTreeMap<Key, Node>,
     max_file_len: u64,
+    /// The position of the directory, and the comment, if it is a seal.
+    seal: Option<(u64, Vec<u8>)>,
 }
 
 type Source = Arc<dyn ReadAt + Send + Sync>;
@@ -78,11 +87,15 @@ impl ZipStore {
     /// itself; [`Unsupported`](io::ErrorKind::Unsupported) for an archive in several parts; and any error of the source.
     pub fn open(source: impl ReadAt + Send + Sync + 'static) -> io::Result<Self> {
         let source: Source = Arc::new(source);
-        let nodes = nodes(Directory::read(&*source)?)?;
+        let mut directory = Directory::read(&*source)?;
+        let comment = std::mem::take(&mut directory.comment);
+        let seal = seal::is_seal(&comment).then_some((directory.at, comment));
+        let nodes = nodes(directory)?;
         Ok(Self {
             source,
             nodes,
             max_file_len: MAX_FILE_LEN,
+            seal,
         })
     }
 
@@ -111,7 +124,12 @@ impl ZipStore {
                 );
             }
         }
-        Ok(Self { nodes, ..self })
+        let seal = None; // of other files, too
+        Ok(Self {
+            nodes,
+            seal,
+            ..self
+        })
     }
 
     /// The folder that contains everything: archives are often made of a folder, not of its content.
@@ -125,6 +143,54 @@ impl ZipStore {
             folder = inner;
         }
         folder
+    }
+
+    fn members(&self) -> impl Iterator<Item = (&Key, &Member)> {
+        self.nodes.iter().filter_map(|(key, node)| match node {
+            Node::File(member) => Some((key, member)),
+            _ => None,
+        })
+    }
+
+    /// Compares a file with its checksum.
+    fn check_file(&self, key: &Key, member: &Member) -> io::Result<()> {
+        let file = self.open(key)?;
+        let (found, expected) = (seal::crc(&*file)?, member.crc);
+        match found == expected {
+            true => Ok(()),
+            false => {
+                let what = format!("crc32 {found:08x}, expected {expected:08x}");
+                Err(record::damaged(
+                    member.at,
+                    format_args!("{:?} {what}", key.as_str()),
+                ))
+            }
+        }
+    }
+
+    /// Compares the bytes outside of files with the seal, if there is one.
+    fn check_seal(&self) -> io::Result<()> {
+        let Some((directory, comment)) = &self.seal else {
+            return Ok(());
+        };
+        let mut heads = Vec::new();
+        for (key, member) in self.members() {
+            heads.push(member.at..member.content(&*self.source, key)?);
+        }
+        heads.sort_by_key(|head| head.start);
+        let end = self.source.size()?.saturating_sub(to_u64(seal::DIGITS));
+        heads.push(*directory..end);
+        let digits = seal::digits(&*self.source, heads)?;
+        match *comment == [seal::PREFIX, digits.as_bytes()].concat() {
+            true => Ok(()),
+            false => {
+                let comment = comment.escape_ascii();
+                let what = format_args!(
+                    "the digest of its headers is {digits}, and its comment is {comment}"
+                );
+                Err(record::damaged(*directory, what))
+            }
+        }
     }
 
     fn check_folder(&self, key: &Key) -> io::Result<()> {
@@ -200,6 +266,14 @@ impl Store for ZipStore {
             done => done?,
         }
         Ok(self.nodes.get(key).map(Node::kind))
+    }
+
+    fn verify(&self) -> Vec<io::Error> {
+        let files = self
+            .members()
+            .map(|(key, member)| self.check_file(key, member));
+        let all = files.chain(std::iter::once_with(|| self.check_seal()));
+        all.filter_map(Result::err).take(MAX_DAMAGES).collect()
     }
 
     fn read_only(&self, _: &Key) -> io::Error {

@@ -219,7 +219,7 @@ impl Fixed {
 }
 
 /// An array of these elements, with one axis.
-fn typed(tree: &FrameStore, path: &str, dtype: &DType) -> Result<NdArray> {
+pub(in super::super) fn typed(tree: &FrameStore, path: &str, dtype: &DType) -> Result<NdArray> {
     let array = array(tree, path)?;
     match array.dtype() == Some(dtype) && array.shape().len() == 1 {
         true => Ok(array),
@@ -235,7 +235,7 @@ fn typed(tree: &FrameStore, path: &str, dtype: &DType) -> Result<NdArray> {
 }
 
 /// The bytes of these rows, all of which have to be there.
-fn slice(array: &NdArray, range: &Range<u64>, path: &str) -> Result<Vec<u8>> {
+pub(in super::super) fn slice(array: &NdArray, range: &Range<u64>, path: &str) -> Result<Vec<u8>> {
     let mut slice: Vec<_> = array.shape().iter().map(|axis| 0..*axis).collect();
     let rows = slice.first().map_or(0, |rows| rows.end);
     if range.end > rows {
@@ -296,7 +296,7 @@ fn texts(
 }
 
 /// The strings that codes stand for.
-fn words(tree: &FrameStore, path: &str) -> Result<Vec<Value>> {
+pub(in super::super) fn words(tree: &FrameStore, path: &str) -> Result<Vec<Value>> {
     let mut items = Items::open(tree, path)?;
     let all = 0..items.len();
     let words = items.read(&all)?;

@@ -8,6 +8,10 @@ mod sentinel;
 pub use column::ColumnData;
 pub use schema::{ColumnKind, ItemKind, StoreColumn};
 
+pub(super) use column::{slice, typed, words};
+pub(super) use schema::{Layout, Nulls, split_strings};
+pub(super) use sentinel::Sentinel;
+
 use super::error::{StoreError, at};
 use super::msgpack::Value;
 use super::{FrameStore, META, join};
@@ -22,7 +26,7 @@ use std::sync::Arc;
 
 /// The array of true for each row.
 pub(super) const VALID_ROWS: &str = "_valid_rows";
-const COLUMNS: &str = "_cols";
+pub(super) const COLUMNS: &str = "_cols";
 const ATTRIBUTES: &str = "_vlmeta";
 /// Positions that are looked at together.
 const WINDOW: u64 = 1 << 20;

@@ -1,9 +1,10 @@
 //! The columns of a table, as JSON describes them.
 
 use super::super::error::StoreError;
-use bloscpack_dtype::DType;
+use bloscpack_dtype::{ByteOrder, DType, Kind, TimeBase, TimeUnit};
 use bloscpack_error::Result;
-use serde_json::Value as Json;
+use bloscpack_storage::Key;
+use serde_json::{Map, Value as Json, json};
 
 /// The latest version of a schema that is known: 1, or 3 with null masks.
 const MAX_VERSION: u64 = 3;
@@ -21,14 +22,100 @@ pub struct StoreColumn {
     /// Whether values may be missing.
     pub nullable: bool,
     /// Where it is below the folder of columns.
-    pub(super) path: String,
-    pub(super) nulls: Nulls,
-    pub(super) layout: Layout,
+    pub(in super::super) path: String,
+    pub(in super::super) nulls: Nulls,
+    pub(in super::super) layout: Layout,
 }
 
 impl StoreColumn {
+    /// A column of a new table. Missing values, if there may be any, are known by a mask.
+    ///
+    /// ```
+    /// use bloscpack_dtype::DType;
+    /// use bloscpack_frames::store::{ColumnKind, ItemKind, StoreColumn};
+    /// let price = ColumnKind::Fixed { dtype: DType::F64, row_shape: vec![] };
+    /// assert_eq!(StoreColumn::new("price", price, false)?.stored_kind, "float64");
+    /// let note = ColumnKind::Varying(ItemKind::Text);
+    /// assert_eq!(StoreColumn::new("note", note, true)?.stored_kind, "utf8");
+    /// # Ok::<(), bloscpack_frames::StoreError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns [`StoreError::Unsupported`] for a name that is not a path in a store, and for values that have no kind of column.
+    pub fn new(
+        name: &str,
+        kind: ColumnKind,
+        nullable: bool,
+    ) -> std::result::Result<Self, StoreError> {
+        let refused = |what: &dyn std::fmt::Display| {
+            StoreError::unsupported(format_args!("column {name:?}"), what)
+        };
+        let path = storage_path(name);
+        let is_path = Key::parse(&path).is_ok_and(|key| key.as_str() == path);
+        if !is_path || path.is_empty() || name.contains('\\') {
+            return Err(refused(&"its name is not that of a file or folder"));
+        }
+        let (stored_kind, kind, layout) = match kind {
+            ColumnKind::Fixed { dtype, row_shape } => {
+                let dtype = dtype.with_order(ByteOrder::Little);
+                let stored = stored_kind(&dtype, &row_shape);
+                let what = || refused(&format!("a table of python-blosc2 has no kind for {dtype}"));
+                let stored = stored.ok_or_else(what)?;
+                (
+                    stored,
+                    ColumnKind::Fixed { dtype, row_shape },
+                    Layout::Array,
+                )
+            }
+            ColumnKind::Varying(ItemKind::Text) => ("utf8".to_owned(), kind, Layout::Text),
+            ColumnKind::Varying(other) => {
+                let what = format!("values of the kind {other:?} are only read, not written");
+                return Err(refused(&what));
+            }
+            ColumnKind::Unsupported(what) => return Err(refused(&what)),
+        };
+        Ok(Self {
+            name: name.to_owned(),
+            stored_kind,
+            kind,
+            nullable,
+            path,
+            nulls: if nullable {
+                Nulls::Mask
+            } else {
+                Nulls::Inherent
+            },
+            layout,
+        })
+    }
+
+    /// The description of a column of a new table.
+    pub(in super::super) fn to_json(&self) -> Json {
+        let mut json = Map::new();
+        let mut put = |key: &str, value: Json| json.insert(key.to_owned(), value);
+        put("name", json!(self.name));
+        put("kind", json!(self.stored_kind));
+        if let ColumnKind::Fixed { dtype, row_shape } = &self.kind {
+            match (self.stored_kind.as_str(), dtype.kind()) {
+                ("ndarray", _) => {
+                    put("item_shape", json!(row_shape));
+                    put("dtype_str", json!(dtype.code()));
+                }
+                (_, Kind::Text) => drop(put("max_length", json!(dtype.itemsize() / 4))),
+                (_, Kind::Bytes) => drop(put("max_length", json!(dtype.itemsize()))),
+                (_, Kind::Datetime(unit)) => drop(put("unit", json!(unit_name(*unit)))),
+                _ => {}
+            }
+        }
+        if self.nullable {
+            put("nullable", json!(true));
+            put("null_storage", json!("mask"));
+        }
+        Json::Object(json)
+    }
+
     /// Bytes of a row of fixed length; `u64::MAX` for more, and 0 for values of varying length.
-    pub(super) fn row_bytes(&self) -> u64 {
+    pub(in super::super) fn row_bytes(&self) -> u64 {
         match &self.kind {
             // Saturation is the meaning: such rows are refused.
             ColumnKind::Fixed { dtype, row_shape } => row_shape
@@ -80,7 +167,7 @@ pub enum ItemKind {
 
 /// How the missing values of a column are known.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Nulls {
+pub(in super::super) enum Nulls {
     /// By the value itself, or not at all.
     Inherent,
     /// By an array of true where there is a value.
@@ -91,7 +178,7 @@ pub(super) enum Nulls {
 
 /// How the values of a column are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Layout {
+pub(in super::super) enum Layout {
     /// An array.
     Array,
     /// An array of bytes, of which 255 is neither true nor false.
@@ -206,6 +293,44 @@ fn kind(stored: &str, column: &Json) -> Option<(ColumnKind, Layout)> {
     })
 }
 
+/// The kind of a column for such rows; `None` if there is none.
+fn stored_kind(dtype: &DType, row_shape: &[u64]) -> Option<String> {
+    let is_plain = row_shape.is_empty();
+    let size = dtype.itemsize();
+    let number = |name: &str| Some(format!("{name}{}", size * 8));
+    match dtype.kind() {
+        _ if size == 0 => None,
+        Kind::Datetime(unit) => unit_name(*unit)
+            .filter(|_| is_plain)
+            .map(|_| "timestamp".to_owned()),
+        Kind::Float if ![4, 8].contains(&size) => None,
+        Kind::Complex if ![8, 16].contains(&size) => None,
+        Kind::Struct(_) | Kind::Object | Kind::Void | Kind::Timedelta(_) => None,
+        _ if !is_plain => Some("ndarray".to_owned()),
+        Kind::Bool => Some("bool".to_owned()),
+        Kind::Int => number("int"),
+        Kind::Uint => number("uint"),
+        Kind::Float => number("float"),
+        Kind::Complex => number("complex"),
+        Kind::Text => Some("string".to_owned()),
+        Kind::Bytes => Some("bytes".to_owned()),
+        _ => None,
+    }
+}
+
+/// The name of a unit that timestamps have.
+fn unit_name(unit: TimeUnit) -> Option<&'static str> {
+    let named = [
+        (TimeBase::Second, "s"),
+        (TimeBase::Milli, "ms"),
+        (TimeBase::Micro, "us"),
+        (TimeBase::Nano, "ns"),
+    ];
+    let mut named = named.into_iter();
+    let found = named.find(|(base, _)| TimeUnit::one(*base) == unit);
+    found.map(|(_, name)| name)
+}
+
 /// The kind of an item of a column, or of a list.
 fn item(stored: &str, column: &Json) -> ItemKind {
     match stored {
@@ -266,7 +391,7 @@ fn plain_json(text: &str) -> String {
 }
 
 /// The text in parts, and whether each is within quotes.
-fn split_strings(text: &str) -> Vec<(bool, &str)> {
+pub(in super::super) fn split_strings(text: &str) -> Vec<(bool, &str)> {
     let (mut parts, mut rest, mut inside) = (Vec::new(), text, false);
     while let Some(quote) = next_quote(rest, inside) {
         let (part, after) = rest.split_at(quote + 1);

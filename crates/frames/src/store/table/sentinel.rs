@@ -4,7 +4,7 @@ use bloscpack_dtype::{DType, Kind};
 use serde_json::Value as Json;
 
 /// A value that stands for a missing one.
-pub(super) enum Sentinel {
+pub(in super::super) enum Sentinel {
     /// Any NaN.
     Nan,
     /// These bytes.
@@ -36,6 +36,18 @@ impl Sentinel {
             (_, json) => dtype.from_value(json, &mut element).ok()?,
         }
         Some(Self::Element(element))
+    }
+
+    /// The element; `None` if there is none of this type.
+    pub fn element(&self, dtype: &DType) -> Option<Vec<u8>> {
+        match self {
+            Self::Element(bytes) => Some(bytes.clone()),
+            Self::Nan => {
+                let mut element = vec![0; usize::try_from(dtype.itemsize()).ok()?];
+                dtype.parse_text("nan", &mut element).ok()?;
+                Some(element)
+            }
+        }
     }
 
     /// Whether all elements of a row are this.

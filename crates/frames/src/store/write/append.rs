@@ -1,0 +1,221 @@
+//! [`TableWriter::open`]: rows for a table that is there.
+
+use super::Settings;
+use super::column::{ColumnWriter, Mask, Missing, Values, with};
+use super::growing::{Grid, Growing};
+use super::table::TableWriter;
+use crate::FrameOptions;
+use crate::int::to_u64;
+use crate::nd::NdArrayBuilder;
+use crate::store::error::StoreError;
+use crate::store::table::{
+    COLUMNS, ColumnKind, Layout, Nulls, Sentinel, StoreColumn, StoreTable, VALID_ROWS, slice,
+    typed, words,
+};
+use crate::store::{FrameStore, INDEXES, join};
+use bloscpack_dtype::DType;
+use bloscpack_error::{Error, IoSide as _, Result};
+use bloscpack_storage::DiskStore;
+use serde_json::Value as Json;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What is needed to open a column.
+struct Opening<'a> {
+    tree: &'a FrameStore,
+    options: &'a FrameOptions,
+    settings: &'a Settings,
+    /// The positions that stay.
+    base: u64,
+    grid: Grid,
+}
+
+impl TableWriter {
+    /// Opens the table at a path in the directory of a store, to add rows to it. Deleted rows at its end are dropped, and so are
+    /// its indexes, which would be wrong; `settings` says how null masks are compressed, should there be new ones.
+    ///
+    /// # Errors
+    /// Returns [`StoreError::NotFound`] if there is no table, [`StoreError::Unsupported`] for columns to which nothing can be added,
+    /// and any damage.
+    pub fn open(
+        root: &Path,
+        path: &str,
+        options: &FrameOptions,
+        settings: impl Fn(NdArrayBuilder) -> NdArrayBuilder + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let store = DiskStore::open(root).reading()?;
+        let tree = Arc::new(FrameStore::open(Arc::new(store), options.clone())?);
+        let table = tree.table(path)?;
+        let folder = path
+            .split('/')
+            .fold(root.to_owned(), |folder, name| match name {
+                "" => folder,
+                name => folder.join(name),
+            });
+        let valid_path = folder.join(format!("{VALID_ROWS}.b2nd"));
+        // Values in `embed.b2e` cannot grow.
+        if !valid_path.is_file() {
+            let what = "a table within embed.b2e, which is only read";
+            return Err(StoreError::unsupported(path, what).into());
+        }
+        let base = table.end()?;
+        let mut valid = Growing::edit(&valid_path, options)?;
+        let settings: Settings = Arc::new(settings);
+        let opening = Opening {
+            tree: &tree,
+            options,
+            settings: &settings,
+            base,
+            grid: valid.grid(),
+        };
+        valid.truncate(base)?;
+        let cols = join(path, COLUMNS);
+        let open = |column| opening.column(column, &cols, &folder.join(COLUMNS));
+        let columns = table.columns().iter().map(open).collect::<Result<_>>()?;
+        remove_indexes(&folder)?;
+        Ok(Self {
+            root: root.to_owned(),
+            folder,
+            columns,
+            valid,
+            rows: table.rows(),
+            options: options.clone(),
+            kinds: table.columns().to_vec(),
+            is_new: false,
+        })
+    }
+}
+
+fn remove_indexes(folder: &Path) -> Result<()> {
+    match fs::remove_dir_all(folder.join(INDEXES)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
+    }
+}
+
+impl Opening<'_> {
+    fn column(&self, column: &StoreColumn, path: &str, folder: &Path) -> Result<ColumnWriter> {
+        let (path, file) = (join(path, &column.path), folder.join(&column.path));
+        let values = self.values(column, &path, &file)?;
+        Ok(ColumnWriter {
+            name: column.name.clone(),
+            values,
+            nulls: self.nulls(column, with(&file, ".notnull.b2nd"))?,
+        })
+    }
+
+    fn values(&self, column: &StoreColumn, path: &str, file: &Path) -> Result<Values> {
+        let array = || {
+            let mut array = Growing::edit(&with(file, ".b2nd"), self.options)?;
+            array.truncate(self.base)?;
+            match array.rows() == self.base {
+                true => Ok(array),
+                false => {
+                    let what = format!("{} rows where the table has more", array.rows());
+                    Err(Error::from(StoreError::damaged(path, what)))
+                }
+            }
+        };
+        match &column.layout {
+            Layout::Array | Layout::WideBool => array().map(Values::Fixed),
+            Layout::Text => {
+                let end = match self.base {
+                    0 => 0,
+                    base => text_end(self.tree, path, base)?,
+                };
+                Values::edit_text(file, self.base, end, self.options)
+            }
+            Layout::Codes(_) => {
+                let words = words(self.tree, &format!("{path}_dict"))?;
+                let words = words.iter().zip(0..);
+                let words =
+                    words.filter_map(|(word, code)| Some((word.as_text()?.to_owned(), code)));
+                Ok(Values::Codes {
+                    words: words.collect(),
+                    codes: array()?,
+                })
+            }
+            Layout::Items => {
+                let what = format!(
+                    "rows can only be added by python-blosc2 to a table with the column {:?} of the kind {}",
+                    column.name, column.stored_kind
+                );
+                Err(StoreError::unsupported(path, what).into())
+            }
+        }
+    }
+
+    fn nulls(&self, column: &StoreColumn, mask: PathBuf) -> Result<Missing> {
+        let refused = || {
+            let what = "the value that stands for missing ones is of another type";
+            StoreError::damaged(&column.name, what)
+        };
+        Ok(match (&column.nulls, &column.layout, &column.kind) {
+            (_, Layout::Codes(none), _) => {
+                let none = i32::try_from(*none).map_err(|_| refused())?;
+                Missing::Element(none.to_le_bytes().to_vec())
+            }
+            (Nulls::Inherent, ..) => Missing::Refused,
+            (Nulls::Mask, ..) => Missing::Mask(self.mask(mask)?),
+            (Nulls::Sentinel(_), Layout::WideBool, _) => Missing::Element(vec![u8::MAX]),
+            (Nulls::Sentinel(Json::String(text)), Layout::Text, _) => Missing::Text(text.clone()),
+            (Nulls::Sentinel(json), _, ColumnKind::Fixed { dtype, .. }) => {
+                let sentinel = Sentinel::of(json, dtype).ok_or_else(refused)?;
+                let element = sentinel.element(dtype).ok_or_else(refused)?;
+                let size = usize::try_from(dtype.itemsize()).unwrap_or(0).max(1);
+                let row = usize::try_from(column.row_bytes()).unwrap_or(0);
+                Missing::Element(element.repeat(row / size))
+            }
+            _ => return Err(refused().into()),
+        })
+    }
+
+    fn mask(&self, path: PathBuf) -> Result<Mask> {
+        let mut array = match path.is_file() {
+            true => Some(Growing::edit(&path, self.options)?),
+            false => None,
+        };
+        if let Some(array) = &mut array {
+            array.truncate(self.base)?;
+            // Positions that it does not have are not missing.
+            array.repeat(&[1], self.base - array.rows())?;
+        }
+        Ok(Mask {
+            path,
+            array,
+            rows: self.base,
+            grid: self.grid,
+            settings: Arc::clone(self.settings),
+        })
+    }
+}
+
+/// Where the text of this row begins.
+fn text_end(tree: &FrameStore, path: &str, row: u64) -> Result<u64> {
+    let array = typed(tree, path, &DType::I64)?;
+    let bytes = slice(&array, &(row..row + 1), path)?;
+    let end = bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+    let text = typed(tree, &format!("{path}.utf8"), &DType::U8)?;
+    let there = text.shape().first().copied().unwrap_or(0);
+    let end = end.filter(|end| *end <= there);
+    Ok(end.ok_or_else(|| StoreError::damaged(path, format!("text past byte {there}")))?)
+}
+
+impl StoreTable {
+    /// The position after the last row.
+    pub(super) fn end(&self) -> Result<u64> {
+        const STEP: u64 = 1 << 20;
+        let mut end = self.positions();
+        while end > 0 {
+            let start = end.saturating_sub(STEP);
+            let live = self.live(start..end)?;
+            if let Some(last) = live.iter().rposition(|live| *live) {
+                return Ok(start + to_u64(last) + 1);
+            }
+            end = start;
+        }
+        Ok(0)
+    }
+}

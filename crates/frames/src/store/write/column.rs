@@ -1,0 +1,282 @@
+//! [`ColumnWriter`]: the values of a column, as they come.
+
+use super::Settings;
+use super::growing::{Grid, Growing};
+use crate::FrameOptions;
+use crate::int::{in_memory, to_u64};
+use crate::store::error::StoreError;
+use crate::store::msgpack::Value;
+use crate::store::table::ColumnData;
+use bloscpack_dtype::DType;
+use bloscpack_error::{Error, Result};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// The shapes of the two arrays of text, as those of python-blosc2.
+const POSITIONS: Grid = Grid {
+    chunk: 1 << 17,
+    block: 1 << 15,
+};
+const TEXT: Grid = Grid {
+    chunk: 1 << 21,
+    block: 1 << 18,
+};
+/// The longest text that is taken: all texts of a column together are counted by an i64.
+const MAX_TEXT: u64 = 1 << 62;
+
+/// Writes the values of a column.
+pub(super) struct ColumnWriter {
+    pub name: String,
+    pub values: Values,
+    pub nulls: Missing,
+}
+
+/// How values are stored.
+pub(super) enum Values {
+    Fixed(Growing),
+    Text {
+        positions: Growing,
+        bytes: Growing,
+        end: u64,
+    },
+    Codes {
+        codes: Growing,
+        words: HashMap<String, i32>,
+    },
+}
+
+/// How missing values are stored.
+pub(super) enum Missing {
+    /// Not at all.
+    Refused,
+    /// As this element.
+    Element(Vec<u8>),
+    /// As this text.
+    Text(String),
+    Mask(Mask),
+}
+
+/// Which values are there. The array is created when the first is missing.
+pub(super) struct Mask {
+    pub path: PathBuf,
+    pub array: Option<Growing>,
+    pub rows: u64,
+    pub grid: Grid,
+    pub settings: Settings,
+}
+
+impl Mask {
+    fn push(&mut self, rows: u64, present: Option<&[bool]>) -> Result<()> {
+        let is_missing = present.is_some_and(|present| present.contains(&false));
+        if self.array.is_none() && is_missing {
+            let (grid, settings) = (self.grid, &self.settings);
+            let mut array = Growing::create(&self.path, &DType::BOOL, &[], grid, settings)?;
+            array.repeat(&[1], self.rows)?;
+            self.array = Some(array);
+        }
+        self.rows += rows;
+        match (&mut self.array, present) {
+            (None, _) => Ok(()),
+            (Some(array), None) => array.repeat(&[1], rows),
+            (Some(array), Some(present)) => {
+                let bytes: Vec<u8> = present.iter().map(|present| u8::from(*present)).collect();
+                array.push(&bytes)
+            }
+        }
+    }
+}
+
+impl Values {
+    /// Text without values yet, in two new arrays.
+    pub fn new_text(path: &Path, settings: &Settings) -> Result<Self> {
+        let (positions, bytes) = text_paths(path);
+        let mut positions = Growing::create(&positions, &DType::I64, &[], POSITIONS, settings)?;
+        positions.push(&[0; 8])?;
+        let bytes = Growing::create(&bytes, &DType::U8, &[], TEXT, settings)?;
+        let end = 0;
+        Ok(Self::Text {
+            positions,
+            bytes,
+            end,
+        })
+    }
+
+    /// Text that is there, up to this row, which begins at this byte.
+    pub fn edit_text(path: &Path, rows: u64, end: u64, options: &FrameOptions) -> Result<Self> {
+        let (positions, bytes) = text_paths(path);
+        let mut positions = Growing::edit(&positions, options)?;
+        positions.truncate(rows + 1)?;
+        if positions.rows() == 0 {
+            positions.push(&[0; 8])?;
+        }
+        let mut bytes = Growing::edit(&bytes, options)?;
+        bytes.truncate(end)?;
+        Ok(Self::Text {
+            positions,
+            bytes,
+            end,
+        })
+    }
+
+    /// Writes all that is left.
+    fn finish(self) -> Result<()> {
+        match self {
+            Self::Fixed(array) | Self::Codes { codes: array, .. } => array.finish(),
+            Self::Text {
+                positions,
+                mut bytes,
+                ..
+            } => {
+                if bytes.rows() == 0 {
+                    // python-blosc2 always has a byte there.
+                    bytes.push(&[0])?;
+                }
+                positions.finish()?;
+                bytes.finish()
+            }
+        }
+    }
+}
+
+fn text_paths(path: &Path) -> (PathBuf, PathBuf) {
+    (with(path, ".b2nd"), with(path, ".utf8.b2nd"))
+}
+
+/// A path with this after it.
+pub(super) fn with(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+impl ColumnWriter {
+    /// Adds values, of which there must be as many as rows.
+    pub fn push(&mut self, rows: u64, data: &ColumnData) -> Result<()> {
+        match data {
+            ColumnData::Fixed { bytes, present } => {
+                self.push_fixed(rows, bytes, present.as_deref())
+            }
+            ColumnData::Varying(values) => self.push_varying(rows, values),
+        }
+    }
+
+    fn push_fixed(&mut self, rows: u64, bytes: &[u8], present: Option<&[bool]>) -> Result<()> {
+        let Values::Fixed(array) = &mut self.values else {
+            return Err(self.wrong("elements, expected text"));
+        };
+        let row = array.row_bytes();
+        let expected = in_memory(rows)?.checked_mul(row);
+        let marks = present.map_or(rows, |present| to_u64(present.len()));
+        if expected != Some(bytes.len()) || marks != rows {
+            return Err(self.wrong("not as many elements as rows"));
+        }
+        let missing = present.filter(|present| present.contains(&false));
+        match (&mut self.nulls, missing) {
+            (Missing::Mask(mask), present) => mask.push(rows, present)?,
+            (_, None) => {}
+            (Missing::Element(element), Some(present)) => {
+                let elements = bytes.chunks_exact(row).zip(present);
+                let elements = elements.flat_map(|(found, present)| match present {
+                    true => found,
+                    false => element.as_slice(),
+                });
+                let elements: Vec<u8> = elements.copied().collect();
+                return array.push(&elements);
+            }
+            _ => return Err(self.missing()),
+        }
+        array.push(bytes)
+    }
+
+    fn push_varying(&mut self, rows: u64, values: &[Value]) -> Result<()> {
+        if to_u64(values.len()) != rows {
+            return Err(self.wrong("not as many values as rows"));
+        }
+        if let Missing::Mask(mask) = &mut self.nulls {
+            let present: Vec<bool> = values.iter().map(|value| *value != Value::Nil).collect();
+            mask.push(rows, Some(&present))?;
+        }
+        let absent = match &self.nulls {
+            Missing::Mask(_) => Some(""),
+            Missing::Text(text) => Some(text.as_str()),
+            _ => None,
+        };
+        match &mut self.values {
+            Values::Text {
+                positions,
+                bytes,
+                end,
+            } => {
+                let (mut ends, mut all) = (Vec::new(), Vec::new());
+                for value in values {
+                    let text = match (value, absent) {
+                        (Value::Text(text), _) => text.as_str(),
+                        (Value::Nil, Some(absent)) => absent,
+                        (Value::Nil, None) => return Err(self.missing()),
+                        _ => return Err(self.wrong("another value than text")),
+                    };
+                    all.extend_from_slice(text.as_bytes());
+                    *end = end
+                        .checked_add(to_u64(text.len()))
+                        .filter(|end| *end <= MAX_TEXT)
+                        .ok_or_else(|| Error::usage("more text than a column can have"))?;
+                    ends.extend(end.to_le_bytes());
+                }
+                positions.push(&ends)?;
+                bytes.push(&all)
+            }
+            Values::Codes { codes, words } => {
+                let mut all = Vec::new();
+                for value in values {
+                    let code = match (value, &self.nulls) {
+                        (Value::Nil, Missing::Element(none)) => {
+                            all.extend_from_slice(none);
+                            continue;
+                        }
+                        (Value::Text(text), _) => words.get(text.as_str()).copied(),
+                        _ => None,
+                    };
+                    let code = code.ok_or_else(|| {
+                        let what = format!("{value:?} is not in the dictionary of the column; only python-blosc2 adds words to it");
+                        StoreError::unsupported(format_args!("column {:?}", self.name), what)
+                    })?;
+                    all.extend(code.to_le_bytes());
+                }
+                codes.push(&all)
+            }
+            Values::Fixed(_) => Err(self.wrong("text, expected elements")),
+        }
+    }
+
+    /// Adds a position that is not a row. Text only has positions of rows.
+    pub fn push_dead(&mut self) -> Result<()> {
+        match &mut self.values {
+            Values::Fixed(array) | Values::Codes { codes: array, .. } => {
+                let row = vec![0; array.row_bytes()];
+                array.push(&row)
+            }
+            Values::Text { .. } => Ok(()),
+        }
+    }
+
+    /// Writes all that is left.
+    pub fn finish(self) -> Result<()> {
+        if let Missing::Mask(mask) = self.nulls
+            && let Some(array) = mask.array
+        {
+            array.finish()?;
+        }
+        self.values.finish()
+    }
+
+    fn wrong(&self, what: &str) -> Error {
+        Error::usage(format!("column {:?}: {what}", self.name))
+    }
+
+    fn missing(&self) -> Error {
+        let name = &self.name;
+        Error::usage(format!(
+            "column {name:?} has a missing value, but none of its values may be missing"
+        ))
+    }
+}

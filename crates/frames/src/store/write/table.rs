@@ -1,0 +1,221 @@
+//! [`TableWriter`]: the directory of a table.
+
+use super::Settings;
+use super::column::{ColumnWriter, Mask, Missing, Values, with};
+use super::growing::{Grid, Growing};
+use super::{meta, tree};
+use crate::FrameOptions;
+use crate::nd::NdArrayBuilder;
+use crate::store::StoreError;
+use crate::store::table::{COLUMNS, ColumnData, ColumnKind, StoreColumn, VALID_ROWS};
+use bloscpack_dtype::{DType, Kind};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::parallel;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Rows of a chunk and of a block, unless they would have more bytes than this.
+const ROWS: Grid = Grid {
+    chunk: 1 << 20,
+    block: 1 << 15,
+};
+const MAX_CHUNKS: u64 = 64 << 20;
+const MAX_BLOCK: u64 = 4 << 20;
+const MIN_ROWS: u32 = 256;
+
+/// Writes a table of python-blosc2 into a directory, or adds rows to one that is there.
+///
+/// The directory is not a table before [`finish`](Self::finish) has returned, and after an error it is nothing that can be used:
+/// it is for a directory under a temporary name. In memory there is one chunk of each column.
+///
+/// ```
+/// use bloscpack_dtype::DType;
+/// use bloscpack_frames::FrameOptions;
+/// use bloscpack_frames::store::{ColumnData, ColumnKind, FrameStore, StoreColumn, TableWriter};
+/// use bloscpack_storage::DiskStore;
+/// use std::sync::Arc;
+///
+/// let temp = tempfile::tempdir()?;
+/// let kind = ColumnKind::Fixed { dtype: DType::U8, row_shape: vec![] };
+/// let columns = [StoreColumn::new("n", kind, true)?];
+/// let mut table = TableWriter::create(temp.path(), &columns, None, |array| array)?;
+/// let present = Some(vec![true, false, true]);
+/// table.append(3, &[ColumnData::Fixed { bytes: vec![5, 0, 7], present: present.clone() }])?;
+/// assert_eq!(table.finish()?, 3);
+///
+/// let store = DiskStore::open(temp.path())?;
+/// let store = Arc::new(FrameStore::open(Arc::new(store), FrameOptions::new())?);
+/// let read = store.table("")?.reader(&[0])?.read(&(0..3))?;
+/// assert_eq!(read, [ColumnData::Fixed { bytes: vec![5, 0, 7], present }]);
+/// assert!(store.verify("").is_sound());
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
+pub struct TableWriter {
+    pub(super) root: PathBuf,
+    pub(super) folder: PathBuf,
+    pub(super) columns: Vec<ColumnWriter>,
+    pub(super) valid: Growing,
+    /// Rows that are there.
+    pub(super) rows: u64,
+    pub(super) options: FrameOptions,
+    /// What the columns are.
+    pub(super) kinds: Vec<StoreColumn>,
+    /// Whether the table has no description yet.
+    pub(super) is_new: bool,
+}
+
+impl std::fmt::Debug for TableWriter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TableWriter")
+            .field("folder", &self.folder)
+            .field("rows", &self.rows)
+            .finish_non_exhaustive()
+    }
+}
+
+impl TableWriter {
+    /// Begins a table in an empty directory. Chunks have so many rows, or as many as memory has room for; `settings` says how
+    /// each array is compressed.
+    ///
+    /// # Errors
+    /// Returns wrong usage for columns of the same name and for settings that are not possible, and any I/O error.
+    pub fn create(
+        folder: &Path,
+        columns: &[StoreColumn],
+        chunk_rows: Option<u32>,
+        settings: impl Fn(NdArrayBuilder) -> NdArrayBuilder + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let mut paths: Vec<_> = columns.iter().map(|column| &column.path).collect();
+        paths.sort_unstable();
+        if let Some((name, _)) = paths.iter().zip(paths.iter().skip(1)).find(|(a, b)| a == b) {
+            return Err(Error::usage(format!("two columns {name:?}")));
+        }
+        let settings: Settings = Arc::new(settings);
+        let grid = grid(columns, chunk_rows);
+        tree::create_tree(folder)?;
+        let cols = folder.join(COLUMNS);
+        let new = |column| new_column(&cols, column, grid, &settings);
+        let valid = folder.join(format!("{VALID_ROWS}.b2nd"));
+        Ok(Self {
+            root: folder.to_owned(),
+            folder: folder.to_owned(),
+            columns: columns.iter().map(new).collect::<Result<_>>()?,
+            valid: Growing::create(&valid, &DType::BOOL, &[], grid, &settings)?,
+            rows: 0,
+            options: FrameOptions::new(),
+            kinds: columns.to_vec(),
+            is_new: true,
+        })
+    }
+
+    /// The columns, in their order.
+    #[must_use]
+    pub fn columns(&self) -> &[StoreColumn] {
+        &self.kinds
+    }
+
+    /// Adds rows: the values of each column, in the order of the columns.
+    ///
+    /// # Errors
+    /// Returns wrong usage for values of another kind or number, and for missing ones in a column without them; and any I/O error.
+    pub fn append(&mut self, rows: u64, columns: &[ColumnData]) -> Result<()> {
+        if columns.len() != self.columns.len() {
+            let (found, expected) = (columns.len(), self.columns.len());
+            return Err(Error::usage(format!(
+                "{found} columns, expected {expected}"
+            )));
+        }
+        let jobs: Vec<_> = self.columns.iter_mut().zip(columns).collect();
+        let act = |(column, data): (&mut ColumnWriter, &ColumnData)| column.push(rows, data);
+        parallel::map_in_order(self.options.workers(), jobs.into_iter(), act, Ok)?;
+        self.valid.repeat(&[1], rows)?;
+        self.rows += rows;
+        Ok(())
+    }
+
+    /// Completes the table, gives all of its frames a fingerprint, and returns the number of its rows.
+    ///
+    /// # Errors
+    /// Returns any I/O error.
+    pub fn finish(mut self) -> Result<u64> {
+        if self.valid.rows() == 0 {
+            // python-blosc2 doubles the positions when it needs more.
+            self.columns
+                .iter_mut()
+                .try_for_each(ColumnWriter::push_dead)?;
+            self.valid.push(&[0])?;
+        }
+        self.columns
+            .into_iter()
+            .try_for_each(ColumnWriter::finish)?;
+        self.valid.finish()?;
+        match self.is_new {
+            true => meta::create(&self.folder, &self.kinds, self.rows)?,
+            false => meta::update(&self.folder, self.rows, &self.options)?,
+        }
+        tree::seal_store(&self.root)?;
+        Ok(self.rows)
+    }
+}
+
+/// The rows of chunks and blocks, the same for all columns but text.
+fn grid(columns: &[StoreColumn], chunk_rows: Option<u32>) -> Grid {
+    let rows = columns.iter().map(|column| column.row_bytes().max(1));
+    // Saturation is the meaning: such rows are refused where an array is made for them.
+    let (all, widest) = rows.fold((0u64, 1), |(all, widest), row| {
+        (all.saturating_add(row), row.max(widest))
+    });
+    let fitting = |most: u32, row: u64, bytes: u64| {
+        let halves = (0..u32::BITS).map(|halving| most >> halving);
+        let mut halves = halves.filter(|rows| *rows >= MIN_ROWS);
+        halves
+            .find(|rows| u64::from(*rows).saturating_mul(row) <= bytes)
+            .unwrap_or(MIN_ROWS)
+    };
+    let chunk = chunk_rows.unwrap_or_else(|| fitting(ROWS.chunk, all, MAX_CHUNKS));
+    let block = fitting(ROWS.block, widest, MAX_BLOCK).min(chunk);
+    Grid { chunk, block }
+}
+
+fn new_column(
+    folder: &Path,
+    column: &StoreColumn,
+    grid: Grid,
+    settings: &Settings,
+) -> Result<ColumnWriter> {
+    let path = folder.join(&column.path);
+    let values = match &column.kind {
+        ColumnKind::Fixed { dtype, row_shape } => {
+            let array = with(&path, ".b2nd");
+            let dtype = stored(dtype);
+            Values::Fixed(Growing::create(&array, &dtype, row_shape, grid, settings)?)
+        }
+        ColumnKind::Varying(_) => Values::new_text(&path, settings)?,
+        ColumnKind::Unsupported(what) => {
+            return Err(StoreError::unsupported(&column.name, what).into());
+        }
+    };
+    let mask = || Mask {
+        path: with(&path, ".notnull.b2nd"),
+        array: None,
+        rows: 0,
+        grid,
+        settings: Arc::clone(settings),
+    };
+    Ok(ColumnWriter {
+        name: column.name.clone(),
+        values,
+        nulls: match column.nullable {
+            true => Missing::Mask(mask()),
+            false => Missing::Refused,
+        },
+    })
+}
+
+/// The dtype of the array for such a column.
+fn stored(dtype: &DType) -> DType {
+    match dtype.kind() {
+        Kind::Datetime(_) => DType::I64,
+        _ => dtype.clone(),
+    }
+}

@@ -1,0 +1,140 @@
+//! Trees of frames, in a directory.
+
+use super::meta::layer;
+use crate::frame::{Frame, seal};
+use crate::store::msgpack::Value;
+use crate::store::{EMBED_FILE, MAX_DEPTH, StoreError, split_ending};
+use bloscpack_error::{Error, IoSide as _, Result};
+use bloscpack_storage::{EntryKind, Key, Store};
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+/// The chunk size that python-blosc2 gives to the frame of embedded values.
+const CHUNK: u32 = 8192;
+/// Bytes that are copied at once.
+const STEP: u64 = 1 << 20;
+
+/// Begins a tree in an empty directory, without anything in it. An array in a file that ends in `.b2nd`, there or in a folder
+/// below, becomes part of it.
+///
+/// ```
+/// use bloscpack_frames::store::{FrameStore, create_tree, seal_store};
+/// use bloscpack_frames::{FrameOptions, NdArray};
+/// use bloscpack_storage::DiskStore;
+/// use std::sync::Arc;
+///
+/// let temp = tempfile::tempdir()?;
+/// create_tree(temp.path())?;
+/// NdArray::of_type::<i32>(&[10]).create(temp.path().join("x.b2nd"))?;
+/// seal_store(temp.path())?;
+/// let store = Arc::new(DiskStore::open(temp.path())?);
+/// let tree = FrameStore::open(store, FrameOptions::new())?;
+/// assert_eq!(tree.members().map(|(path, _)| path).collect::<Vec<_>>(), ["x"]);
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns any I/O error.
+pub fn create_tree(folder: &Path) -> Result<()> {
+    let map = |pairs: &[(&str, Value)]| {
+        let pairs = pairs.iter().cloned();
+        layer(&Value::Map(
+            pairs
+                .map(|(key, value)| (Value::Text(key.to_owned()), value))
+                .collect(),
+        ))
+    };
+    let places = [
+        ("embed_map", Value::Map(Vec::new())),
+        ("current_offset", Value::Int(0)),
+    ];
+    let frame = Frame::builder(1, CHUNK)
+        .metalayer("b2tree", map(&[("version", Value::Int(1))])?)?
+        .vlmetalayer("estore_metadata", &map(&places)?)?;
+    frame.create(folder.join(EMBED_FILE)).map(drop)
+}
+
+/// Gives every frame in the directory of a store a fingerprint, by which [`verify`](crate::store::FrameStore::verify) sees any
+/// change of a bit, and makes all of it permanent.
+///
+/// # Errors
+/// Returns any I/O error, and damage for a file that should be a frame and is not.
+pub fn seal_store(folder: &Path) -> Result<()> {
+    seal_folder(folder, 0)
+}
+
+fn seal_folder(folder: &Path, depth: usize) -> Result<()> {
+    if depth > MAX_DEPTH {
+        return Err(too_deep(folder));
+    }
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let (path, kind) = (entry.path(), entry.file_type()?);
+        let name = entry.file_name();
+        let name = name.to_str().unwrap_or_default();
+        if kind.is_dir() {
+            seal_folder(&path, depth + 1)?;
+        } else if kind.is_file() && (name == EMBED_FILE || split_ending(name).is_some()) {
+            seal(&path).map_err(|error| error.in_file(&path))?;
+        }
+    }
+    sync(folder)
+}
+
+/// Makes the names in a folder permanent, where the system can.
+fn sync(folder: &Path) -> Result<()> {
+    #[cfg(unix)]
+    File::open(folder)?.sync_all()?;
+    #[cfg(not(unix))]
+    let _ = folder;
+    Ok(())
+}
+
+fn too_deep(folder: impl AsRef<Path>) -> Error {
+    let what = format!("more than {MAX_DEPTH} folders within each other");
+    StoreError::over_limit(folder.as_ref().display(), what).into()
+}
+
+/// Copies the files of a store into an empty directory. Links are left out.
+///
+/// # Errors
+/// Returns any error of the store, and any I/O error.
+pub fn unpack_store(store: &dyn Store, to: &Path) -> Result<()> {
+    unpack(store, &Key::root(), to, 0)
+}
+
+fn unpack(store: &dyn Store, folder: &Key, to: &Path, depth: usize) -> Result<()> {
+    if depth > MAX_DEPTH {
+        return Err(too_deep(folder.as_str()));
+    }
+    for entry in store.list(folder).reading()? {
+        let Some(key) = entry.name.to_str().and_then(|name| folder.join(name).ok()) else {
+            continue;
+        };
+        let path = to.join(&entry.name);
+        match entry.kind {
+            EntryKind::Folder => {
+                fs::create_dir(&path).writing()?;
+                unpack(store, &key, &path, depth + 1)?;
+            }
+            EntryKind::File => copy(store, &key, &path)?,
+            EntryKind::Other => {}
+        }
+    }
+    Ok(())
+}
+
+fn copy(store: &dyn Store, key: &Key, path: &Path) -> Result<()> {
+    let from = store.open(key).reading()?;
+    let mut to = File::create_new(path).writing()?;
+    let (len, mut at, mut buffer) = (from.size().reading()?, 0, Vec::new());
+    while at < len {
+        let step = STEP.min(len - at);
+        buffer.resize(crate::int::in_memory(step)?, 0);
+        from.read_exact_at(at, &mut buffer).reading()?;
+        io::Write::write_all(&mut to, &buffer).writing()?;
+        at += step;
+    }
+    to.sync_all().writing()
+}
