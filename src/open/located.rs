@@ -25,6 +25,13 @@ pub fn has_members(path: &Path) -> bool {
     is_store(path)
 }
 
+/// The tree of frames that a path leads to, and the path in it; `None` if it leads elsewhere.
+#[cfg(feature = "frames")]
+#[must_use]
+pub fn locate_store(path: &Path) -> Option<(std::path::PathBuf, String)> {
+    super::store::locate(path)
+}
+
 /// Whether a path leads to a tree of frames, or to something within one.
 #[cfg(feature = "frames")]
 #[must_use]

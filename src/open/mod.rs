@@ -76,6 +76,8 @@ pub use summary::{Line, Summary};
 /// Parts for the command. They may change at any time.
 #[doc(hidden)]
 pub mod internal {
+    #[cfg(feature = "frames")]
+    pub use super::located::locate_store;
     pub use super::located::{has_members, is_directory, is_store};
     pub use super::text::{count, list, or_unknown, plain, shape};
     pub mod size;

@@ -22,6 +22,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// Bytes that a deflated file unpacks to. No program that makes such archives deflates: this is for what others have packed anew.
+#[cfg(all(feature = "datasets", feature = "zip"))]
+const MAX_UNPACKED: u64 = 64 << 20;
 /// Folders above a path in which a store is looked for.
 const MAX_ABOVE: usize = 64;
 
@@ -63,6 +66,7 @@ pub(super) fn in_archive(
     options: &OpenOptions,
 ) -> Result<Option<FrameStore>> {
     let store = bloscpack_storage::ZipStore::open(source).reading()?;
+    let store = store.max_file_len(MAX_UNPACKED);
     in_store(Arc::new(store), options)
 }
 

@@ -4,7 +4,32 @@ use std::fmt;
 
 use bloscpack::{dataset::DatasetLayout, frame::ArrayKind};
 
-/// A layout of directories, or a kind of array in a Blosc2 frame.
+/// The form of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreForm {
+    /// A ZIP archive.
+    Archive,
+    /// A directory.
+    Folder,
+}
+
+impl StoreForm {
+    /// The ending of its name, and the name of the layout.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Archive => "b2z",
+            Self::Folder => "b2d",
+        }
+    }
+}
+
+impl fmt::Display for StoreForm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A layout of directories, a kind of array in a Blosc2 frame, or a form of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrayLayout {
     /// In a directory.
@@ -13,6 +38,8 @@ pub enum ArrayLayout {
     Frame(ArrayKind),
     /// As Zarr, which `convert` alone writes.
     Zarr(ZarrVersion),
+    /// In a store.
+    Store(StoreForm),
 }
 
 /// A version of Zarr.
@@ -24,23 +51,27 @@ pub enum ZarrVersion {
 
 impl ArrayLayout {
     /// All that `import` makes.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::Dataset(DatasetLayout::Bcolz),
         Self::Dataset(DatasetLayout::Blz),
         Self::Dataset(DatasetLayout::BlzDocument),
         Self::Dataset(DatasetLayout::CarrayDocument),
         Self::Frame(ArrayKind::Caterva),
         Self::Frame(ArrayKind::B2nd),
+        Self::Store(StoreForm::Archive),
+        Self::Store(StoreForm::Folder),
     ];
 
     /// All that `convert` makes.
-    pub const CONVERTED: [Self; 8] = [
+    pub const CONVERTED: [Self; 10] = [
         Self::Dataset(DatasetLayout::Bcolz),
         Self::Dataset(DatasetLayout::Blz),
         Self::Dataset(DatasetLayout::BlzDocument),
         Self::Dataset(DatasetLayout::CarrayDocument),
         Self::Frame(ArrayKind::Caterva),
         Self::Frame(ArrayKind::B2nd),
+        Self::Store(StoreForm::Archive),
+        Self::Store(StoreForm::Folder),
         Self::Zarr(ZarrVersion::V2),
         Self::Zarr(ZarrVersion::V3),
     ];
@@ -52,6 +83,7 @@ impl ArrayLayout {
             Self::Frame(kind) => kind.name(),
             Self::Zarr(ZarrVersion::V2) => "zarr2",
             Self::Zarr(ZarrVersion::V3) => "zarr3",
+            Self::Store(form) => form.name(),
         }
     }
 }

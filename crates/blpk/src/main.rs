@@ -37,6 +37,7 @@ mod remote;
 mod session;
 mod spool;
 mod status;
+mod store;
 mod strip;
 mod terminal;
 mod text;

@@ -127,6 +127,20 @@ impl Output {
         Ok(Self { name, sink })
     }
 
+    /// Begins an output that replaces the file at `path`, which it is made from.
+    pub fn replacing(path: &Path) -> Result<Self, Failure> {
+        let name = quoted(path);
+        let failed = |error: io::Error| Failure::io(&name, &error);
+        match Destination::of(path).map_err(failed)? {
+            Destination::Regular(path, old) => {
+                let file = AtomicFile::replace(path, old).map_err(failed)?;
+                let sink = Sink::Atomic(file.into());
+                Ok(Self { name, sink })
+            }
+            _ => Err(Failure::usage(format!("{name} is not a regular file"))),
+        }
+    }
+
     /// Standard output.
     fn standard(inputs: &[&Input], session: &Session) -> Result<Self, Failure> {
         let name = STANDARD_OUTPUT.to_owned();

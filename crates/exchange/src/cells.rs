@@ -2,9 +2,7 @@
 
 use super::int::in_memory;
 use super::schema::Column;
-use bloscpack_dtype::DType;
-#[cfg(any(feature = "csv", feature = "record-batches"))]
-use bloscpack_dtype::Kind;
+use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::{Error, Result};
 use std::fmt::Write;
 
@@ -53,7 +51,6 @@ fn nested(dtype: &DType, shape: &[u64], bytes: &[u8], text: &mut String) -> Resu
 }
 
 /// Whether no text at all is a value.
-#[cfg(any(feature = "csv", feature = "record-batches"))]
 pub(super) fn is_value_of_nothing(dtype: &DType) -> bool {
     matches!(
         dtype.kind(),

@@ -3,7 +3,7 @@
 //! A [`Source`] is columns of the same number of rows, given a [`Batch`] at a time in bounded memory: an array
 //! ([`ArraySource`], [`NdSource`]), a table ([`TableSource`]), a Bloscpack file with a NumPy array (`FileSource` of the crate `bloscpack`), or
 //! a file of another format ([`open`]). It is written as one of the [`Format`]s by [`export`], and into a dataset by [`import_array`]
-//! and [`import_table`].
+//! and [`import_table`], or into a table of python-blosc2 by [`import_store`].
 //!
 //! ```
 //! use bloscpack_datasets::CTable;
@@ -59,6 +59,7 @@ mod options;
 mod refuse;
 mod schema;
 mod source;
+mod store;
 mod values;
 
 #[cfg(feature = "record-batches")]
@@ -80,10 +81,12 @@ pub use options::ImportOptions;
 pub use parquet;
 pub use schema::{Batch, Column, Schema};
 pub use source::{
-    ArraySource, BoxedSource, FieldsSource, NdSource, Progress, Source, StoreSource, TableSource,
+    ArraySource, BoxedSource, FieldsSource, FixedSource, NdSource, Progress, Source, StoreSource,
+    TableSource,
 };
 #[doc(hidden)]
 pub use source::{Content, Flat};
+pub use store::{import_store, store_columns};
 pub use values::Cells;
 #[cfg(feature = "record-batches")]
 pub use {arrow_array, arrow_schema};

@@ -6,6 +6,7 @@ use super::schema::{Column, row_shape};
 use bloscpack_datasets::{CArray, CTable};
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;
+use bloscpack_frames::store::{ColumnKind, StoreColumn};
 use std::collections::BTreeMap;
 
 /// Information that a file of another format lacks: types of text columns, values for missing cells.
@@ -39,6 +40,8 @@ pub struct ImportOptions {
     pub(super) missing: Vec<String>,
     /// The array of an archive.
     pub(super) member: Option<String>,
+    /// Whether what is missing stays missing.
+    pub(super) keeps_missing: bool,
 }
 
 /// Cells that stand for a missing value among numbers, times and truth values.
@@ -55,6 +58,7 @@ impl Default for ImportOptions {
             names: Vec::new(),
             missing: MISSING.map(str::to_owned).to_vec(),
             member: None,
+            keeps_missing: false,
         }
     }
 }
@@ -84,6 +88,40 @@ impl ImportOptions {
     pub fn column(mut self, column: Column) -> Self {
         self.types.insert(column.name.clone(), column);
         self
+    }
+
+    /// What is missing stays missing, unless there is a value for it: for a target that can store that, as
+    /// [`import_store`](crate::import_store). Empty strings of CSV are not missing.
+    #[must_use]
+    pub fn keep_missing(mut self) -> Self {
+        self.keeps_missing = true;
+        self
+    }
+
+    /// The types of all columns as a table of python-blosc2 has them, to append to it.
+    ///
+    /// # Errors
+    /// Returns the errors of types.
+    pub fn for_store(mut self, columns: &[StoreColumn]) -> Result<Self> {
+        self.names = columns.iter().map(|column| column.name.clone()).collect();
+        for column in columns {
+            let (dtype, row_shape) = match &column.kind {
+                ColumnKind::Fixed { dtype, row_shape } => (dtype.clone(), row_shape.clone()),
+                // As long as the longest.
+                _ => (DType::parse("<U0")?, Vec::new()),
+            };
+            let mut new = Column::new(&column.name, dtype);
+            new.row_shape = row_shape;
+            self = self.column(new);
+        }
+        Ok(self.keep_missing())
+    }
+
+    /// Whether missing values of a column stay missing.
+    #[cfg(any(feature = "csv", feature = "record-batches"))]
+    pub(super) fn keeps_missing(&self, column: &Column) -> bool {
+        let is_filled = self.fills.contains_key(&column.name) || self.fill_rest.is_some();
+        self.keeps_missing && !is_filled && column.row_shape.is_empty()
     }
 
     /// The types of all columns as this table has them, to append to it.

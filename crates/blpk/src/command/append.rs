@@ -1,4 +1,6 @@
-//! `blpk append`: plain bytes to the end of a file's content.
+//! `blpk append`: plain bytes to the end of a file's content, or rows to a table of python-blosc2.
+
+mod store;
 
 use std::path::PathBuf;
 
@@ -7,6 +9,7 @@ use clap::Args;
 
 use super::bloscpack_file::has_extension;
 use crate::args::{self, ChunkArgs, with_given};
+use crate::dataset::import_args::ImportArgs;
 use crate::edit::FileEdit;
 use crate::failure::Failure;
 use crate::frame;
@@ -18,7 +21,10 @@ use crate::status::Status;
 use crate::text::{count, quoted};
 use bloscpack::open::internal::size;
 
-/// Append to the content of a file
+/// Append to the content of a file, or to a table of python-blosc2
+///
+/// To a table in a store (.b2z, .b2d) the rows of IN are appended, which is of any format that blpk import reads. Columns are
+/// matched by name. A copy of the store with these rows then replaces it; its indexes are left out.
 ///
 /// New data is compressed with the settings of the file, unless others are given. Readers see the old content until the
 /// append is complete. An error, Ctrl-C or a power cut leaves either the old content or the new. During the change
@@ -57,6 +63,9 @@ pub struct Append {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count)]
     max_app_chunks: Option<u64>,
 
+    #[command(flatten)]
+    reading: ImportArgs,
+
     /// File to append to
     #[arg(value_name = "FILE")]
     file: PathBuf,
@@ -68,6 +77,9 @@ pub struct Append {
 
 impl Append {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        if let Some((root, inside)) = store::find(&self.file) {
+            return self.to_store((&root, &inside), session);
+        }
         frame::refuse(
             &self.file,
             "the library appends to arrays in frames (NdArray::append); blpk export and blpk import make a new one",

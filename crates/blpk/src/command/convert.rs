@@ -3,9 +3,10 @@
 mod dataset;
 mod file;
 mod frame;
+mod store;
 mod zarr;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bloscpack::{
     Checksum, Compressor, FormatVersion,
@@ -23,7 +24,7 @@ use crate::container::Opened;
 use crate::dataset::storage_args::StorageArgs;
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::layout::{ArrayLayout, ZarrVersion};
+use crate::layout::{ArrayLayout, StoreForm, ZarrVersion};
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::{count, quoted};
@@ -33,13 +34,16 @@ use bloscpack::open::internal::size;
 ///
 /// With --layout, OUT is a dataset or a Blosc2 frame (caterva, b2nd), and PATH a dataset, a frame, or a Bloscpack file with
 /// a NumPy array. With --format, OUT is a Bloscpack file, and PATH another one or an array. Without either, OUT is a frame if it
-/// ends in .b2nd or .b2frame, a Bloscpack file if it ends in .blp, Zarr of version 3 if it ends in .zarr, and otherwise of the same kind as PATH. Attributes and
-/// metadata are copied if OUT can store them. Settings that are not given are those of PATH; if its level is unknown, it is
-/// the default of the codec. Zarr takes whole chunks of datasets and Bloscpack files as they are, unless settings are given.
+/// ends in .b2nd or .b2frame, a Bloscpack file if it ends in .blp, Zarr of version 3 if it ends in .zarr, and otherwise of the
+/// same kind as PATH. Attributes and metadata are copied if OUT can store them. If OUT ends in .b2z or .b2d, a table becomes a
+/// CTable of python-blosc2, and one array or several become a tree. Settings that are not given are those of PATH; if its level
+/// is unknown, it is the default of the codec. Zarr takes whole chunks of datasets and Bloscpack files as they are, unless
+/// settings are given.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Convert {
-    /// Layout of a new dataset: bcolz, blz, blz-doc or carray-doc; of a new frame: caterva or b2nd; or zarr2 or zarr3 (zarr)
+    /// Layout of a new dataset: bcolz, blz, blz-doc or carray-doc; of a new frame: caterva or b2nd; of a new store: b2z or b2d; or
+    /// zarr2 or zarr3 (zarr)
     #[arg(long, value_name = "LAYOUT", value_parser = args::converted_layout(), conflicts_with = "format")]
     layout: Option<ArrayLayout>,
 
@@ -66,9 +70,9 @@ pub struct Convert {
     #[arg(long)]
     json: bool,
 
-    /// Dataset, frame, Zarr array or Bloscpack file to read
-    #[arg(value_name = "PATH")]
-    path: PathBuf,
+    /// Dataset, frame, Zarr array or Bloscpack file to read; several for a tree of arrays
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
 
     /// Directory or file to make
     #[arg(value_name = "OUT")]
@@ -80,6 +84,8 @@ Examples:
   blpk convert prices.bcolz prices --layout blz-doc -c zstd -k sha256
   blpk convert prices.bcolz prices.zarr
   blpk convert --format 2 old.blp new.blp
+  blpk convert prices prices.b2z
+  blpk convert north.b2nd south.b2nd winds.b2z
   blpk convert cube.cat cube.b2nd --layout b2nd --dtype '<f8'";
 
 /// The key of an array's attributes in the metadata of a Bloscpack file, beside the keys of NumPy.
@@ -92,6 +98,8 @@ enum Goal {
     Dataset(Option<DatasetLayout>),
     /// A frame, by default of the kind of PATH.
     Frame(Option<ArrayKind>),
+    /// A store.
+    Store(StoreForm),
     /// A Bloscpack file.
     File,
     /// A Zarr array or group.
@@ -100,15 +108,17 @@ enum Goal {
 
 impl Convert {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let mut opened = Opened::open_with(&self.path, session, |options| match &self.dtype {
-            Some(dtype) => options.dtype(dtype.clone()),
-            None => options,
-        })?;
+        let mut opened = self.open(self.path(), session)?;
         let goal = self.goal(opened.container.kind())?;
+        if self.paths.len() > 1 && !matches!(goal, Goal::Store(_)) {
+            let title = "several arrays only become a store, a tree of them";
+            return Err(Failure::usage(title).hint("let OUT end in .b2z or .b2d"));
+        }
         self.check(goal, &mut opened)?;
         let made = match goal {
             Goal::Dataset(layout) => self.dataset(&mut opened, layout, session),
             Goal::Frame(kind) => self.frame(&mut opened, kind, session),
+            Goal::Store(form) => self.store(&mut opened, form, session),
             Goal::File => self.file(&mut opened, session),
             Goal::Zarr(version) => self.zarr(&mut opened, version, session),
         }?;
@@ -117,12 +127,26 @@ impl Convert {
         Ok(Status::Done)
     }
 
+    /// The first input.
+    fn path(&self) -> &Path {
+        // clap has made sure that there is one.
+        self.paths.first().map_or(Path::new(""), PathBuf::as_path)
+    }
+
+    fn open(&self, path: &Path, session: &Session) -> Result<Opened, Failure> {
+        Opened::open_with(path, session, |options| match &self.dtype {
+            Some(dtype) => options.dtype(dtype.clone()),
+            None => options,
+        })
+    }
+
     /// The kind of output: by the options, by the ending of OUT, or else that of PATH.
     fn goal(&self, kind: Kind) -> Result<Goal, Failure> {
         let goal = match (self.layout, self.format, kind) {
             (Some(ArrayLayout::Dataset(layout)), ..) => Goal::Dataset(Some(layout)),
             (Some(ArrayLayout::Frame(kind)), ..) => Goal::Frame(Some(kind)),
             (Some(ArrayLayout::Zarr(version)), ..) => Goal::Zarr(version),
+            (Some(ArrayLayout::Store(form)), ..) => Goal::Store(form),
             (None, Some(_), _) | (None, None, Kind::Bloscpack | Kind::Records) => Goal::File,
             (None, None, Kind::Frame) => Goal::Frame(None),
             (None, None, _) => Goal::Dataset(None),
@@ -130,6 +154,15 @@ impl Convert {
         let hint = "choose another name, or omit --layout and --format";
         let is_given = self.layout.is_some() || self.format.is_some();
         match (target::promised(&self.output), goal) {
+            (Some(Target::Layout(ArrayLayout::Store(form))), goal) => match goal {
+                Goal::Store(given) if given == form => Ok(goal),
+                _ if is_given => Err(target::mismatch(
+                    &self.output,
+                    "a store of python-blosc2",
+                    hint,
+                )),
+                _ => Ok(Goal::Store(form)),
+            },
             (None, _) | (Some(Target::File), Goal::File) => Ok(goal),
             (Some(Target::Layout(ArrayLayout::Zarr(_))), Goal::Zarr(_)) => Ok(goal),
             (Some(Target::Layout(ArrayLayout::Frame(_))), Goal::Frame(_)) => Ok(goal),
@@ -156,6 +189,7 @@ impl Convert {
                 let kind = kind.unwrap_or(ArrayKind::B2nd);
                 self.check_array(Some(ArrayLayout::Frame(kind)))?;
             }
+            Goal::Store(form) => self.check_array(Some(ArrayLayout::Store(form)))?,
             Goal::File => self.check_file()?,
             Goal::Zarr(version) => self.check_array(Some(ArrayLayout::Zarr(version)))?,
         }
@@ -195,7 +229,7 @@ impl Convert {
     }
 
     fn no_file_from_frame(&self) -> Failure {
-        let path = quoted(&self.path);
+        let path = quoted(self.path());
         let title =
             format!("{path} is a Blosc2 frame, which cannot be converted into a Bloscpack file");
         Failure::usage(title)

@@ -5,6 +5,7 @@
 )]
 
 mod file;
+mod store;
 
 use std::path::PathBuf;
 
@@ -39,15 +40,17 @@ use bloscpack::open::internal::size;
 /// becomes an array; with --table, an array whose elements have fields becomes a table. The arrays of a .npz become the columns
 /// of a table; a single one, an array. The other formats become tables. The layouts caterva and b2nd make a frame with an
 /// n-dimensional array, only from .npy: a file, or a directory with --sparse. If OUT ends in .b2nd or .b2frame, b2nd is the
-/// default; if it ends in .blp, a .npy becomes a Bloscpack file as Bloscpack's own NumPy functions make it. OUT appears under
-/// its name when it is complete. With -f it atomically replaces an existing dataset or frame.
+/// default; if it ends in .blp, a .npy becomes a Bloscpack file as Bloscpack's own NumPy functions make it; if it ends in .b2z or .b2d, a
+/// table becomes a CTable of python-blosc2, in which missing values stay missing and text has any length, unless --types gives one.
+/// OUT appears under its name when it is complete. With -f it atomically replaces an existing dataset, frame or store.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Import {
     #[command(flatten)]
     storage: StorageArgs,
 
-    /// Layout of a dataset: bcolz, blz, blz-doc or carray-doc; or of a frame: caterva, or b2nd, which stores the dtype
+    /// Layout of a dataset: bcolz, blz, blz-doc or carray-doc; of a frame: caterva, or b2nd, which stores the dtype; or of a
+    /// store of python-blosc2: b2z, an archive, or b2d, a directory
     /// [default: by the ending of OUT, otherwise bcolz]
     #[arg(long, value_name = "LAYOUT", value_parser = args::array_layout())]
     layout: Option<ArrayLayout>,
@@ -79,6 +82,7 @@ pub struct Import {
 const EXAMPLES: &str = "\
 Examples:
   blpk import prices.csv prices --types day=datetime64[D]
+  blpk import prices.parquet prices.b2z
   blpk import grid.npy grid --layout carray-doc --chunkshape 64,64 -c zstd
   blpk import cube.npy cube.b2nd --chunkshape 100,100,50";
 
@@ -102,6 +106,7 @@ impl Import {
             Target::Layout(ArrayLayout::Zarr(_)) => {
                 Err(Failure::usage("import makes no Zarr").hint("use blpk convert"))
             }
+            Target::Layout(ArrayLayout::Store(form)) => self.store(form, session),
             Target::File => self.file(session),
         }
     }

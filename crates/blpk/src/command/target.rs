@@ -5,7 +5,7 @@ use std::path::Path;
 use bloscpack::{exchange::Format, frame::ArrayKind};
 
 use crate::failure::Failure;
-use crate::layout::{ArrayLayout, ZarrVersion};
+use crate::layout::{ArrayLayout, StoreForm, ZarrVersion};
 use crate::text::quoted;
 
 /// The kind that is made.
@@ -17,12 +17,14 @@ pub enum Target {
     File,
 }
 
-/// The kind that the ending of a name promises, if that is a frame or a Bloscpack file.
+/// The kind that the ending of a name promises, if that is a frame, a store or a Bloscpack file.
 pub fn promised(path: &Path) -> Option<Target> {
     match &*ending(path)? {
         "b2nd" | "b2frame" => Some(Target::Layout(ArrayLayout::Frame(ArrayKind::B2nd))),
         "blp" => Some(Target::File),
         "zarr" => Some(Target::Layout(ArrayLayout::Zarr(ZarrVersion::V3))),
+        "b2z" => Some(Target::Layout(ArrayLayout::Store(StoreForm::Archive))),
+        "b2d" => Some(Target::Layout(ArrayLayout::Store(StoreForm::Folder))),
         _ => None,
     }
 }
@@ -62,6 +64,10 @@ fn given_for(
             "a Blosc2 frame",
             &format!("choose another name for a dataset, or omit --layout {layout}"),
         ),
+        (Some(found @ ("b2z" | "b2d")), Some(layout)) if found != layout.name() => wrong(
+            "a store of python-blosc2",
+            &format!("choose another name for the layout {layout}, or omit --layout"),
+        ),
         (Some("blp"), Some(layout)) => wrong(
             "a Bloscpack file",
             &format!("choose another name for the layout {layout}, or omit --layout"),
@@ -84,12 +90,16 @@ mod tests {
 
     use super::{Target, of};
     use crate::layout::ArrayLayout;
+    use crate::layout::StoreForm;
 
     #[test]
     fn the_ending_decides_or_contradicts() {
         let of = |path: &str, given| of(Path::new(path), given).ok();
         let bcolz = ArrayLayout::Dataset(DatasetLayout::Bcolz);
         let b2nd = ArrayLayout::Frame(ArrayKind::B2nd);
+        let archive = ArrayLayout::Store(StoreForm::Archive);
+        assert_eq!(of("x.b2z", None), Some(Target::Layout(archive)));
+        assert_eq!(of("x", Some(archive)), Some(Target::Layout(archive)));
         let caterva = ArrayLayout::Frame(ArrayKind::Caterva);
         assert_eq!(of("x", None), Some(Target::Layout(bcolz)));
         assert_eq!(of("x.bcolz", None), Some(Target::Layout(bcolz)));
@@ -102,6 +112,8 @@ mod tests {
             ("x.b2nd", Some(bcolz)),
             ("x.b2frame", Some(bcolz)),
             ("x.blp", Some(bcolz)),
+            ("x.b2z", Some(bcolz)),
+            ("x.b2d", Some(archive)),
             ("x.blp", Some(b2nd)),
             ("x.zarr", None),
             ("x.csv", None),

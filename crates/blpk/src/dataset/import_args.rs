@@ -76,6 +76,12 @@ fn delimiter(text: &str) -> Result<u8, String> {
 }
 
 impl ImportArgs {
+    /// Whether the type of this column was given.
+    pub fn has_type(&self, name: &str) -> bool {
+        let mut types = self.types.iter().flatten();
+        types.any(|(given, _)| given == name)
+    }
+
     /// Adds what was given to the options of the library.
     pub fn apply(&self, options: ImportOptions) -> ImportOptions {
         let options = options.header(!self.no_header);

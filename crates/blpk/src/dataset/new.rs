@@ -6,7 +6,7 @@ use std::path::Path;
 
 use bloscpack::{
     Error,
-    frame::{Frame, FrameOptions},
+    frame::{Frame, FrameOptions, store::EMBED_FILE},
     open::{Family, probe},
 };
 use same_file::is_same_file;
@@ -74,15 +74,43 @@ impl<'a> NewDataset<'a> {
 
     /// Begins a Zarr array or group at `path`, in the same way.
     pub fn begin_zarr(path: &'a Path, input: &Path, session: &Session) -> Result<Self, Failure> {
+        Self::begin_other(path, input, session, is_zarr, "not a Zarr array or group")
+    }
+
+    /// Begins a store of python-blosc2 at `path`, in the same way.
+    pub fn begin_store(path: &'a Path, input: &Path, session: &Session) -> Result<Self, Failure> {
+        let is_store = |path: &Path| path.join(EMBED_FILE).is_file();
+        Self::begin_other(
+            path,
+            input,
+            session,
+            is_store,
+            "not a store of python-blosc2",
+        )
+    }
+
+    /// Begins what replaces only its like.
+    fn begin_other(
+        path: &'a Path,
+        input: &Path,
+        session: &Session,
+        is_like: fn(&Path) -> bool,
+        other: &str,
+    ) -> Result<Self, Failure> {
         let deferred = Deferred::begin();
         if url::is_url(path) {
             return Self::remote(path, session, deferred);
         }
         let swaps = is_replaced(path, input, session)?;
-        if swaps && !is_zarr(path) {
-            return Err(in_the_way(path, "not a Zarr array or group"));
+        if swaps && !is_like(path) {
+            return Err(in_the_way(path, other));
         }
         Self::beside(path, input, swaps, deferred)
+    }
+
+    /// Begins a store that replaces the one at `path`, which it is made from.
+    pub fn replace_store(path: &'a Path) -> Result<Self, Failure> {
+        Self::beside(path, path, true, Deferred::begin())
     }
 
     /// Makes a directory in the folder of `path`.

@@ -95,6 +95,7 @@ impl StorageArgs {
             ArrayLayout::Dataset(layout) => self.unsupported_by_dataset(layout),
             ArrayLayout::Frame(_) => self.unsupported_by_frame(),
             ArrayLayout::Zarr(version) => self.unsupported_by_zarr(version),
+            ArrayLayout::Store(_) => self.unsupported_by_store(),
         };
         let Some((setting, hint)) = unsupported else {
             return Ok(());
@@ -150,6 +151,32 @@ impl StorageArgs {
             Some(("-c snappy", "use -c lz4 or zstd"))
         } else {
             None
+        }
+    }
+
+    /// A setting that stores do not have, with advice.
+    fn unsupported_by_store(&self) -> Option<(&'static str, &'static str)> {
+        if self.has_checksum() {
+            let hint = "omit -k: each frame has a digest";
+            Some(("checksums of chunks", hint))
+        } else if self.spare.is_some() || self.chunks_per_superchunk.is_some() || self.sparse {
+            let hint = "each array is a file of its own";
+            Some(("--spare, --chunks-per-superchunk or --sparse", hint))
+        } else if self.codec.codec == Some(Compressor::Snappy) {
+            Some(("-c snappy", "use -c lz4 or zstd"))
+        } else {
+            None
+        }
+    }
+
+    /// Refuses settings that tables do not have.
+    pub fn refuse_axes(&self) -> Result<(), Failure> {
+        match self.chunkshape.is_some() || self.blockshape.is_some() {
+            true => {
+                let title = "--chunkshape and --blockshape are for arrays";
+                Err(Failure::usage(title).hint("use --chunklen for all columns of a table"))
+            }
+            false => Ok(()),
         }
     }
 
@@ -247,10 +274,7 @@ impl StorageArgs {
 
     /// Sets on a table what was given for all columns together.
     pub fn table(&self, builder: CTableBuilder) -> Result<CTableBuilder, Failure> {
-        if self.chunkshape.is_some() {
-            let title = "--chunkshape is for arrays";
-            return Err(Failure::usage(title).hint("use --chunklen for all columns of a table"));
-        }
+        self.refuse_axes()?;
         Ok(with_given!(builder, chunk_rows: self.chunklen.map(NonZeroU64::get)))
     }
 }

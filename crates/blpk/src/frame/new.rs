@@ -15,6 +15,7 @@ use crate::interrupt;
 use crate::output::{Output, Replaces, WorkDir};
 use crate::progress::Progress;
 use crate::session::Session;
+use crate::store::new::NewStore;
 use bloscpack::wire::internal::to_u64;
 
 /// Bytes of elements that are in memory at once, unless a chunk has more.
@@ -31,6 +32,8 @@ pub enum NewFrame<'a> {
     Contiguous(Box<Output>, WorkDir),
     /// A directory.
     Sparse(NewDataset<'a>),
+    /// A file of a new store.
+    Member(&'a NewStore<'a>, PathBuf),
 }
 
 impl<'a> NewFrame<'a> {
@@ -63,6 +66,7 @@ impl<'a> NewFrame<'a> {
         match self {
             Self::Contiguous(output, _) => output.name().to_owned(),
             Self::Sparse(new) => new.name(),
+            Self::Member(store, _) => store.name(),
         }
     }
 
@@ -71,13 +75,14 @@ impl<'a> NewFrame<'a> {
         match self {
             Self::Contiguous(_, work_dir) => work_dir.path().join(FILE),
             Self::Sparse(new) => new.folder().to_owned(),
+            Self::Member(_, path) => path.clone(),
         }
     }
 
     /// Creates the array in it.
     pub fn create(&self, builder: NdArrayBuilder) -> Result<NdArray, Failure> {
         let made = match self {
-            Self::Contiguous(..) => builder.create(self.path()),
+            Self::Contiguous(..) | Self::Member(..) => builder.create(self.path()),
             Self::Sparse(_) => builder.create_sparse(self.path()),
         };
         let name = self.name();
@@ -116,6 +121,7 @@ impl<'a> NewFrame<'a> {
         match self {
             Self::Contiguous(output, _) => output.unfinished(failure),
             Self::Sparse(new) => new.unfinished(failure),
+            Self::Member(store, _) => store.unfinished(failure),
         }
     }
 
@@ -124,6 +130,8 @@ impl<'a> NewFrame<'a> {
         let path = self.path();
         match self {
             Self::Sparse(new) => new.commit(session),
+            // It becomes part of the store.
+            Self::Member(..) => Ok(()),
             Self::Contiguous(mut output, _work_dir) => {
                 if interrupt::is_requested() {
                     return Err(output.unfinished(Failure::interrupted()));

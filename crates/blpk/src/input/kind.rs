@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::text::quoted;
 
 /// Endings of files that contain compressed data.
-const ENDINGS: [&str; 3] = ["blp", "b2nd", "b2frame"];
+const ENDINGS: [&str; 4] = ["blp", "b2nd", "b2frame", "b2z"];
 /// Bytes by which a file is recognized. The first of them alone may be those of any text.
 const MAGIC_LEN: usize = 4;
 /// Bytes that are looked at.

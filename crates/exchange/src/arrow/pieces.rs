@@ -8,7 +8,9 @@ use crate::int::{in_memory, to_u64};
 use crate::options::ImportOptions;
 use crate::schema::{Batch, Schema};
 use crate::source::Source;
-use arrow_array::RecordBatch;
+use crate::values::Cells;
+use arrow_array::{Array as _, RecordBatch};
+use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::Result;
 
 /// Gives one batch of rows after the other.
@@ -34,8 +36,16 @@ impl ArrowSource {
         rows: u64,
         batches: Batches,
     ) -> Self {
+        let mut schema = schema;
+        for column in &mut schema.columns {
+            column.nullable = options.keeps_missing(column);
+        }
         let fills = schema.columns.iter();
-        let fills = fills.map(|column| options.filling(column)).collect();
+        let fills = fills.map(|column| match column.nullable {
+            true => Some(nothing(&column.dtype).to_owned()),
+            false => options.filling(column),
+        });
+        let fills = fills.collect();
         Self {
             format,
             schema,
@@ -77,6 +87,12 @@ impl ArrowSource {
                 })
             })
             .collect::<Result<Vec<_>>>()?;
+        let cells = self.schema.columns.iter().zip(piece.columns());
+        let cells = cells.map(|(column, array)| match array.logical_nulls() {
+            Some(nulls) if column.nullable => Cells::Present(nulls.iter().collect()),
+            _ => Cells::Elements,
+        });
+        let cells = cells.collect();
         let rows = to_u64(len);
         self.done = self
             .done
@@ -85,8 +101,17 @@ impl ArrowSource {
         Ok(Some(Batch {
             rows,
             columns,
-            ..Batch::default()
+            cells,
         }))
+    }
+}
+
+/// The text of an element that is not data.
+fn nothing(dtype: &DType) -> &'static str {
+    match dtype.kind() {
+        Kind::Bool => "false",
+        Kind::Int | Kind::Uint | Kind::Float | Kind::Complex => "0",
+        _ => "",
     }
 }
 

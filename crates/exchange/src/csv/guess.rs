@@ -122,9 +122,14 @@ impl Guess {
         (self.chars, self.bytes) = (longer(self.chars, chars), longer(self.bytes, bytes));
     }
 
+    /// Whether a cell is empty, or stands for a missing value.
+    pub fn has_gaps(&self) -> bool {
+        self.empty || self.missing
+    }
+
     /// The type of the column; `filled` if empty cells get a value.
     pub fn dtype(&self, name: &str, filled: bool) -> Result<DType> {
-        let gaps = (self.empty || self.missing) && !filled;
+        let gaps = self.has_gaps() && !filled;
         Ok(match self {
             // Nothing shows that these would be numbers.
             Self {

@@ -11,6 +11,7 @@ use crate::int::{in_memory, to_u64};
 use crate::options::ImportOptions;
 use crate::schema::{Batch, Column, Schema};
 use crate::source::{BoxedSource, Source};
+use crate::values::Cells;
 use bloscpack_dtype::Kind;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
@@ -22,11 +23,19 @@ use std::sync::Arc;
 struct CsvSource<S> {
     lines: Lines<S>,
     schema: Schema,
-    fills: Vec<Option<String>>,
+    fills: Vec<Filling>,
     /// Cells that are taken for empty ones among numbers.
     missing: Vec<String>,
     rows: u64,
     done: u64,
+}
+
+/// What becomes of missing cells of a column.
+enum Filling {
+    /// They get this text, or what its type has for them.
+    Text(Option<String>),
+    /// They stay missing.
+    Nothing,
 }
 
 /// Opens a file of CSV: looks at all of it to find out how many rows it has and of what types they are.
@@ -75,7 +84,10 @@ fn open_separated<S: ReadAt + 'static>(
     let columns = columns
         .map(|(name, guess)| column(name, guess, options))
         .collect::<Result<Vec<_>>>()?;
-    let fills = columns.iter().map(|column| options.filling(column));
+    let fills = columns.iter().map(|column| match column.nullable {
+        true => Filling::Nothing,
+        false => Filling::Text(options.filling(column)),
+    });
     let fills = fills.collect();
     let mut lines = Lines::new(&bytes, delimiter);
     if options.has_header {
@@ -173,9 +185,13 @@ fn names<S: ReadAt>(lines: &mut Lines<S>, options: &ImportOptions) -> Result<Vec
 fn column(name: &str, guess: &Guess, options: &ImportOptions) -> Result<Column> {
     let filled = options.fills.contains_key(name) || options.fill_rest.is_some();
     let Some(given) = options.types.get(name) else {
-        return Ok(Column::new(name, guess.dtype(name, filled)?));
+        let filled = filled || options.keeps_missing;
+        let mut column = Column::new(name, guess.dtype(name, filled)?);
+        column.nullable = may_be_missing(&column, guess, options);
+        return Ok(column);
     };
     let mut column = given.clone();
+    column.nullable = may_be_missing(&column, guess, options);
     match (column.dtype.kind(), column.dtype.itemsize()) {
         (Kind::Bytes, 0) => column.dtype = guess.bytes(name)?,
         (Kind::Text, 0) => column.dtype = guess.text(name)?.with_order(column.dtype.order()),
@@ -189,10 +205,19 @@ fn column(name: &str, guess: &Guess, options: &ImportOptions) -> Result<Column> 
     Ok(column)
 }
 
+/// Whether cells are missing and stay so. No text at all is text.
+fn may_be_missing(column: &Column, guess: &Guess, options: &ImportOptions) -> bool {
+    guess.has_gaps() && !is_string(column) && options.keeps_missing(column)
+}
+
+fn is_string(column: &Column) -> bool {
+    matches!(column.dtype.kind(), Kind::Bytes | Kind::Text)
+}
+
 impl<S: ReadAt> CsvSource<S> {
     fn read(&mut self, rows: u64) -> Result<Batch> {
         let mut batch = Batch {
-            cells: Vec::new(),
+            cells: self.fills.iter().map(Filling::cells).collect(),
             rows: 0,
             columns: vec![Vec::new(); self.schema.columns.len()],
         };
@@ -210,13 +235,14 @@ impl<S: ReadAt> CsvSource<S> {
 /// Adds a row.
 fn push_row(
     schema: &Schema,
-    (fills, missing): (&[Option<String>], &[String]),
+    (fills, missing): (&[Filling], &[String]),
     line: u64,
     cells: &ByteRecord,
     batch: &mut Batch,
 ) -> Result<()> {
     let columns = schema.columns.iter().zip(fills);
-    for ((column, fill), (cell, bytes)) in columns.zip(cells.iter().zip(&mut batch.columns)) {
+    let targets = batch.columns.iter_mut().zip(&mut batch.cells);
+    for ((column, fill), (cell, (bytes, form))) in columns.zip(cells.iter().zip(targets)) {
         let start = bytes.len();
         let len = in_memory(column.row_bytes())?;
         bytes
@@ -226,12 +252,17 @@ fn push_row(
         let row = bytes
             .get_mut(start..)
             .ok_or_else(|| Error::bug("a buffer that grew is shorter than before"))?;
-        let is_text = matches!(column.dtype.kind(), Kind::Bytes | Kind::Text);
-        let cell = match !is_text && is_missing(cell, missing) {
+        let cell = match !is_string(column) && is_missing(cell, missing) {
             true => &[],
             false => cell,
         };
-        put(column, fill.as_deref(), cell, row).map_err(|error| {
+        if let Cells::Present(present) = form {
+            present.push(!cell.is_empty());
+            if cell.is_empty() {
+                continue;
+            }
+        }
+        put(column, fill.text(), cell, row).map_err(|error| {
             let column = column.name.clone();
             damaged(line, CsvError::Cell { column, error })
         })?;
@@ -271,6 +302,23 @@ fn put(
         }
     };
     Ok(parse_row(column, text, row)?)
+}
+
+impl Filling {
+    fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => text.as_deref(),
+            Self::Nothing => None,
+        }
+    }
+
+    /// The form of the rows.
+    fn cells(&self) -> Cells {
+        match self {
+            Self::Text(_) => Cells::Elements,
+            Self::Nothing => Cells::Present(Vec::new()),
+        }
+    }
 }
 
 impl<S: ReadAt> Source for CsvSource<S> {

@@ -2,6 +2,7 @@
 
 mod array;
 mod fields;
+mod fixed;
 mod flat;
 mod nd;
 mod rows;
@@ -10,6 +11,7 @@ mod table;
 
 pub use array::ArraySource;
 pub use fields::FieldsSource;
+pub use fixed::FixedSource;
 pub use flat::{Content, Flat};
 pub use nd::NdSource;
 pub use rows::RowsSource;

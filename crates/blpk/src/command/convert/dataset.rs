@@ -3,10 +3,10 @@
 use bloscpack::{
     Error,
     dataset::{Attributes, CArray, CArrayBuilder, CTable, CTableBuilder, DatasetLayout},
-    exchange::{ArraySource, Source, TableSource, import_array, import_table},
+    exchange::{ArraySource, FixedSource, Source as _, TableSource, import_array, import_table},
     frame::ArrayKind,
     indexed::IndexedReader,
-    open::Inner,
+    open::{Container, Inner, Kind},
     storage::ReadAt,
 };
 
@@ -30,10 +30,12 @@ impl Convert {
         session: &Session,
     ) -> Result<String, Failure> {
         self.check_dtype(opened)?;
-        let new = NewDataset::begin(&self.output, &self.path, session)?;
+        let new = NewDataset::begin(&self.output, self.path(), session)?;
         let same = |found| layout.unwrap_or(found);
         if let (Inner::Table(table), None) = (opened.container.inner(), &self.column) {
             self.table(table, same(table.layout()), &new, session)?;
+        } else if opened.container.kind() == Kind::Table && self.column.is_none() {
+            self.stored_table(opened, same(DatasetLayout::default()), &new, session)?;
         } else if let Some(array) = self.array(opened)? {
             self.like_array(array, same(array.layout()), &new, session)?;
         } else {
@@ -77,11 +79,6 @@ impl Convert {
             Ok(source) => source,
             Err(error) => return Err(new.unfinished(opened.origin.failure(&error))),
         };
-        if source.schema().is_table && self.column.is_none() {
-            let done = self.columns(&mut *source, layout, new, session);
-            drop(source);
-            return done.map_err(|failure| opened.origin.advise(failure));
-        }
         let builder = source.schema().array_builder().map_err(created)?;
         let builder = with_given!(builder.expected_rows(source.rows()), attributes: attributes);
         let builder = self.storage.array(builder).layout(layout);
@@ -96,28 +93,38 @@ impl Convert {
         })
     }
 
-    /// Columns of any input into a table.
-    fn columns(
+    /// A table of python-blosc2, or a Zarr group, into a table.
+    fn stored_table(
         &self,
-        source: &mut dyn Source,
+        opened: &mut Opened,
         layout: DatasetLayout,
         new: &NewDataset<'_>,
         session: &Session,
     ) -> Result<(), Failure> {
+        self.storage.check(ArrayLayout::Dataset(layout))?;
+        let fixed = self.fixed(&mut *opened.container);
+        let mut source = fixed.map_err(|error| new.unfinished(opened.origin.failure(&error)))?;
         let rows = source.rows();
-        let builder = source
-            .schema()
-            .table_builder(|_, array| self.storage.array(array.expected_rows(rows)));
+        let schema = source.schema();
+        let builder =
+            schema.table_builder(|_, column| self.storage.array(column.expected_rows(rows)));
         let builder = self.storage.table(builder)?.layout(layout);
         let builder = builder.replace(new.replaces()).options(options(session));
         let made = builder.create(new.folder());
         let mut made = made.map_err(|error| new.failed(&error))?;
-        import_table(source, &mut made, &mut |_| ()).map_err(|error| self.failed(new, &error))
+        import_table(&mut source, &mut made, &mut |_| ()).map_err(|error| self.failed(new, &error))
+    }
+
+    /// Rows without anything that a dataset has no place for.
+    fn fixed<'a>(&self, container: &'a mut dyn Container) -> bloscpack::Result<FixedSource<'a>> {
+        let longest = FixedSource::longest(container.columns(&self.selection())?)?;
+        let second = container.columns(&self.selection())?;
+        FixedSource::new(second, &longest)
     }
 
     /// The failure to copy into a new dataset, by the side of the error.
     fn failed(&self, new: &NewDataset<'_>, error: &Error) -> Failure {
-        new.failed_from(&quoted(&self.path), error)
+        new.failed_from(&quoted(self.path()), error)
             .if_damaged(VERIFY)
     }
 
@@ -162,7 +169,7 @@ impl Convert {
         let made = builder.create(new.folder());
         let mut made = made.map_err(|error| new.failed(&error))?;
         let source = TableSource::new(table);
-        let mut source = source.map_err(|error| new.unfinished(failure(&self.path, &error)))?;
+        let mut source = source.map_err(|error| new.unfinished(failure(self.path(), &error)))?;
         let mut source = ProgressSource::new(&mut source, session);
         import_table(&mut source, &mut made, &mut |_| ()).map_err(|error| self.failed(new, &error))
     }
@@ -182,11 +189,11 @@ impl Convert {
         let mut rows = None;
         for name in table.names() {
             let array = table.column(name);
-            let array = array.map_err(|error| failure(&self.path, &error))?;
+            let array = array.map_err(|error| failure(self.path(), &error))?;
             if documented && !array.attributes().is_empty() {
                 session.warning(format_args!(
                     "{}: the attributes of column {name} are dropped: the layout {layout} has none for columns",
-                    quoted(&self.path)
+                    quoted(self.path())
                 ));
             }
             rows = rows.max(array.chunk_shape().first().copied());

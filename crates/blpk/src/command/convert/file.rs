@@ -58,7 +58,7 @@ impl Convert {
         match &opened.input {
             Some(input) if opened.is_bloscpack() => self.file_from_file(input, opened, session),
             None if opened.is_bloscpack() => {
-                let input = Input::open_binary(&self.path, session)?;
+                let input = Input::open_binary(self.path(), session)?;
                 self.file_from_file(&input, opened, session)
             }
             _ => self.file_from_rows(opened, session),
@@ -148,13 +148,13 @@ impl Convert {
 
     /// Makes a file from the rows of an array.
     fn file_from_rows(&self, opened: &mut Opened, session: &Session) -> Result<String, Failure> {
-        refuse_within(&self.output, &self.path)?;
+        refuse_within(&self.output, self.path())?;
         let array = match self.array(opened)? {
             Some(array) => Array::of(array),
             None => self.other_array(opened)?,
         };
         let builder = self.array_builder(&array, &opened.origin.name, session)?;
-        let permissions = file_permissions(&self.path);
+        let permissions = file_permissions(self.path());
         let output = Output::create_with(
             permissions,
             Replaces::Compressed,

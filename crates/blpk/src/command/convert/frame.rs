@@ -33,24 +33,35 @@ impl Convert {
             let missing = missing.unwrap_or_else(|| Error::bug("a frame without an array"));
             return Err(opened.origin.failure(&missing));
         }
+        let new = NewFrame::begin(&self.output, self.path(), self.storage.sparse, session)?;
+        self.fill_frame(&new, opened, kind, session)?;
+        let name = new.name();
+        new.commit(session)?;
+        Ok(name)
+    }
+
+    /// Writes the array into a new frame.
+    pub(super) fn fill_frame(
+        &self,
+        new: &NewFrame<'_>,
+        opened: &mut Opened,
+        kind: Option<ArrayKind>,
+        session: &Session,
+    ) -> Result<(), Failure> {
         let array = self.array(opened)?;
-        let new = NewFrame::begin(&self.output, &self.path, self.storage.sparse, session)?;
         if let Inner::NdArray(source) = opened.container.inner() {
             let builder =
                 self.like_frame(source, kind.unwrap_or(source.kind()), opened, session)?;
             let read = &mut |region: &[Range<u64>]| source.read_slice(region);
-            fill(&new, builder, opened, read, session)?;
+            fill(new, builder, opened, read, session)
         } else if let Some(source) = array {
             let builder =
                 self.of_array(source, kind.unwrap_or(ArrayKind::B2nd), opened, session)?;
             let read = &mut |region: &[Range<u64>]| source.read_slice(region);
-            fill(&new, builder, opened, read, session)?;
+            fill(new, builder, opened, read, session)
         } else {
-            self.of_rows(&new, kind.unwrap_or(ArrayKind::B2nd), opened, session)?;
+            self.of_rows(new, kind.unwrap_or(ArrayKind::B2nd), opened, session)
         }
-        let name = new.name();
-        new.commit(session)?;
-        Ok(name)
     }
 
     /// A new array with the settings of this one, unless others are given.

@@ -1,0 +1,116 @@
+//! Tables and arrays into a store of python-blosc2.
+
+use std::path::Path;
+
+use bloscpack::{
+    exchange::import_store,
+    frame::{
+        ArrayKind,
+        store::{create_tree, seal_store},
+    },
+    open::Kind,
+    storage::Key,
+};
+
+use super::Convert;
+use crate::container::Opened;
+use crate::failure::Failure;
+use crate::frame::new::NewFrame;
+use crate::layout::StoreForm;
+use crate::session::Session;
+use crate::store::new::NewStore;
+use crate::store::new_table;
+use crate::text::quoted;
+
+impl Convert {
+    /// Makes a store, and returns its name.
+    pub(super) fn store(
+        &self,
+        opened: &mut Opened,
+        form: StoreForm,
+        session: &Session,
+    ) -> Result<String, Failure> {
+        let new = NewStore::begin(&self.output, self.path(), form, session)?;
+        match opened.container.kind() == Kind::Table && self.column.is_none() {
+            true => self.store_table(opened, &new, session)?,
+            false => self.tree(opened, &new, session)?,
+        }
+        let name = new.name();
+        new.commit(session)?;
+        Ok(name)
+    }
+
+    /// Rows of any table into a new one, whose text keeps its length.
+    fn store_table(
+        &self,
+        opened: &mut Opened,
+        new: &NewStore<'_>,
+        session: &Session,
+    ) -> Result<(), Failure> {
+        let refused = self.storage.refuse_axes();
+        refused.map_err(|failure| new.unfinished(failure))?;
+        if self.paths.len() > 1 {
+            let title = format!(
+                "{} is a table; several inputs must be arrays",
+                opened.origin.name
+            );
+            return Err(new.unfinished(Failure::usage(title)));
+        }
+        let name = opened.origin.name.clone();
+        let mut done = || -> bloscpack::Result<Result<u64, Failure>> {
+            let mut source = opened.container.columns(&self.selection())?;
+            let schema = source.schema().clone();
+            let table = new_table(new, &schema, |_| true, &self.storage, session);
+            let mut table = match table {
+                Ok(table) => table,
+                Err(failure) => return Ok(Err(failure)),
+            };
+            import_store(&mut *source, &mut table, &mut |_| ())?;
+            table.finish().map(Ok)
+        };
+        let done = done();
+        let failed = |error| opened.origin.advise(new.failed_from(&name, &error));
+        done.map_err(failed)?.map(|_| ())
+    }
+
+    /// Arrays into a tree, each under the name of its file.
+    fn tree(
+        &self,
+        first: &mut Opened,
+        new: &NewStore<'_>,
+        session: &Session,
+    ) -> Result<(), Failure> {
+        let folder = new.folder();
+        create_tree(&folder).map_err(|error| new.failed(&error))?;
+        for (number, path) in self.paths.iter().enumerate() {
+            let member = folder.join(format!("{}.b2nd", self.member(path, new)?));
+            if member.exists() {
+                let title = format!("two arrays have the name of {}", quoted(path));
+                return Err(new.unfinished(Failure::usage(title).hint("rename one of them")));
+            }
+            let frame = NewFrame::Member(new, member);
+            match number {
+                0 => self.fill_frame(&frame, first, Some(ArrayKind::B2nd), session)?,
+                _ => {
+                    let opened = self.open(path, session);
+                    let mut opened = opened.map_err(|failure| new.unfinished(failure))?;
+                    self.fill_frame(&frame, &mut opened, Some(ArrayKind::B2nd), session)?;
+                }
+            }
+        }
+        seal_store(&folder).map_err(|error| new.failed(&error))
+    }
+
+    /// The name of an array in a tree: that of its column, or of its file without the ending.
+    fn member(&self, path: &Path, new: &NewStore<'_>) -> Result<String, Failure> {
+        let stem = path.file_stem().and_then(|stem| stem.to_str());
+        let name = self.column.as_deref().or(stem).unwrap_or_default();
+        match Key::root().join(name) {
+            Ok(_) if !name.contains('\\') => Ok(name.to_owned()),
+            _ => {
+                let title = format!("{name:?}, of {}, cannot be a name in a store", quoted(path));
+                Err(new.unfinished(Failure::usage(title).hint("rename it")))
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! `import IN OUT.b2z`: a table of python-blosc2.
+
+use bloscpack::exchange::{ImportOptions, import_store};
+
+use super::Import;
+use crate::dataset::source::{self, ProgressSource};
+use crate::failure::Failure;
+use crate::input;
+use crate::layout::StoreForm;
+use crate::session::Session;
+use crate::status::Status;
+use crate::store::new::NewStore;
+use crate::store::new_table;
+use crate::text::count;
+
+impl Import {
+    /// Makes a store.
+    pub(super) fn store(&self, form: StoreForm, session: &Session) -> Result<Status, Failure> {
+        if self.index || self.expected_rows.is_some() {
+            let title = format!("the layout {form} does not support --index or --expected-rows");
+            return Err(Failure::usage(title).hint("python-blosc2 makes indexes itself"));
+        }
+        self.storage.refuse_axes()?;
+        let name = input::name(&self.input);
+        let new = NewStore::begin(&self.output, &self.input, form, session)?;
+        let options = ImportOptions::new().keep_missing();
+        let opened = self.reading.open(&self.input, options, session);
+        let (source, format) = opened.map_err(|failure| new.unfinished(failure))?;
+        let failed = |error| new.unfinished(source::failure(&name, format, &error));
+        let mut source = source.fields().map_err(failed)?;
+        if !source.schema().is_table {
+            let title = format!("{name} is an array, and import makes stores of tables only");
+            let hint = format!(
+                "blpk import makes a .b2nd of it, and blpk convert X.b2nd OUT.{form} a store of that"
+            );
+            return Err(new.unfinished(Failure::usage(title).hint(hint)));
+        }
+        let keeps_length = |name: &str| self.reading.has_type(name);
+        let schema = source.schema().clone();
+        let mut table = new_table(&new, &schema, keeps_length, &self.storage, session)?;
+        let mut rows = ProgressSource::new(&mut *source, session);
+        import_store(&mut rows, &mut table, &mut |_| ())
+            .map_err(|error| source::advise(new.failed_from(&name, &error), format, &error))?;
+        let rows = table.finish().map_err(|error| new.failed(&error))?;
+        let made = new.name();
+        new.commit(session)?;
+        session.done(format_args!(
+            "{name}, {}, imported into {made}",
+            count(rows, "row")
+        ));
+        Ok(Status::Done)
+    }
+}

@@ -1,0 +1,153 @@
+//! [`FixedSource`]: rows of a fixed length, for a target that has no others.
+
+use super::{Batch, BoxedSource, Schema, Source};
+use crate::cells::is_value_of_nothing;
+use crate::int::{in_memory, to_u64};
+use crate::schema::Column;
+use crate::source::BATCH;
+use crate::values::Cells;
+use bloscpack_dtype::DType;
+use bloscpack_error::{Error, Result};
+use bloscpack_frames::store::{ItemKind, Value};
+
+/// Elements in place of values that vary in length or are missing.
+///
+/// Text gets the length of the longest. Missing floats are not a number, missing times "not a time", missing strings empty;
+/// anything else that is missing is an error.
+pub struct FixedSource<'a> {
+    source: BoxedSource<'a>,
+    schema: Schema,
+}
+
+impl std::fmt::Debug for FixedSource<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FixedSource")
+            .field("schema", &self.schema)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> FixedSource<'a> {
+    /// The characters of the longest text of each column. All text is read.
+    ///
+    /// # Errors
+    /// Returns the errors of the source, and wrong usage for other values of varying length than text.
+    pub fn longest(mut source: BoxedSource<'_>) -> Result<Vec<u64>> {
+        match source.schema().has_varying() {
+            true => longest(&mut *source),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    /// The source, with text of these lengths.
+    ///
+    /// # Errors
+    /// Returns an error for text that is too long for an element.
+    pub fn new(source: BoxedSource<'a>, longest: &[u64]) -> Result<Self> {
+        let mut schema = source.schema().clone();
+        for (column, chars) in schema.columns.iter_mut().zip(longest) {
+            if column.varying.take().is_some() {
+                column.dtype = DType::text((*chars).max(1))?;
+            }
+        }
+        for column in &mut schema.columns {
+            column.nullable = false;
+        }
+        Ok(Self { source, schema })
+    }
+}
+
+/// The characters of the longest text of each column.
+fn longest(source: &mut dyn Source) -> Result<Vec<u64>> {
+    let columns = source.schema().columns.clone();
+    let is_other = |column: &&Column| !matches!(column.varying, None | Some(ItemKind::Text));
+    if let Some(column) = columns.iter().find(is_other) {
+        let name = &column.name;
+        return Err(Error::usage(format!(
+            "column {name:?} has values of varying length, which cannot be stored there; choose others"
+        )));
+    }
+    let mut longest = vec![0; columns.len()];
+    while let Some(batch) = source.next_batch(BATCH)? {
+        for (number, longest) in longest.iter_mut().enumerate() {
+            if let Cells::Varying(values) = batch.cells(number) {
+                let lens = values.iter().filter_map(Value::as_text);
+                let most = lens.map(|text| to_u64(text.chars().count())).max();
+                *longest = most.unwrap_or(0).max(*longest);
+            }
+        }
+    }
+    Ok(longest)
+}
+
+impl Source for FixedSource<'_> {
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn rows(&self) -> u64 {
+        self.source.rows()
+    }
+
+    fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
+        let Some(mut batch) = self.source.next_batch(bytes)? else {
+            return Ok(None);
+        };
+        let cells = std::mem::take(&mut batch.cells);
+        for ((column, bytes), cells) in self
+            .schema
+            .columns
+            .iter()
+            .zip(&mut batch.columns)
+            .zip(cells)
+        {
+            match cells {
+                Cells::Elements => {}
+                Cells::Present(present) => fill(column, bytes, &present)?,
+                Cells::Varying(values) => *bytes = texts(column, &values)?,
+            }
+        }
+        Ok(Some(batch))
+    }
+}
+
+/// Puts elements where they are missing.
+fn fill(column: &Column, bytes: &mut [u8], present: &[bool]) -> Result<()> {
+    if !present.contains(&false) {
+        return Ok(());
+    }
+    if !is_value_of_nothing(&column.dtype) {
+        let (name, dtype) = (&column.name, &column.dtype);
+        return Err(Error::usage(format!(
+            "column {name:?} has missing values, and {dtype} has none for them"
+        )));
+    }
+    let mut element = vec![0; in_memory(column.dtype.itemsize())?];
+    let parsed = column.dtype.parse_text("", &mut element);
+    parsed.map_err(|error| Error::usage(error.to_string()))?;
+    let row = in_memory(column.row_bytes())?.max(1);
+    let rows = bytes.chunks_exact_mut(row).zip(present);
+    for (row, _) in rows.filter(|(_, present)| !**present) {
+        for place in row.chunks_exact_mut(element.len().max(1)) {
+            place.copy_from_slice(&element);
+        }
+    }
+    Ok(())
+}
+
+/// Text as elements.
+fn texts(column: &Column, values: &[Value]) -> Result<Vec<u8>> {
+    let size = in_memory(column.dtype.itemsize())?;
+    let mut bytes = vec![0; size.saturating_mul(values.len())];
+    for (place, value) in bytes.chunks_exact_mut(size.max(1)).zip(values) {
+        let (places, _) = place.as_chunks_mut::<4>();
+        let text = value.as_text().unwrap_or_default();
+        if text.chars().count() > places.len() {
+            return Err(Error::usage("the source has changed since it was measured"));
+        }
+        for (place, char) in places.iter_mut().zip(text.chars()) {
+            *place = u32::from(char).to_le_bytes();
+        }
+    }
+    Ok(bytes)
+}
