@@ -127,3 +127,191 @@ fn links_out_of_a_directory_are_not_followed() {
     let copied = tree.copy(&Selection::default(), &mut Vec::new());
     assert!(copied.is_err());
 }
+
+/// Bytes that a hostile archive of two kilobytes may take.
+const MAX_MEMORY: usize = 16 << 20;
+
+/// A small archive of this library without its digest, which would report every lie at once.
+fn unsealed() -> Vec<u8> {
+    let mut bytes = super::written::archive("nullable");
+    let comment = bytes.len() - 37;
+    bytes.truncate(comment);
+    bytes[comment - 2..].fill(0);
+    bytes
+}
+
+/// Where the records of the directory begin.
+fn records(archive: &[u8]) -> Vec<usize> {
+    let places = 0..archive.len() - 4;
+    places
+        .filter(|at| archive[*at..].starts_with(b"PK\x01\x02"))
+        .collect()
+}
+
+fn put(archive: &mut [u8], at: usize, value: u32, len: usize) {
+    archive[at..at + len].copy_from_slice(&value.to_le_bytes()[..len]);
+}
+
+/// Reads it in bounded memory and time, and finds an error, or the same as in the sound one.
+fn check_lie(archive: Vec<u8>, sound: &str, what: &str) {
+    let (outcome, peak) = testkit::counting::peak_of(|| outcome(archive, sound));
+    assert_ne!(outcome, Outcome::Changed, "{what}");
+    assert!(peak < MAX_MEMORY, "{what}: {peak} bytes of memory");
+}
+
+/// Fields of a record: what they are, where, and of how many bytes.
+const FIELDS: [(&str, usize, usize); 8] = [
+    ("flags", 8, 2),
+    ("method", 10, 2),
+    ("crc", 16, 4),
+    ("packed", 20, 4),
+    ("length", 24, 4),
+    ("name", 28, 2),
+    ("extra", 30, 2),
+    ("offset", 42, 4),
+];
+
+#[test]
+fn lies_in_a_directory_are_errors_in_little_memory() {
+    let whole = unsealed();
+    let sound = content(whole.clone()).unwrap();
+    for (number, record) in records(&whole).into_iter().enumerate() {
+        for (field, at, len) in FIELDS {
+            for value in [0, 1, 8, 100, 0xffff, 0x7fff_ffff, 0xffff_fffe, u32::MAX] {
+                let mut archive = whole.clone();
+                put(&mut archive, record + at, value, len);
+                check_lie(
+                    archive,
+                    &sound,
+                    &format!("{field} of file {number}: {value}"),
+                );
+            }
+        }
+        // Both lengths, so that they agree; and deflated, to as much as that can be.
+        for (method, packed, len) in [
+            (0, 10, 10),
+            (0, u32::MAX - 1, u32::MAX - 1),
+            (8, 200, 200_000),
+            (8, 100, u32::MAX - 1),
+        ] {
+            let mut archive = whole.clone();
+            put(&mut archive, record + 10, method, 2);
+            put(&mut archive, record + 20, packed, 4);
+            put(&mut archive, record + 24, len, 4);
+            check_lie(
+                archive,
+                &sound,
+                &format!("file {number}: {method} {packed} {len}"),
+            );
+        }
+    }
+}
+
+#[test]
+fn files_that_share_bytes_are_refused() {
+    let whole = unsealed();
+    let sound = content(whole.clone()).unwrap();
+    let records = records(&whole);
+    for (one, first) in records.iter().enumerate() {
+        for (other, second) in records
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != one)
+        {
+            let mut archive = whole.clone();
+            archive.copy_within(second + 42..second + 46, first + 42);
+            assert!(content(archive).is_err(), "{one} is where {other} is");
+        }
+    }
+    let end = whole.len() - 22;
+    for (field, at, len) in [("count", 10, 2), ("length", 12, 4), ("offset", 16, 4)] {
+        for value in [0, 1, 0xffff, u32::MAX] {
+            let mut archive = whole.clone();
+            put(&mut archive, end + at, value, len);
+            check_lie(
+                archive,
+                &sound,
+                &format!("{field} of the directory: {value}"),
+            );
+        }
+    }
+}
+
+/// An archive of `embed.b2e` and a deflated file, made by a writer of its own.
+fn bomb(name: &str, len: u64) -> Vec<u8> {
+    use std::io::Write as _;
+    let packed = |content: &mut dyn std::io::Read| {
+        let mut deflated =
+            flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
+        let mut crc = flate2::CrcWriter::new(&mut deflated);
+        std::io::copy(content, &mut crc).unwrap();
+        crc.flush().unwrap();
+        let sum = crc.crc().sum();
+        (deflated.finish().unwrap(), sum)
+    };
+    let embed = bytes("tree.b2e");
+    let stored = (embed.clone(), flate2_crc(&embed), embed.len() as u64, 0u16);
+    let (zeros, crc) = packed(&mut std::io::Read::take(std::io::repeat(0), len));
+    let (mut archive, mut directory) = (Vec::new(), Vec::new());
+    for (name, (content, crc, len, method)) in [("embed.b2e", stored), (name, (zeros, crc, len, 8))]
+    {
+        let at = archive.len() as u32;
+        let mut fields = vec![0u8, 0];
+        fields.extend(method.to_le_bytes());
+        fields.extend([0, 0, 0x21, 0]);
+        for number in [crc, content.len() as u32, len as u32] {
+            fields.extend(number.to_le_bytes());
+        }
+        fields.extend((name.len() as u16).to_le_bytes());
+        fields.extend([0, 0]);
+        archive.extend(b"PK\x03\x04\x14\0");
+        archive.extend(&fields);
+        archive.extend(name.as_bytes());
+        archive.extend(content);
+        directory.extend(b"PK\x01\x02\x14\0\x14\0");
+        directory.extend(&fields);
+        directory.extend([0; 10]);
+        directory.extend(at.to_le_bytes());
+        directory.extend(name.as_bytes());
+    }
+    let at = archive.len() as u32;
+    archive.extend(&directory);
+    archive.extend(b"PK\x05\x06\0\0\0\0\x02\0\x02\0");
+    archive.extend((directory.len() as u32).to_le_bytes());
+    archive.extend(at.to_le_bytes());
+    archive.extend([0, 0]);
+    archive
+}
+
+fn flate2_crc(bytes: &[u8]) -> u32 {
+    let mut crc = flate2::Crc::new();
+    crc.update(bytes);
+    crc.sum()
+}
+
+/// A file that unpacks to far more than the archive has is not unpacked.
+#[test]
+fn a_bomb_is_not_unpacked() {
+    let archive = bomb("x.b2nd", 300 << 20);
+    assert!(archive.len() < 1 << 20);
+    let (read, peak) = testkit::counting::peak_of(|| content(archive));
+    assert!(read.is_err());
+    assert!(peak < MAX_MEMORY, "{peak} bytes of memory");
+}
+
+/// In a directory, too, a file is no longer than it is, whatever its frame says.
+#[cfg(unix)]
+#[test]
+fn a_hole_in_a_file_takes_no_memory() {
+    use bloscpack::open::{OpenOptions, open};
+    let temp = tempfile::tempdir().unwrap();
+    std::fs::copy(super::path("tree.b2e"), temp.path().join("embed.b2e")).unwrap();
+    let hole = std::fs::File::create(temp.path().join("x.b2nd")).unwrap();
+    hole.set_len(1 << 40).unwrap();
+    let (sound, peak) = testkit::counting::peak_of(|| {
+        let mut store = open(temp.path(), &OpenOptions::new().threads(1)).unwrap();
+        store.verify().unwrap().is_sound()
+    });
+    assert!(!sound);
+    assert!(peak < MAX_MEMORY, "{peak} bytes of memory");
+}

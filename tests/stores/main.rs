@@ -1,4 +1,5 @@
-//! Stores of python-blosc2: what it wrote is read, and hostile ones end in an error.
+//! Stores of python-blosc2: what it wrote is read, hostile ones end in an error, and what is written here is checked to the last
+//! bit.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,11 +9,15 @@
 
 mod hostile;
 mod read;
+mod written;
 
 use bloscpack::Result;
 use bloscpack::exchange::Format;
 use bloscpack::open::{Container, OpenOptions, Selection, open_source};
 use std::path::PathBuf;
+
+#[global_allocator]
+static ALLOCATOR: testkit::counting::Counting = testkit::counting::Counting;
 
 /// The path of a store that python-blosc2 4.14.1 has written.
 fn path(name: &str) -> PathBuf {

@@ -1,0 +1,233 @@
+"""Stores that `blpk` writes: python-blosc2 opens them, and both append to them in turns.
+
+A sequence begins with a table that one of the two makes, as `.b2z` or `.b2d`. Steps follow, each by one of the two: rows
+appended by `blpk append` from CSV, and by python-blosc2 rows appended, deleted or set. After each step both read the same values
+as a model has, and `blpk verify` finds nothing. `STORE_SEQUENCES=200` runs that many; the default is fewer."""
+
+import csv
+import dataclasses
+import json
+import os
+import random
+import warnings
+import zipfile
+
+import blosc2
+import numpy
+
+from common import equal, expect
+
+SEQUENCES = int(os.environ.get("STORE_SEQUENCES", 12))
+TREES = 6
+CASES = SEQUENCES + TREES
+WORDS = ("a", "né", "zwölf Wörter", "\u65e5\u672c", "comma, \"quote\"", "line\nend", "x" * 50, "\U0001f600", "1.5 m")
+
+
+def run(tally, blpk, reference, place):
+    warnings.simplefilter("ignore")
+    for seed in range(SEQUENCES):
+        tally.case("sequence %d" % seed, sequence, blpk, place, seed)
+    for seed in range(TREES):
+        tally.case("tree %d" % seed, tree, blpk, place, seed)
+
+
+@dataclasses.dataclass
+class Kind:
+    """A kind of column: how `blpk import` and python-blosc2 describe it, and a function that draws a value."""
+
+    dtype: str
+    spec: object
+    draw: object
+    nullable: bool
+
+
+def kind(rng):
+    name = rng.choice(["i8", "i4", "u2", "f8", "f4", "?", "U9", "text", "M8[us]", "M8[s]", "c16"])
+    nullable = rng.random() < 0.4 and name not in ("U9", "text")
+    null = {"nullable": True, "null_storage": "mask"} if nullable else {}
+    spec, draw = {
+        "i8": (blosc2.int64, lambda: rng.choice([-2**63, 2**63 - 1, rng.randrange(100)])),
+        "i4": (blosc2.int32, lambda: rng.choice([-2**31, 2**31 - 1, rng.randrange(100)])),
+        "u2": (blosc2.uint16, lambda: rng.choice([0, 65535, rng.randrange(100)])),
+        "f8": (blosc2.float64, lambda: rng.choice([-1.5, 1e300, rng.random()])),
+        "f4": (blosc2.float32, lambda: float(numpy.float32(rng.choice([-1.5, 0.25, rng.random()])))),
+        "?": (blosc2.bool, lambda: rng.random() < 0.5),
+        "U9": (lambda **null: blosc2.string(max_length=9), lambda: rng.choice(["b", "né", "abcdefghi", "\U0001f600"])),
+        "text": (lambda **null: blosc2.utf8(), lambda: rng.choice(WORDS)),
+        "M8[us]": (lambda **null: blosc2.timestamp(unit="us", **null), lambda: numpy.datetime64(rng.randrange(-10**15, 10**15), "us")),
+        "M8[s]": (lambda **null: blosc2.timestamp(unit="s", **null), lambda: numpy.datetime64(rng.randrange(-10**9, 10**9), "s")),
+        "c16": (blosc2.complex128, lambda: complex(rng.random(), rng.randrange(-5, 5))),
+    }[name]
+    return Kind("" if name == "text" else name, spec(**null), lambda: None if nullable and rng.random() < 0.3 else draw(), nullable)
+
+
+def drawn(rng, kinds, count):
+    """Rows; the first has no null, since a column all of whose rows are null has no type in CSV."""
+    rows = [{name: kind.draw() for name, kind in kinds.items()} for _ in range(count)]
+    for row in rows[:1]:
+        for name, kind in kinds.items():
+            while row[name] is None:
+                row[name] = kind.draw()
+    return rows
+
+
+def as_csv(path, names, rows):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        lines = csv.writer(file)
+        lines.writerow(names)
+        for row in rows:
+            lines.writerow([cell(row[name]) for name in names])
+    return path
+
+
+def cell(value):
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, complex):
+        return "%r%+rj" % (value.real, value.imag)
+    return str(value)
+
+
+def sequence(blpk, place, seed):
+    rng = random.Random(seed)
+    kinds = {name: kind(rng) for name in rng.sample(["a", "b c", "n\u00e9", "d", "p.q", "p.r", "id"], rng.randrange(1, 6))}
+    names = list(kinds)
+    folder = place.folder()
+    path = str(folder / ("t." + rng.choice(["b2z", "b2d"])))
+    rows = drawn(rng, kinds, rng.choice([1, 3, 50, 700]))
+    if rng.random() < 0.6:
+        types = ",".join("%s=%s" % (name, kind.dtype) for name, kind in kinds.items() if kind.dtype)
+        source = as_csv(folder / "0.csv", names, rows)
+        small = ["--chunklen", rng.choice(["300", "1000"])] if rng.random() < 0.5 else []
+        blpk.ok("import", source, path, *small, *(["--types", types] if types else []))
+        check_nulls(kinds, rows)
+    else:
+        with made(path, kinds) as table:
+            table.extend([tuple(row[name] for name in names) for row in rows])
+    same(blpk, path, kinds, rows, "made")
+    for step in range(rng.randrange(2, 6)):
+        what = rng.choice(["ours", "ours", "theirs", "delete", "set"])
+        more = drawn(rng, kinds, rng.choice([1, 2, 60, 1500]))
+        if what == "ours":
+            blpk.ok("append", path, as_csv(folder / ("%d.csv" % (step + 1)), names, more))
+            rows += more
+        else:
+            with blosc2.CTable.open(path, mode="a") as table:
+                if what == "theirs":
+                    table.extend([tuple(row[name] for name in names) for row in more])
+                    rows += more
+                elif what == "delete":
+                    gone = sorted(rng.sample(range(len(rows)), rng.randrange(0, max(1, len(rows) // 2))))
+                    if rng.random() < 0.3 and len(rows) > 2:
+                        gone = list(range(len(rows) // 2, len(rows)))
+                    if gone:
+                        table.delete(gone)
+                    rows = [row for at, row in enumerate(rows) if at not in set(gone)]
+                else:
+                    name, at = rng.choice(names), rng.randrange(len(rows))
+                    value = more[0][name]
+                    table[name][at] = value
+                    rows[at] = {**rows[at], name: value}
+        same(blpk, path, kinds, rows, "%s in step %d" % (what, step))
+
+
+def check_nulls(kinds, rows):
+    """What CSV does not show: a column without an empty cell may not be null, so it stays without."""
+    for name, kind in kinds.items():
+        if kind.nullable and all(row[name] is not None for row in rows):
+            draw = kind.draw
+            def some(draw=draw):
+                value = draw()
+                while value is None:
+                    value = draw()
+                return value
+            kind.draw, kind.nullable = some, False
+
+
+def made(path, kinds):
+    fields = [(name, kind.spec) for name, kind in kinds.items()]
+    namespace = {"__annotations__": {name: spec.python_type for name, spec in fields}}
+    namespace.update({name: blosc2.field(spec) for name, spec in fields})
+    return blosc2.CTable(dataclasses.dataclass(type("Row", (), namespace)), urlpath=path, mode="w")
+
+
+def same(blpk, path, kinds, rows, when):
+    found = blpk.run("verify", path)
+    expect(found.returncode == 0, "verify of", path, when, found.stdout.decode(), found.stderr.decode())
+    lines = blpk.ok("export", path, "-", "--to", "jsonl").decode().splitlines()
+    ours = [json.loads(line) for line in lines]
+    for name in kinds:
+        wanted = [as_json(row[name], kinds[name].dtype) for row in rows]
+        equal([row[name] for row in ours], wanted, "%s of %s %s, read by blpk" % (name, path, when))
+    with blosc2.CTable.open(path) as table:
+        equal(len(table), len(rows), "rows of %s %s" % (path, when))
+        for name, kind in kinds.items():
+            equal(theirs(table[name], len(rows)), [plain(row[name]) for row in rows],
+                  "%s of %s %s, read by python-blosc2" % (name, path, when))
+
+
+def theirs(column, rows):
+    values = column[:][:rows] if rows else []
+    mask = numpy.ma.getmaskarray(values) if isinstance(values, numpy.ma.MaskedArray) else [False] * rows
+    values = numpy.ma.getdata(values)
+    return [None if missing else plain(value) for value, missing in zip(values, mask)]
+
+
+def plain(value):
+    if value is None or isinstance(value, numpy.datetime64) and numpy.isnat(value):
+        return None
+    if isinstance(value, numpy.datetime64):
+        return int(value.astype("i8"))
+    if isinstance(value, numpy.generic):
+        return value.item()
+    return value
+
+
+def as_json(value, dtype):
+    if dtype == "f4" and value is not None:
+        # The fewest digits that identify it.
+        return float(str(numpy.float32(value)))
+    if isinstance(value, complex):
+        return [value.real, value.imag]
+    if isinstance(value, numpy.datetime64):
+        return str(value)
+    return value
+
+
+def tree(blpk, place, seed):
+    rng, draws = random.Random(seed), numpy.random.default_rng(seed)
+    folder = place.folder()
+    arrays = {}
+    for number in range(rng.randrange(1, 5)):
+        shape = rng.choice([(0, 3), (5,), (1000,), (20, 30), (3, 4, 5)])
+        dtype = rng.choice(["<i4", "<f8", "?", "S5", "<c16", "<u2"])
+        name = "%s%d" % (rng.choice(["a", "b.c", "d e", "\u00e9"]), number)
+        arrays[name] = draws.integers(0, 2 if dtype == "?" else 100, shape).astype(dtype)
+        numpy.save(folder / (name + ".npy"), arrays[name])
+        blpk.ok("import", folder / (name + ".npy"), folder / (name + ".b2nd"))
+    path = folder / ("tree." + rng.choice(["b2z", "b2d"]))
+    blpk.ok("convert", *(folder / (name + ".b2nd") for name in arrays), path)
+    expect(b": ok," in blpk.ok("verify", path), "verify of", path)
+    with blosc2.TreeStore(str(path), mode="r") as store:
+        equal(sorted(store.keys()), sorted("/" + name for name in arrays), "keys of %s" % path)
+        for name, array in arrays.items():
+            found = store["/" + name]
+            expect(found.dtype == array.dtype and (found[()] == array).all(), name, "of", path)
+    with blosc2.TreeStore(str(path), mode="a") as store:
+        store["/more/x"] = numpy.arange(7)
+    expect(b": ok," in blpk.ok("verify", path), "verify of", path, "after a change")
+    if path.suffix == ".b2z":
+        equal(zipfile.ZipFile(path).comment, b"", "comment after a change")
+    for name, array in arrays.items():
+        equal(blpk.ok("cat", "%s/%s" % (path, name)), array.tobytes(), "bytes of %s" % name)
+
+
+if __name__ == "__main__":
+    import sys
+    from common import Command, Place, Tally
+    tally = Tally("store_turns")
+    run(tally, Command(sys.argv[1]), None, Place())
+    print(tally.line())
+    sys.exit(tally.failed > 0)
