@@ -1,40 +1,84 @@
-//! Fingerprints: the digest of a whole frame, in its last bytes.
+//! Fingerprints: two digests in the last bytes of a frame.
+//!
+//! ```text
+//! u64  of all bytes before, where the numbers of threads and an array's shape count as zeros     XXH3, big-endian
+//! u64  of the bytes of these
+//! ```
 //!
 //! The format has 16 bytes for it at the end of the trailer. C-Blosc2 does not look at them, and writes zeros there whenever it
-//! changes a frame: the digest then is not wrong, but gone.
+//! changes a chunk or the trailer: the digest then is not wrong, but gone. Only where it changes a shape, and no chunk, it
+//! leaves them, and writes its own numbers of threads.
 
 use super::Frame;
 use crate::error::FrameError;
 use crate::int::{in_memory, to_u64};
 use crate::part::FramePart;
 use crate::wire::Trailer;
-use crate::wire::header::FrameHeader;
+use crate::wire::header::{FrameHeader, Sizes};
+use crate::wire::kind::ArrayKind;
+use crate::wire::metalayers::Metalayers;
 use bloscpack_error::{IoSide as _, Result};
 use bloscpack_storage::ReadAt;
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::ops::Range;
 use std::path::Path;
-use twox_hash::xxhash3_128::Hasher;
+use twox_hash::XxHash3_64;
+use twox_hash::xxhash3_64::Hasher;
 
 /// Bytes that are read at once.
 const STEP: u64 = 1 << 20;
+/// Where the numbers of threads are, which mean nothing for the data.
+const THREADS: Range<usize> = 63..68;
+/// Bytes before the shape in the description of an array, and bytes of an axis.
+const BEFORE_SHAPE: usize = 4;
+const AXIS: usize = 9;
+
+/// The result of comparing a frame with its fingerprint.
+pub(super) enum Compared {
+    /// They are the same, or there is none.
+    Same,
+    /// Only the shape of the array or a number of threads is another one.
+    Resized(FrameError),
+    /// Anything is.
+    Different(FrameError),
+}
 
 impl Frame {
     /// Compares all bytes of the frame with its fingerprint, if it has one.
     pub(crate) fn check_fingerprint(&self) -> Result<()> {
+        match self.compare_fingerprint()? {
+            Compared::Same => Ok(()),
+            Compared::Resized(error) | Compared::Different(error) => Err(error.into()),
+        }
+    }
+
+    pub(super) fn compare_fingerprint(&self) -> Result<Compared> {
         let (Some(expected), Some(file)) = (self.meta.trailer.fingerprint, self.storage.file())
         else {
-            return Ok(());
+            return Ok(Compared::Same);
         };
-        let len = self.meta.header.frame_len;
-        let digest = digest(file, len - to_u64(Trailer::FINGERPRINT_LEN)).reading()?;
-        match digest == expected {
-            true => Ok(()),
-            false => {
-                let (found, expected) = (hex(&digest), hex(&expected));
-                Err(FrameError::damaged(FramePart::Frame, None, "digest", found, expected).into())
-            }
+        let (header, layers) = (self.meta.header_len(), self.metalayers());
+        let end = self.meta.header.frame_len - to_u64(Trailer::FINGERPRINT_LEN);
+        let found = fingerprint(file, (header, layers), end).reading()?;
+        if found == expected {
+            return Ok(Compared::Same);
         }
+        let error = {
+            let (found, expected) = (hex(&found), hex(&expected));
+            FrameError::damaged(FramePart::Frame, None, "digest", found, expected)
+        };
+        Ok(
+            match found.first_chunk::<8>() == expected.first_chunk::<8>() {
+                true => Compared::Resized(error),
+                false => Compared::Different(error),
+            },
+        )
+    }
+
+    /// Whether it has a fingerprint.
+    pub(crate) fn has_fingerprint(&self) -> bool {
+        self.meta.trailer.fingerprint.is_some()
     }
 }
 
@@ -48,7 +92,8 @@ pub(crate) fn seal(path: &Path) -> Result<()> {
     let len = file.metadata()?.len();
     let mut prefix = [0; FrameHeader::PREFIX_LEN];
     file.read_exact_at(0, &mut prefix)?;
-    if FrameHeader::prefix(&prefix)?.frame_len != len {
+    let prefix = FrameHeader::prefix(&prefix)?;
+    if prefix.frame_len != len {
         return Ok(());
     }
     let tail_len = to_u64(Trailer::TAIL_LEN);
@@ -61,23 +106,69 @@ pub(crate) fn seal(path: &Path) -> Result<()> {
     let end = len - to_u64(Trailer::FINGERPRINT_LEN);
     file.seek(SeekFrom::Start(end - 1))?;
     file.write_all(&[Trailer::FINGERPRINT_KIND])?;
-    let digest = digest(&file, end)?;
+    let header = read_header(&file, prefix.header_len.into())?;
+    let head = (prefix.header_len.into(), &header.metalayers);
+    let fingerprint = fingerprint(&file, head, end)?;
     file.seek(SeekFrom::Start(end))?;
-    file.write_all(&digest)?;
+    file.write_all(&fingerprint)?;
     Ok(file.sync_all()?)
 }
 
-/// The digest of so many bytes: XXH3 of 128 bits, big-endian.
-fn digest(file: &(impl ReadAt + ?Sized), len: u64) -> io::Result<[u8; 16]> {
-    let (mut hasher, mut at, mut buffer) = (Hasher::new(), 0, Vec::new());
-    while at < len {
-        let step = STEP.min(len - at);
+fn read_header(file: &File, len: u64) -> Result<FrameHeader> {
+    let mut bytes = crate::memory::zeroed(FramePart::Header, len)?;
+    file.read_exact_at(0, &mut bytes)?;
+    Ok(FrameHeader::decode_as(&bytes, Sizes::Varying)?)
+}
+
+/// The fingerprint of a frame with this header, whose bytes before it end at `end`.
+fn fingerprint(
+    file: &(impl ReadAt + ?Sized),
+    (header_len, layers): (u64, &Metalayers),
+    end: u64,
+) -> io::Result<[u8; 16]> {
+    let mut header = vec![0; in_memory(header_len).map_err(io::Error::other)?];
+    file.read_exact_at(0, &mut header)?;
+    let mut shape = Vec::new();
+    for place in shape_place(&header, layers).into_iter().chain([THREADS]) {
+        if let Some(place) = header.get_mut(place) {
+            shape.extend_from_slice(place);
+            place.fill(0);
+        }
+    }
+    let mut hasher = Hasher::new();
+    std::hash::Hasher::write(&mut hasher, &header);
+    let (mut at, mut buffer) = (header_len, Vec::new());
+    while at < end {
+        let step = STEP.min(end - at);
         buffer.resize(in_memory(step).map_err(io::Error::other)?, 0);
         file.read_exact_at(at, &mut buffer)?;
-        hasher.write(&buffer);
+        std::hash::Hasher::write(&mut hasher, &buffer);
         at += step;
     }
-    Ok(hasher.finish_128().to_be_bytes())
+    let digests = [
+        std::hash::Hasher::finish(&hasher),
+        XxHash3_64::oneshot(&shape),
+    ];
+    let mut fingerprint = [0; 16];
+    for (to, from) in fingerprint
+        .iter_mut()
+        .zip(digests.map(u64::to_be_bytes).as_flattened())
+    {
+        *to = *from;
+    }
+    Ok(fingerprint)
+}
+
+/// Where the shape of an array is in the header of its frame.
+fn shape_place(header: &[u8], layers: &Metalayers) -> Option<Range<usize>> {
+    let layer = layers.get(ArrayKind::B2nd.name())?;
+    let axes = usize::from(*layer.get(2)?);
+    let at = header
+        .windows(layer.len().max(1))
+        .position(|part| part == layer)?;
+    let start = at + BEFORE_SHAPE;
+    let len = AXIS * axes;
+    (BEFORE_SHAPE + len <= layer.len()).then_some(start..start + len)
 }
 
 fn hex(digest: &[u8]) -> String {
@@ -112,6 +203,30 @@ mod tests {
             let mut bytes = sound.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
             assert!(!is_sound(bytes), "bit {bit}");
+        }
+    }
+
+    #[test]
+    fn a_shape_is_checked_apart() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("x.b2nd");
+        let array = crate::NdArray::of_type::<u16>(&[3, 5]).chunk_shape(&[4, 8]);
+        drop(array.create(&path).unwrap());
+        seal(&path).unwrap();
+        let sound = std::fs::read(&path).unwrap();
+        assert!(Frame::open(&path).unwrap().check_fingerprint().is_ok());
+        let at = sound
+            .windows(9)
+            .position(|part| part == b"\xd3\0\0\0\0\0\0\0\x05");
+        for (at, resized) in [(at.unwrap() + 8, true), (63, true), (56, false)] {
+            let mut bytes = sound.clone();
+            bytes[at] ^= 2;
+            let frame = Frame::from_bytes(bytes).unwrap();
+            let found = frame.compare_fingerprint().unwrap();
+            assert_eq!(matches!(found, Compared::Resized(_)), resized, "byte {at}");
+            assert!(!frame.verify(|_| ()).is_sound());
+            let allowed = frame.verify_allowing(|_| (), || true).is_sound();
+            assert_eq!(allowed, resized, "byte {at}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! [`Frame::verify`]: every chunk, read and decompressed.
 
 use super::Frame;
+use super::fingerprint::Compared;
 use crate::error::FrameError;
 use crate::int::to_u64;
 use crate::part::FramePart;
@@ -54,7 +55,8 @@ impl From<Panicked> for Stop {
 impl Frame {
     /// Reads and decompresses every chunk and every layer of metadata, and compares them with what the frame says.
     ///
-    /// Frames have no checksums: changed bytes that still decompress are not noticed.
+    /// Most frames have no digest: changed bytes that still decompress are not noticed. Those that this library has put into a
+    /// [store](crate::store) have one of all their bytes.
     ///
     /// `progress` is called for each sound chunk, with the bytes of its data, by several threads.
     ///
@@ -68,6 +70,15 @@ impl Frame {
     /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     pub fn verify(&self, progress: impl Fn(u64) + Sync) -> FrameReport {
+        self.verify_allowing(progress, || false)
+    }
+
+    /// The same, where another program may have changed the shape of the array, and nothing else.
+    pub(crate) fn verify_allowing(
+        &self,
+        progress: impl Fn(u64) + Sync,
+        may_be_resized: impl FnOnce() -> bool,
+    ) -> FrameReport {
         let found = Mutex::new((FrameReport::default(), Vec::new(), Vec::new()));
         let slots = 0..self.meta.places.len();
         let done = parallel::for_each(self.coder.threads, slots, |slot| {
@@ -100,8 +111,13 @@ impl Frame {
             report.damages.push(panicked.into());
         }
         self.check_metadata(&mut report);
-        if let Err(error) = self.check_fingerprint() {
-            report.damages.push(error);
+        match self.compare_fingerprint() {
+            Ok(Compared::Same) => {}
+            Ok(Compared::Resized(_)) if may_be_resized() => {}
+            Ok(Compared::Resized(error) | Compared::Different(error)) => {
+                report.damages.push(error.into());
+            }
+            Err(error) => report.damages.push(error),
         }
         self.check_overlaps(&lengths, &mut report.damages);
         match self.storage.unused(&self.meta) {
