@@ -170,7 +170,7 @@ fn rows_are_added() {
     assert!(is_sound_at(temp.path()));
     let mut table = open(temp.path(), &options()).unwrap();
     let csv = exported(&mut *table, Format::Csv).unwrap();
-    assert_eq!(csv, "c\n7\n\n9\n1\n2\n3\n\n");
+    assert_eq!(csv, "c\n7\n\"\"\n9\n1\n2\n3\n\"\"\n");
 }
 
 #[test]

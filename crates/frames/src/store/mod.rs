@@ -227,6 +227,11 @@ impl FrameStore {
     /// byte is compared with it; of all files of an archive, if the path is the root, with their checksums.
     pub fn verify(&self, below: &str) -> FrameReport {
         let mut all = FrameReport::default();
+        if below.is_empty()
+            && let Err(error) = self.embedded.check_fingerprint()
+        {
+            all.damages.push(error.in_file(EMBED_FILE));
+        }
         if let (Some(store), "") = (&self.store, below) {
             let damages = store.verify().into_iter().map(Error::from);
             all.damages.extend(damages);
