@@ -110,12 +110,16 @@ def sequence(blpk, place, seed):
         with made(path, kinds) as table:
             table.extend([tuple(row[name] for name in names) for row in rows])
     same(blpk, path, kinds, rows, "made")
+    # After rows at the end were deleted, python-blosc2 4.14.1 appends text where it does not look for it.
+    has_text, is_cut = any(kind.dtype == "" for kind in kinds.values()), False
     for step in range(rng.randrange(2, 6)):
         what = rng.choice(["ours", "ours", "theirs", "delete", "set"])
+        what = "ours" if is_cut and has_text and what == "theirs" else what
         more = drawn(rng, kinds, rng.choice([1, 2, 60, 1500]))
         if what == "ours":
             blpk.ok("append", path, as_csv(folder / ("%d.csv" % (step + 1)), names, more))
             rows += more
+            is_cut = False
         else:
             with blosc2.CTable.open(path, mode="a") as table:
                 if what == "theirs":
@@ -125,6 +129,7 @@ def sequence(blpk, place, seed):
                     gone = sorted(rng.sample(range(len(rows)), rng.randrange(0, max(1, len(rows) // 2))))
                     if rng.random() < 0.3 and len(rows) > 2:
                         gone = list(range(len(rows) // 2, len(rows)))
+                    is_cut = is_cut or len(rows) - 1 in gone
                     if gone:
                         table.delete(gone)
                     rows = [row for at, row in enumerate(rows) if at not in set(gone)]

@@ -298,7 +298,7 @@ mod tests {
             fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
                 match at.checked_sub(self.0) {
                     Some(at) => self.1.read_at(at, buf),
-                    None => Ok(buf.len()),
+                    None => Ok(crate::convert::min_len(self.0 - at, buf.len())),
                 }
             }
             fn size(&self) -> io::Result<u64> {
