@@ -22,6 +22,7 @@ import pipes
 import read
 import records
 import recovered
+import store_turns
 import stores
 import written
 import zarr
@@ -29,7 +30,7 @@ from common import Command, Place, Tally, prepare_reference
 
 PARTS = {part.__name__: part for part in (
     written, read, pipes, append, habits, recovered, records, datasets, arrays, exchange,
-    chunks2, stores, zarr)}
+    chunks2, stores, store_turns, zarr)}
 
 
 def main():

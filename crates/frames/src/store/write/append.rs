@@ -119,7 +119,7 @@ impl Opening<'_> {
             }
         };
         match &column.layout {
-            Layout::Array | Layout::WideBool => array().map(Values::Fixed),
+            Layout::Array | Layout::WideBool => array().map(Box::new).map(Values::Fixed),
             Layout::Text => {
                 let end = match self.base {
                     0 => 0,
@@ -134,7 +134,7 @@ impl Opening<'_> {
                     words.filter_map(|(word, code)| Some((word.as_text()?.to_owned(), code)));
                 Ok(Values::Codes {
                     words: words.collect(),
-                    codes: array()?,
+                    codes: Box::new(array()?),
                 })
             }
             Layout::Items => {
@@ -158,7 +158,7 @@ impl Opening<'_> {
                 Missing::Element(none.to_le_bytes().to_vec())
             }
             (Nulls::Inherent, ..) => Missing::Refused,
-            (Nulls::Mask, ..) => Missing::Mask(self.mask(mask)?),
+            (Nulls::Mask, ..) => Missing::Mask(Box::new(self.mask(mask)?)),
             (Nulls::Sentinel(_), Layout::WideBool, _) => Missing::Element(vec![u8::MAX]),
             (Nulls::Sentinel(Json::String(text)), Layout::Text, _) => Missing::Text(text.clone()),
             (Nulls::Sentinel(json), _, ColumnKind::Fixed { dtype, .. }) => {

@@ -33,14 +33,14 @@ pub(super) struct ColumnWriter {
 
 /// How values are stored.
 pub(super) enum Values {
-    Fixed(Growing),
+    Fixed(Box<Growing>),
     Text {
-        positions: Growing,
-        bytes: Growing,
+        positions: Box<Growing>,
+        bytes: Box<Growing>,
         end: u64,
     },
     Codes {
-        codes: Growing,
+        codes: Box<Growing>,
         words: HashMap<String, i32>,
     },
 }
@@ -53,7 +53,7 @@ pub(super) enum Missing {
     Element(Vec<u8>),
     /// As this text.
     Text(String),
-    Mask(Mask),
+    Mask(Box<Mask>),
 }
 
 /// Which values are there. The array is created when the first is missing.
@@ -93,11 +93,10 @@ impl Values {
         let mut positions = Growing::create(&positions, &DType::I64, &[], POSITIONS, settings)?;
         positions.push(&[0; 8])?;
         let bytes = Growing::create(&bytes, &DType::U8, &[], TEXT, settings)?;
-        let end = 0;
         Ok(Self::Text {
-            positions,
-            bytes,
-            end,
+            positions: Box::new(positions),
+            bytes: Box::new(bytes),
+            end: 0,
         })
     }
 
@@ -112,8 +111,8 @@ impl Values {
         let mut bytes = Growing::edit(&bytes, options)?;
         bytes.truncate(end)?;
         Ok(Self::Text {
-            positions,
-            bytes,
+            positions: Box::new(positions),
+            bytes: Box::new(bytes),
             end,
         })
     }

@@ -188,7 +188,9 @@ fn new_column(
         ColumnKind::Fixed { dtype, row_shape } => {
             let array = with(&path, ".b2nd");
             let dtype = stored(dtype);
-            Values::Fixed(Growing::create(&array, &dtype, row_shape, grid, settings)?)
+            Values::Fixed(Box::new(Growing::create(
+                &array, &dtype, row_shape, grid, settings,
+            )?))
         }
         ColumnKind::Varying(_) => Values::new_text(&path, settings)?,
         ColumnKind::Unsupported(what) => {
@@ -206,7 +208,7 @@ fn new_column(
         name: column.name.clone(),
         values,
         nulls: match column.nullable {
-            true => Missing::Mask(mask()),
+            true => Missing::Mask(Box::new(mask())),
             false => Missing::Refused,
         },
     })
