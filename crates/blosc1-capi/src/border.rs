@@ -32,7 +32,9 @@ pub(crate) fn guarded(body: impl FnOnce() -> c_int) -> c_int {
 /// A decoder's error as a number.
 pub(crate) fn number_of(error: &ChunkError) -> c_int {
     match error {
-        ChunkError::UnknownCompressor { .. } | ChunkError::NotBuilt { .. } => code::NO_COMPRESSOR,
+        ChunkError::UnknownCompressor { .. }
+        | ChunkError::NotBuilt { .. }
+        | ChunkError::OnlyRead { .. } => code::NO_COMPRESSOR,
         ChunkError::StreamVersion { .. } => code::VERSION,
         _ => code::FAILED,
     }

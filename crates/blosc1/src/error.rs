@@ -136,6 +136,14 @@ pub enum ChunkError {
         /// Name of the cargo feature that adds it.
         feature: &'static str,
     },
+    /// This build reads the format of a compressor, but cannot write it.
+    #[error("this build cannot write {compressor}; enable the cargo feature \"{feature}\"")]
+    OnlyRead {
+        /// Name of the compressor.
+        compressor: &'static str,
+        /// Name of the cargo feature that adds it.
+        feature: &'static str,
+    },
     /// The blocks of the chunk are larger than the decoder's limit.
     #[error("chunk has blocks of {found} bytes, over the limit of {limit}")]
     BlockOverLimit {
@@ -334,6 +342,20 @@ fn token_text(token: Option<u8>) -> String {
 }
 
 impl ChunkError {
+    /// The error of a build that cannot write a compressor.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn not_built(compressor: Compressor) -> Self {
+        let feature = compressor.format().name();
+        match compressor.format().is_available() {
+            true => Self::OnlyRead {
+                compressor: compressor.name(),
+                feature,
+            },
+            false => Self::NotBuilt { feature },
+        }
+    }
+
     /// The category of the error, which says which side must act on it.
     #[must_use]
     pub const fn fault(&self) -> Fault {
@@ -359,7 +381,8 @@ impl ChunkError {
             | Self::StreamVersion { .. }
             | Self::NotInEngine { .. }
             | Self::EngineFailed { .. }
-            | Self::NotBuilt { .. } => Fault::Unsupported,
+            | Self::NotBuilt { .. }
+            | Self::OnlyRead { .. } => Fault::Unsupported,
             Self::BlockOverLimit { .. } | Self::RatioOverLimit { .. } | Self::Memory => {
                 Fault::OverLimit
             }

@@ -116,10 +116,16 @@ impl Compressor {
         }
     }
 
-    /// Whether this build includes it: each format is a cargo feature.
+    /// Whether this build can write it: each format is a cargo feature.
+    ///
+    /// [`CompressorFormat::is_available`] says what it can read, which is more in a build without C.
     #[must_use]
     pub const fn is_available(self) -> bool {
-        self.format().is_available()
+        match self {
+            Self::Lz4hc => cfg!(feature = "lz4"),
+            Self::Zstd => cfg!(feature = "zstd"),
+            Self::Blosclz | Self::Lz4 | Self::Snappy | Self::Zlib => self.format().is_available(),
+        }
     }
 
     /// Its number in an extended header of Blosc 2, which does not have Snappy and leaves 3 unused.
@@ -153,15 +159,15 @@ impl CompressorFormat {
         }
     }
 
-    /// Whether this build can read and write it.
+    /// Whether this build can read it.
     #[must_use]
     pub const fn is_available(self) -> bool {
         match self {
             Self::Blosclz => cfg!(feature = "blosclz"),
-            Self::Lz4 => cfg!(feature = "lz4"),
+            Self::Lz4 => cfg!(any(feature = "lz4", feature = "lz4-pure")),
             Self::Snappy => cfg!(feature = "snappy"),
-            Self::Zlib => cfg!(feature = "zlib"),
-            Self::Zstd => cfg!(feature = "zstd"),
+            Self::Zlib => cfg!(any(feature = "zlib", feature = "zlib-pure")),
+            Self::Zstd => cfg!(any(feature = "zstd", feature = "zstd-pure")),
         }
     }
 

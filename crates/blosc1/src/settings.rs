@@ -142,9 +142,7 @@ impl ChunkSettings {
             return Err(ChunkError::Typesize);
         }
         if !self.compressor.is_available() {
-            return Err(ChunkError::NotBuilt {
-                feature: self.compressor.format().name(),
-            });
+            return Err(ChunkError::not_built(self.compressor));
         }
         Ok(())
     }

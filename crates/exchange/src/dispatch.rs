@@ -32,14 +32,16 @@ pub fn export(
         Format::Tsv => super::csv::write_tsv(source, to, progress),
         #[cfg(not(feature = "csv"))]
         Format::Csv | Format::Tsv => Err(missing(format)),
-        #[cfg(feature = "arrow")]
+        #[cfg(feature = "arrow-write")]
         Format::Arrow => super::arrow::write_arrow(source, to, progress),
-        #[cfg(feature = "arrow")]
+        #[cfg(feature = "arrow-write")]
         Format::ArrowStream => super::arrow::write_arrow_stream(source, to, progress),
         #[cfg(feature = "arrow")]
         Format::Parquet => super::arrow::write_parquet(source, to, progress),
+        #[cfg(not(feature = "arrow-write"))]
+        Format::Arrow | Format::ArrowStream => Err(missing(format)),
         #[cfg(not(feature = "arrow"))]
-        Format::Arrow | Format::ArrowStream | Format::Parquet => Err(missing(format)),
+        Format::Parquet => Err(missing(format)),
     }
 }
 

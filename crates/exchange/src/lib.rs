@@ -64,8 +64,10 @@ mod values;
 
 #[cfg(feature = "record-batches")]
 pub use arrow::{BatchConverter, RecordBatches, catches_panics, of_record_batches, record_batches};
+#[cfg(feature = "arrow-write")]
+pub use arrow::{write_arrow, write_arrow_stream};
 #[cfg(feature = "arrow")]
-pub use arrow::{write_arrow, write_arrow_stream, write_parquet, write_parquet_with};
+pub use arrow::{write_parquet, write_parquet_with};
 // Their types are in the signatures of this crate: whoever uses them needs the same version.
 pub use bytes::write_bytes;
 #[cfg(feature = "csv")]

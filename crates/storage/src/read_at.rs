@@ -224,6 +224,18 @@ impl ReadAt for File {
     }
 }
 
+/// Platforms without files, such as browsers, where this is never reached.
+#[cfg(not(any(unix, windows)))]
+impl ReadAt for File {
+    fn read_at(&self, _: u64, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.metadata().map(|metadata| metadata.len())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -95,6 +95,11 @@ impl WriteAt for File {
         std::os::windows::fs::FileExt::seek_write(self, bytes, at)
     }
 
+    #[cfg(not(any(unix, windows)))]
+    fn write_at(&self, _: u64, _: &[u8]) -> io::Result<usize> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     fn set_len(&self, len: u64) -> io::Result<()> {
         retry(|| Self::set_len(self, len))
     }

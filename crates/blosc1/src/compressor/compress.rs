@@ -8,3 +8,22 @@ pub(super) trait Compress: Send {
     /// result does not fit.
     fn compress(&mut self, src: &[u8], dst: &mut [u8]) -> Option<usize>;
 }
+
+/// Compresses into `dst` with a library that wants room for its worst case, which `room` provides where `dst` is shorter.
+#[cfg(any(feature = "lz4-pure", feature = "snappy"))]
+pub(super) fn compress_with_room(
+    worst: usize,
+    dst: &mut [u8],
+    room: &mut Vec<u8>,
+    compress: impl FnOnce(&mut [u8]) -> Option<usize>,
+) -> Option<usize> {
+    if dst.len() >= worst {
+        return compress(dst);
+    }
+    if room.len() < worst {
+        *room = vec![0; worst];
+    }
+    let len = compress(room)?;
+    dst.get_mut(..len)?.copy_from_slice(room.get(..len)?);
+    Some(len)
+}

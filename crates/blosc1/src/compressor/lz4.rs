@@ -6,7 +6,7 @@
 #![allow(unsafe_code, reason = "calls into the C library")]
 
 use super::compress::Compress;
-use super::lz4_runs;
+use super::lz4_decode;
 use crate::ChunkError;
 use std::os::raw::{c_char, c_int, c_void};
 
@@ -125,7 +125,7 @@ const RUNS: usize = 64;
 /// Decompresses and returns whether the result has exactly `dst.len()` bytes.
 pub(super) fn decompress(src: &[u8], dst: &mut [u8]) -> bool {
     if dst.len() / RUNS >= src.len() {
-        return lz4_runs::decompress(src, dst);
+        return lz4_decode::decompress(src, dst);
     }
     let Some((src_len, dst_len)) = lengths(src, dst) else {
         return false;

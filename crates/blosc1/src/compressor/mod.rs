@@ -1,4 +1,7 @@
 //! The compressors, with a common interface: one stream in, one stream out.
+//!
+//! Three of them have two back ends: a C library, and crates without C, whose modules end in `_pure`. Where a build has both,
+//! `stream` uses the C library.
 
 pub(super) use constant::ConstantStreams;
 pub(super) use noise::NoiseTest;
@@ -13,11 +16,28 @@ mod stream;
 mod blosclz;
 #[cfg(feature = "lz4")]
 mod lz4;
-#[cfg(feature = "lz4")]
-mod lz4_runs;
+#[cfg(any(feature = "lz4", feature = "lz4-pure"))]
+mod lz4_decode;
+#[cfg(feature = "lz4-pure")]
+mod lz4_pure;
 #[cfg(feature = "snappy")]
 mod snappy;
 #[cfg(feature = "zlib")]
 mod zlib;
+#[cfg(feature = "zlib-pure")]
+mod zlib_pure;
 #[cfg(feature = "zstd")]
 mod zstd;
+#[cfg(feature = "zstd-pure")]
+mod zstd_pure;
+
+#[cfg(all(
+    test,
+    feature = "lz4",
+    feature = "lz4-pure",
+    feature = "zlib",
+    feature = "zlib-pure",
+    feature = "zstd",
+    feature = "zstd-pure"
+))]
+mod back_ends;

@@ -1,6 +1,6 @@
 //! Snappy through the crate `snap`.
 
-use super::compress::Compress;
+use super::compress::{Compress, compress_with_room};
 
 /// The compressor with its tables. There are no levels.
 pub(super) struct Encoder {
@@ -24,15 +24,8 @@ impl Compress for Encoder {
         if worst == 0 {
             return None;
         }
-        if dst.len() >= worst {
-            return self.inner.compress(src, dst).ok();
-        }
-        if self.room.len() < worst {
-            self.room = vec![0; worst];
-        }
-        let len = self.inner.compress(src, &mut self.room).ok()?;
-        dst.get_mut(..len)?.copy_from_slice(self.room.get(..len)?);
-        Some(len)
+        let Self { inner, room } = self;
+        compress_with_room(worst, dst, room, |dst| inner.compress(src, dst).ok())
     }
 }
 

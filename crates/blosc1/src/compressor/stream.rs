@@ -6,13 +6,19 @@ use super::compress::Compress;
 use super::constant::ConstantStreams;
 #[cfg(feature = "lz4")]
 use super::lz4;
+#[cfg(all(feature = "lz4-pure", not(feature = "lz4")))]
+use super::lz4_pure as lz4;
 use super::noise::NoiseTest;
 #[cfg(feature = "snappy")]
 use super::snappy;
 #[cfg(feature = "zlib")]
 use super::zlib;
+#[cfg(all(feature = "zlib-pure", not(feature = "zlib")))]
+use super::zlib_pure as zlib;
 #[cfg(feature = "zstd")]
 use super::zstd;
+#[cfg(all(feature = "zstd-pure", not(feature = "zstd")))]
+use super::zstd_pure as zstd;
 use crate::{ChunkError, Compressor, CompressorFormat};
 
 /// Compresses streams, and skips the compressor where the result is known beforehand.
@@ -64,13 +70,13 @@ fn set_up(compressor: Compressor, level: u8) -> Result<Box<dyn Compress>, ChunkE
             level,
             encoder: blosclz::Encoder::new(),
         })),
-        #[cfg(feature = "lz4")]
+        #[cfg(any(feature = "lz4", feature = "lz4-pure"))]
         Compressor::Lz4 => Ok(Box::new(lz4::Encoder::new(level)?)),
         #[cfg(feature = "lz4")]
         Compressor::Lz4hc => Ok(Box::new(lz4::HcEncoder::new(level)?)),
         #[cfg(feature = "snappy")]
         Compressor::Snappy => Ok(Box::new(snappy::Encoder::new())),
-        #[cfg(feature = "zlib")]
+        #[cfg(any(feature = "zlib", feature = "zlib-pure"))]
         Compressor::Zlib => Ok(Box::new(zlib::Encoder::new(level)?)),
         #[cfg(feature = "zstd")]
         Compressor::Zstd => Ok(Box::new(zstd::Encoder::new(level)?)),
@@ -78,13 +84,12 @@ fn set_up(compressor: Compressor, level: u8) -> Result<Box<dyn Compress>, ChunkE
             feature = "blosclz",
             feature = "lz4",
             feature = "snappy",
-            feature = "zlib",
+            any(feature = "zlib", feature = "zlib-pure"),
             feature = "zstd"
         )))]
         missing => {
             let _ = level;
-            let feature = missing.format().name();
-            Err(ChunkError::NotBuilt { feature })
+            Err(ChunkError::not_built(missing))
         }
     }
 }
@@ -108,9 +113,9 @@ impl Compress for Blosclz {
 pub(crate) struct StreamDecoder {
     #[cfg(feature = "snappy")]
     snappy: snappy::Decoder,
-    #[cfg(feature = "zlib")]
+    #[cfg(any(feature = "zlib", feature = "zlib-pure"))]
     zlib: zlib::Decoder,
-    #[cfg(feature = "zstd")]
+    #[cfg(any(feature = "zstd", feature = "zstd-pure"))]
     zstd: zstd::Decoder,
 }
 
@@ -130,20 +135,20 @@ impl StreamDecoder {
         match format {
             #[cfg(feature = "blosclz")]
             CompressorFormat::Blosclz => Ok(blosclz::decompress(src, dst)),
-            #[cfg(feature = "lz4")]
+            #[cfg(any(feature = "lz4", feature = "lz4-pure"))]
             CompressorFormat::Lz4 => Ok(lz4::decompress(src, dst)),
             #[cfg(feature = "snappy")]
             CompressorFormat::Snappy => Ok(self.snappy.decompress(src, dst)),
-            #[cfg(feature = "zlib")]
+            #[cfg(any(feature = "zlib", feature = "zlib-pure"))]
             CompressorFormat::Zlib => Ok(self.zlib.decompress(src, dst)),
-            #[cfg(feature = "zstd")]
+            #[cfg(any(feature = "zstd", feature = "zstd-pure"))]
             CompressorFormat::Zstd => self.zstd.decompress(src, dst),
             #[cfg(not(all(
                 feature = "blosclz",
-                feature = "lz4",
+                any(feature = "lz4", feature = "lz4-pure"),
                 feature = "snappy",
-                feature = "zlib",
-                feature = "zstd"
+                any(feature = "zlib", feature = "zlib-pure"),
+                any(feature = "zstd", feature = "zstd-pure")
             )))]
             missing => {
                 let _ = (src, dst);
@@ -167,9 +172,9 @@ impl StreamDecoder {
         dst: &mut [u8],
     ) -> Result<bool, ChunkError> {
         match format {
-            #[cfg(feature = "lz4")]
+            #[cfg(any(feature = "lz4", feature = "lz4-pure"))]
             CompressorFormat::Lz4 => Ok(lz4::decompress_with(dictionary, src, dst)),
-            #[cfg(feature = "zstd")]
+            #[cfg(any(feature = "zstd", feature = "zstd-pure"))]
             CompressorFormat::Zstd => self.zstd.decompress_with(dictionary, src, dst),
             format => {
                 let _ = (dictionary, src, dst);

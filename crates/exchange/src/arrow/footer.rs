@@ -1,6 +1,6 @@
 //! The end of Arrow and Parquet files: a footer, its length in 4 bytes, and the magic, which is at the beginning, too.
 
-use super::tap::Chunks;
+use super::chunks::Chunks;
 use crate::error::ExchangeError;
 use crate::format::Format;
 use crate::int::to_u64;

@@ -19,6 +19,8 @@
 
 mod batches;
 #[cfg(feature = "arrow")]
+mod chunks;
+#[cfg(feature = "arrow")]
 mod footer;
 mod from;
 mod guard;
@@ -28,14 +30,14 @@ mod parquet;
 mod pieces;
 #[cfg(feature = "arrow")]
 mod read;
-#[cfg(feature = "arrow")]
+#[cfg(feature = "arrow-write")]
 mod tap;
 #[cfg(feature = "arrow")]
 mod thrift;
 mod to;
 mod types;
 mod varying;
-#[cfg(feature = "arrow")]
+#[cfg(feature = "arrow-write")]
 mod write;
 
 pub use batches::{BatchConverter, RecordBatches, of_record_batches, record_batches};
@@ -46,5 +48,5 @@ pub(super) use parquet::open_parquet;
 pub use parquet::{write_parquet, write_parquet_with};
 #[cfg(feature = "arrow")]
 pub(super) use read::open_arrow;
-#[cfg(feature = "arrow")]
+#[cfg(feature = "arrow-write")]
 pub use write::{write_arrow, write_arrow_stream};

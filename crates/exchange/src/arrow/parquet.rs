@@ -1,10 +1,11 @@
 //! Files of Parquet's.
 
+use super::chunks::Chunks;
 use super::footer::footer;
 use super::guard::guarded;
 use super::measure::Plans;
 use super::pieces::ArrowSource;
-use super::tap::{Chunks, Tap, TappedWriter};
+use super::tap::{Tap, TappedWriter};
 use super::thrift;
 use super::to::record_batch;
 use super::types::{TypeMapping, noted, schema_of};

@@ -1,10 +1,10 @@
 //! Columns from a file of Arrow's.
 
+use super::chunks::Chunks;
 use super::footer::footer;
 use super::guard::guarded;
 use super::measure::Plans;
 use super::pieces::ArrowSource;
-use super::tap::Chunks;
 use super::types::noted;
 use crate::error::ExchangeError;
 use crate::format::Format;

@@ -339,10 +339,7 @@ impl FrameBuilder {
             .unwrap_or_else(|| self.compressor.default_level());
         self.check_sizes(level)?;
         if !self.compressor.is_available() {
-            return Err(ChunkError::NotBuilt {
-                feature: self.compressor.format().name(),
-            }
-            .into());
+            return Err(ChunkError::not_built(self.compressor).into());
         }
         let codec = codec_id(self.compressor)?;
         self.metalayers.check_header()?;

@@ -7,6 +7,7 @@ use crate::mutex::locked;
 use crate::{Key, Object, ReadAt};
 use std::io;
 use std::sync::{Arc, Mutex};
+use zlib_rs::{Inflate, InflateFlush, Status};
 
 /// Bytes of the header before a file, without its name.
 pub(super) const HEADER_LEN: u64 = 30;
@@ -15,6 +16,8 @@ const STORED: u16 = 0;
 const DEFLATED: u16 = 8;
 /// The flag of encrypted files.
 const ENCRYPTED: u16 = 1;
+/// Binary logarithm of deflate's window.
+const WINDOW_BITS: u8 = 15;
 /// Deflate makes at most so many bytes of one.
 const MAX_RATIO: u64 = 1032;
 
@@ -154,12 +157,17 @@ impl Deflated {
         let mut packed = zeros(self.member.packed)?;
         self.source.read_exact_at(self.at, &mut packed)?;
         let mut content = zeros(self.member.len)?;
-        let mut unpacker = libdeflater::Decompressor::new();
-        let len = unpacker
-            .deflate_decompress(&packed, &mut content)
-            .map_err(|error| wrong(&format!("cannot be unpacked: {error}")))?;
-        if len != content.len() {
-            return Err(wrong("unpacks to fewer bytes than its header says"));
+        let mut unpacker = Inflate::new(false, WINDOW_BITS);
+        match unpacker.decompress(&packed, &mut content, InflateFlush::Finish) {
+            Ok(Status::StreamEnd) if unpacker.total_out() == self.member.len => {}
+            Ok(Status::StreamEnd) => {
+                return Err(wrong("unpacks to fewer bytes than its header says"));
+            }
+            Ok(_) if unpacker.total_out() == self.member.len => {
+                return Err(wrong("unpacks to more bytes than its header says"));
+            }
+            Ok(_) => return Err(wrong("cannot be unpacked: it is cut short")),
+            Err(error) => return Err(wrong(&format!("cannot be unpacked: {}", error.as_str()))),
         }
         match crc32fast::hash(&content) == self.member.crc {
             true => Ok(content),
