@@ -1,0 +1,96 @@
+//! What the worker and this module call of each other.
+//!
+//! ```text
+//! worker -> module   room(len) -> address: where the request is put
+//!                    call(): answers it
+//!                    answer_at() -> address, answer_len(): JSON
+//! module -> worker   read(file, at, address, len) -> bytes that were read, or -1
+//!                    write(address, len): bytes that are exported
+//!                    progress(done, total), where a total of -1 is not known
+//! ```
+#![allow(
+    unsafe_code,
+    reason = "the border of WebAssembly, where there are only addresses"
+)]
+
+use std::cell::RefCell;
+use std::io;
+
+mod imports {
+    #[link(wasm_import_module = "host")]
+    unsafe extern "C" {
+        pub fn read(file: u32, at: f64, to: *mut u8, len: usize) -> i32;
+        pub fn write(from: *const u8, len: usize);
+        pub safe fn progress(done: f64, total: f64);
+    }
+}
+
+thread_local! {
+    static REQUEST: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static ANSWER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Makes room for a request and returns its address.
+#[unsafe(no_mangle)]
+pub extern "C" fn room(len: usize) -> *mut u8 {
+    REQUEST.with_borrow_mut(|request| {
+        request.clear();
+        request.resize(len, 0);
+        request.as_mut_ptr()
+    })
+}
+
+/// Answers the request.
+#[unsafe(no_mangle)]
+pub extern "C" fn call() {
+    let request = REQUEST.take();
+    ANSWER.set(crate::request::answer(&request));
+}
+
+/// The address of the answer.
+#[unsafe(no_mangle)]
+pub extern "C" fn answer_at() -> *const u8 {
+    ANSWER.with_borrow(Vec::as_ptr)
+}
+
+/// The length of the answer.
+#[unsafe(no_mangle)]
+pub extern "C" fn answer_len() -> usize {
+    ANSWER.with_borrow(Vec::len)
+}
+
+/// Reads from a file of the worker.
+pub fn read(file: u32, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: the worker writes at most `len` bytes to this address, which is that of `buf`.
+    let found = unsafe { imports::read(file, as_float(at), buf.as_mut_ptr(), buf.len()) };
+    match usize::try_from(found) {
+        Ok(found) if found <= buf.len() => Ok(found),
+        _ => Err(io::Error::other("the browser could not read the file")),
+    }
+}
+
+/// Shows how far the work is.
+pub fn progress(done: u64, total: Option<u64>) {
+    imports::progress(as_float(done), total.map_or(-1.0, as_float));
+}
+
+/// Numbers of the worker are floats, which are exact up to 2^53.
+#[expect(clippy::cast_precision_loss, reason = "no file is that long")]
+fn as_float(number: u64) -> f64 {
+    number as f64
+}
+
+/// Where exported bytes go: to the worker.
+pub struct Sink;
+
+impl io::Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // SAFETY: the worker copies `len` bytes from this address, which is that of `bytes`.
+        unsafe { imports::write(bytes.as_ptr(), bytes.len()) };
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,138 @@
+//! Requests and answers, in JSON.
+
+use crate::files::{Files, HostFile};
+use crate::host::Sink;
+use crate::plot;
+use crate::session::{Open, of_error};
+use bloscpack::exchange::Format;
+use bloscpack::open::{Bounds, Part, Selection, Slice};
+use bloscpack::{Error, Result};
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::io::Write;
+
+thread_local! {
+    /// The page shows one input.
+    static OPEN: RefCell<Option<Open>> = const { RefCell::new(None) };
+}
+
+/// Answers a request: an object with the result, or with `error`, and `hint` where there is one.
+///
+/// | `do` | further | result |
+/// |---|---|---|
+/// | `open` | `files`: path and size of each | as `info`; `opened` with an error if it can be checked all the same |
+/// | `info` | | the report, as lines and as JSON |
+/// | `verify` | | counts, and the damages |
+/// | `chunks` | | the chunks to draw |
+/// | `rows` | selection | JSON lines, which are written |
+/// | `export` | selection, `format` | `rows`; the file is written |
+/// | `bytes` | selection | `bytes`; they are written |
+/// | `record` | `number` | its bytes are written |
+/// | `plot` | selection, `bins` | the extremes of each bin |
+/// | `grid` | selection, `width`, `most` | the means of each cell |
+///
+/// A selection is any of `columns`, and one of `rows`, `slice`, `range` or `chunk`.
+#[must_use]
+pub fn answer(request: &[u8]) -> Vec<u8> {
+    let request = serde_json::from_slice(request).unwrap_or(Value::Null);
+    let done = OPEN.with_borrow_mut(|open| act(&request, open));
+    let answer = done.unwrap_or_else(|error| of_error(&error));
+    serde_json::to_vec(&answer).unwrap_or_default()
+}
+
+fn act(request: &Value, slot: &mut Option<Open>) -> Result<Value> {
+    let what = request["do"].as_str().unwrap_or_default();
+    if what == "open" {
+        *slot = None;
+        let open = slot.insert(opened(&request["files"])?);
+        return Ok(open.info().unwrap_or_else(|error| {
+            let mut answer = of_error(&error);
+            answer["opened"] = true.into();
+            answer
+        }));
+    }
+    let open = slot
+        .as_mut()
+        .ok_or_else(|| Error::usage("nothing is open"))?;
+    let selection = selection(request)?;
+    match what {
+        "info" => open.info(),
+        "verify" => open.verify(),
+        "chunks" => open.chunks(),
+        "rows" => export(open, &selection, Format::JsonLines),
+        "export" => export(open, &selection, format(request)?),
+        "bytes" => Ok(json!({"bytes": open.bytes(&selection, &mut Sink)?})),
+        "record" => {
+            let record = open.record(number(request, "number")?)?;
+            Sink.write_all(&record)?;
+            Ok(json!({"bytes": record.len()}))
+        }
+        "plot" => {
+            let bins = usize::try_from(number(request, "bins")?).unwrap_or(usize::MAX);
+            plot::extremes(&mut *open.columns(&selection)?, bins)
+        }
+        "grid" => {
+            let (width, most) = (
+                number(request, "width")?,
+                number(request, "most")?.min(2048),
+            );
+            plot::grid(&mut *open.columns(&selection)?, width, most)
+        }
+        _ => Err(Error::usage(format!("no request {what:?}"))),
+    }
+}
+
+fn export(open: &mut Open, selection: &Selection, format: Format) -> Result<Value> {
+    Ok(json!({"rows": open.export(selection, format, &mut Sink)?}))
+}
+
+/// The only file, or the folder of several.
+fn opened(files: &Value) -> Result<Open> {
+    let files = files.as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut all = Files::default();
+    for (number, file) in (0..).zip(files) {
+        let size = file["size"].as_u64().unwrap_or_default();
+        let one = HostFile { number, size };
+        match file["path"].as_str() {
+            Some(path) => all.add(path, one)?,
+            None => return Open::file(one),
+        }
+    }
+    Open::folder(all)
+}
+
+fn selection(request: &Value) -> Result<Selection> {
+    let part = if let Some(rows) = bounds(&request["rows"]) {
+        Part::Rows(rows)
+    } else if let Some(bytes) = bounds(&request["range"]) {
+        Part::Bytes(bytes)
+    } else if let Some(slice) = request["slice"].as_str() {
+        let slice = slice.parse::<Slice>();
+        Part::Slice(slice.map_err(|error| Error::usage(error.to_string()))?)
+    } else if let Some(chunk) = request["chunk"].as_u64() {
+        Part::Chunk(chunk)
+    } else {
+        Part::All
+    };
+    let columns = request["columns"].as_array().into_iter().flatten();
+    Ok(Selection::of(part).columns(columns.filter_map(Value::as_str)))
+}
+
+/// A range, perhaps without an end.
+fn bounds(value: &Value) -> Option<Bounds> {
+    let start = value.get(0)?.as_u64()?;
+    Some(match value.get(1).and_then(Value::as_u64) {
+        Some(end) => (start..end).into(),
+        None => (start..).into(),
+    })
+}
+
+fn format(request: &Value) -> Result<Format> {
+    let name = request["format"].as_str().unwrap_or_default();
+    Format::of_path(format!("x.{name}")).ok_or_else(|| Error::usage(format!("no format {name:?}")))
+}
+
+fn number(request: &Value, name: &str) -> Result<u64> {
+    let found = request[name].as_u64();
+    found.ok_or_else(|| Error::usage(format!("{name} is missing")))
+}

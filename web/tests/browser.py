@@ -1,0 +1,379 @@
+#!/usr/bin/env python3
+"""Drives the page in headless Chromium, from a folder and without a server.
+
+    web/tests/browser.py BLPK [FOLDER FOR SCREENSHOTS]
+
+BLPK is the command, which makes the inputs and says what the page has to show: reports, errors and exports are compared with its
+own, byte for byte. Needs chromium, chromedriver and the package selenium; `axe.min.js` in web/target/package is used if it is there.
+"""
+
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "web/dist/index.html").as_uri()
+AXE = ROOT / "web/target/package/axe.min.js"
+DATA = ROOT / "testdata"
+BLPK = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
+PICTURES = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else None
+GIGABYTE = 1 << 30
+MOST_MEMORY = 500 << 20
+
+
+def blpk(*words, status=0):
+    done = subprocess.run([BLPK, *map(str, words)], capture_output=True)
+    if status is not None and done.returncode != status:
+        raise AssertionError(f"{words}: {done.returncode}: {done.stderr.decode()}")
+    return done
+
+
+class Case(unittest.TestCase):
+    scheme = "light"
+    size = (1200, 1000)
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="page-"))
+        options = webdriver.ChromeOptions()
+        options.binary_location = shutil.which("chromium")
+        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--force-device-scale-factor=1"):
+            options.add_argument(word)
+        options.add_experimental_option("prefs", {"download.default_directory": str(cls.folder / "saved")})
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
+        cls.browser = webdriver.Chrome(options=options, service=service)
+        cls.browser.set_window_size(*cls.size)
+        cls.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": cls.scheme}]})
+        cls.browser.get(PAGE)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.quit()
+        shutil.rmtree(cls.folder)
+
+    def get(self, name):
+        return self.browser.find_element(By.ID, name)
+
+    def wait(self, condition, seconds=60):
+        return WebDriverWait(self.browser, seconds, 0.05).until(lambda _: condition())
+
+    def is_idle(self):
+        return self.browser.execute_script("return document.body.ariaBusy === 'false'")
+
+    def open(self, path):
+        """Opens a file or a folder; the text of the status line, and whether it is an error."""
+        self.browser.execute_script("document.body.ariaBusy = 'true'; document.getElementById('status').textContent = ''")
+        self.get("folder" if path.is_dir() else "file").send_keys(str(path))
+        self.wait(self.is_idle)
+        return self.get("status").text, "bad" in self.get("status").get_attribute("class")
+
+    def tab(self, name):
+        self.get(f"tab-{name}").click()
+
+    def verdict(self, seconds=60):
+        self.tab("verify")
+        self.get("verify").click()
+        self.wait(lambda: self.get("verdict").text not in ("", "checking"), seconds)
+        return self.get("verdict").text
+
+    def export(self, format_name):
+        """The bytes of the file that is saved."""
+        saved = self.folder / "saved"
+        shutil.rmtree(saved, ignore_errors=True)
+        self.tab("export")
+        Select(self.get("format")).select_by_value(format_name)
+        self.get("export").find_element(By.CSS_SELECTOR, "button").click()
+        self.wait(lambda: self.get("exported").text not in ("", "exporting") or "bad" in self.get("status").get_attribute("class"))
+        if not self.get("exported").text:
+            return None
+        self.wait(lambda: saved.is_dir() and [one for one in saved.iterdir() if one.suffix == f".{format_name}"])
+        return next(saved.iterdir()).read_bytes()
+
+    def picture(self, name):
+        if PICTURES:
+            PICTURES.mkdir(parents=True, exist_ok=True)
+            self.browser.save_screenshot(str(PICTURES / f"{name}.png"))
+
+    def check_log(self):
+        entries = [entry for entry in self.browser.get_log("browser") if entry["level"] == "SEVERE"]
+        self.assertEqual(entries, [])
+
+    def axe(self):
+        """Violations of the rules for accessible pages that axe-core calls serious or critical."""
+        if not AXE.is_file():
+            self.skipTest(f"{AXE} is not there")
+        self.browser.execute_script(AXE.read_text())
+        found = self.browser.execute_async_script("axe.run().then(arguments[0])")
+        return [(one["id"], one["impact"], [node["html"][:120] for node in one["nodes"]][:3])
+                for one in found["violations"] if one["impact"] in ("serious", "critical")]
+
+
+def npy(path, rows, columns=0):
+    shape = f"({rows},)" if not columns else f"({rows}, {columns})"
+    head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"
+    head = head.ljust(117) + "\n"
+    numbers = [((i * 37) % 1009) / 8 for i in range(rows * max(columns, 1))]
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + head.encode() + struct.pack(f"<{len(numbers)}d", *numbers))
+    return path
+
+
+def inputs(folder):
+    """One input of each kind: its name, and whether it has rows."""
+    plain = folder / "plain.bin"
+    plain.write_bytes(bytes(range(256)) * 4000)
+    blpk("compress", "--typesize", "4", plain, folder / "plain.blp")
+    lines = folder / "lines.txt"
+    lines.write_text("".join(f'{{"number": {i}}}\n' for i in range(1000)))
+    blpk("records", "pack", lines, folder / "records.blp")
+    array = npy(folder / "array.npy", 3000, 4)
+    blpk("compress", array, folder / "array.blp")
+    datasets = DATA / "datasets"
+    shutil.copytree(datasets / "bcolz/table_mixed", folder / "table_mixed")
+    shutil.make_archive(str(folder / "zipped"), "zip", folder, "table_mixed")
+    blpk("import", array, folder / "array.b2nd")
+    paths = [folder / name for name in ("plain.blp", "records.blp", "array.blp", "array.npy", "array.b2nd", "table_mixed", "zipped.zip")]
+    paths += [datasets / "blz/be_float64", DATA / "frames/b2nd/b_struct_c.b2nd", DATA / "frames/caterva/d8_i2_low.cat", DATA / "stores/table.b2z"]
+    return [(path.name, path) for path in paths]
+
+
+class Kinds(Case):
+    """Each kind of input is shown, checked, plotted and exported as by the command."""
+
+    def test_each_kind(self):
+        for name, path in inputs(self.folder):
+            with self.subTest(name):
+                text, is_bad = self.open(path)
+                self.assertFalse(is_bad, text)
+                tabs = [tab.get_attribute("id")[4:] for tab in self.get("tabs").find_elements(By.TAG_NAME, "button")]
+                if path.suffix != ".npy":
+                    self.compare_info(path)
+                    self.assertTrue(self.verdict().startswith("sound"), self.get("verdict").text)
+                for view, said in (("plot", "plot-text"), ("map", "map-text"), ("chunks", "chunks-text")):
+                    if view in tabs:
+                        self.tab(view)
+                        self.wait(lambda: self.get(said).text or "bad" in self.get("status").get_attribute("class"))
+                if "table" in tabs:
+                    self.tab("table")
+                    self.wait(lambda: "…" not in self.get("space").text)
+                if "export" in tabs:
+                    self.compare_exports(path)
+                self.check_log()
+
+    def compare_info(self, path):
+        expected = blpk("info", path).stdout.decode().splitlines()[1:]
+        labels = [line.split(":")[0].strip() for line in expected if re.match(r"  \w+:", line)]
+        self.tab("info")
+        shown = [one.text for one in self.get("facts").find_elements(By.TAG_NAME, "dt") if one.text]
+        self.assertEqual(shown, labels)
+
+    def compare_exports(self, path):
+        for kind in ("csv", "npy", "jsonl", "arrow"):
+            source = path
+            out = self.folder / f"expected.{kind}"
+            out.unlink(missing_ok=True)
+            if path.suffix == ".npy":
+                source = self.folder / "array.blp"
+            done = blpk("export", source, out, status=None)
+            if b"feature" in done.stderr:
+                continue
+            found = self.export(kind)
+            if done.returncode:
+                self.assertIsNone(found, f"{path.name} {kind}")
+            else:
+                self.assertEqual(found, out.read_bytes(), f"{path.name} {kind}")
+
+
+def damaged(folder):
+    """40 damaged files and 20 that are made to deceive, the same in every run."""
+    chance = random.Random(26)
+    plain = folder / "plain.bin"
+    plain.write_bytes(bytes((i * i // 50) & 255 for i in range(60_000)))
+    blpk("compress", "--typesize", "2", "--chunk-size", "8K", plain, folder / "sound.blp")
+    sound = (folder / "sound.blp").read_bytes()
+    blpk("import", npy(folder / "array.npy", 300, 40), folder / "sound.b2nd")
+    frame = (folder / "sound.b2nd").read_bytes()
+    for number in range(40):
+        source = frame if number % 4 == 3 else sound
+        bytes_ = bytearray(source)
+        if number % 5 == 4:
+            del bytes_[chance.randrange(len(bytes_)):]
+        else:
+            bytes_[chance.randrange(len(bytes_))] ^= 1 << chance.randrange(8)
+        path = folder / f"damaged{number}.{'b2nd' if source is frame else 'blp'}"
+        path.write_bytes(bytes_)
+        yield path
+    heads = [b"", b"blpk", b"PK\x03\x04", b"\x93NUMPY\x01\x00\xff\xff", frame[:40], sound[:40], b"\x9e\xa8b2frame\x00" + b"\xff" * 90]
+    for number in range(20):
+        bytes_ = bytearray(heads[number] if number < len(heads) else (sound if number % 2 else frame))
+        if number >= len(heads):
+            # Lengths, counts and positions near the limits of their fields.
+            at = chance.randrange(8, 80)
+            bytes_[at:at + 4] = chance.choice([b"\xff\xff\xff\x7f", b"\xff\xff\xff\xff", b"\x00\x00\x00\x80", b"\x7f\xff\xff\xff"])
+        path = folder / f"hostile{number}.{'blp' if number % 2 else 'b2nd'}"
+        path.write_bytes(bytes_)
+        yield path
+
+
+class Damaged(Case):
+    """Damaged and hostile files give the words of the command, and the page goes on."""
+
+    def test_words(self):
+        differs, seen = [], 0
+        for path in damaged(self.folder):
+            status, is_bad = self.open(path)
+            seen += 1
+            if path.read_bytes().startswith(b"\x93NUMPY"):
+                self.assertTrue(is_bad, status)  # the command only imports these
+                continue
+            done = blpk("info", path, status=None)
+            said = re.search(r"error: '[^']*': (.*)", done.stderr.decode())
+            if said and not (is_bad and status.splitlines()[0] == f"{path.name}: {said[1]}"):
+                differs.append((path.name, status, said[1]))
+            lines = blpk("verify", path, status=None).stdout.decode().splitlines()
+            expected = [line.removeprefix(f"{path}: ") for line in lines]
+            expected = [line for line in expected if re.match("damaged|incomplete|refused|failed", line)]
+            if self.get("opened").is_displayed():
+                verdict = self.verdict()
+                found = [one.text for one in self.get("damages").find_elements(By.TAG_NAME, "li")]
+                if verdict == "not checked":
+                    found = [f"{line.split(': ')[0]}: {self.get('status').text.splitlines()[0].removeprefix(path.name + ': ')}" for line in expected[:1]]
+            else:
+                found = [f"{line.split(': ')[0]}: {said[1]}" for line in expected[:1]] if said else []
+            if found != expected:
+                differs.append((path.name, found, expected))
+        self.assertEqual(differs, [])
+        self.assertEqual(seen, 60)
+        self.open(DATA / "frames/b2nd/b_struct_c.b2nd")
+        self.check_log()
+
+
+class Long(Case):
+    """What is long neither stays in memory nor holds the page up."""
+
+    def renderers(self):
+        """Bytes that are resident in the largest process of the browser's pages."""
+        most = 0
+        for status in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                if b"--type=renderer" in status.read_bytes():
+                    text = (status.parent / "status").read_text()
+                    most = max(most, int(re.search(r"VmRSS:\s+(\d+)", text)[1]) << 10)
+            except (OSError, TypeError):
+                pass
+        return most
+
+    def test_a_gigabyte(self):
+        path = self.folder / "long.blp"
+        maker = subprocess.Popen([BLPK, "compress", "--typesize", "8", "-", path], stdin=subprocess.PIPE)
+        block = b"".join(struct.pack("<q", i * 1000 + (i * 2654435761 & 255)) for i in range(1 << 17))
+        for _ in range(GIGABYTE // len(block)):
+            maker.stdin.write(block)
+        maker.stdin.close()
+        self.assertEqual(maker.wait(), 0)
+        self.open(path)
+        before, most, ended = self.renderers(), [0], threading.Event()
+
+        def watch():
+            while not ended.wait(0.05):
+                most[0] = max(most[0], self.renderers())
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        begun = time.monotonic()
+        verdict = self.verdict(600)
+        took = time.monotonic() - begun
+        ended.set()
+        watcher.join()
+        print(f"\n1 GiB ({path.stat().st_size >> 20} MiB packed): {verdict}, {took:.1f} s, {most[0] >> 20} MiB ({before >> 20} before)")
+        self.assertTrue(verdict.startswith("sound"), verdict)
+        self.assertLess(most[0], MOST_MEMORY)
+        # Once more, and cancelled.
+        self.get("verify").click()
+        self.wait(lambda: self.get("cancel").is_displayed())
+        self.get("cancel").click()
+        self.wait(self.is_idle, 10)
+        self.assertEqual(self.get("verdict").text, "not checked")
+        self.tab("bytes")
+        self.wait(lambda: self.get("hex").text)
+
+    def test_a_million_rows(self):
+        path = self.folder / "million.npy"
+        npy(path, 1_000_000)
+        self.open(path)
+        self.tab("table")
+        self.wait(lambda: "…" not in self.get("space").text)
+        self.get("row").clear()
+        self.get("row").send_keys("999990", Keys.ENTER)
+        self.wait(lambda: "999999" in self.get("space").text and "…" not in self.get("space").text)
+        number = ((999_999 * 37) % 1009) / 8
+        self.assertIn(f"999999\n{number}", self.get("space").text)
+        self.get("grid").send_keys(Keys.HOME)
+        self.wait(lambda: self.get("space").text.startswith("0\n"))
+        slow = self.browser.execute_async_script("""
+            const done = arguments[0];
+            const grid = document.getElementById("grid");
+            let [frames, worst, last] = [0, 0, performance.now()];
+            (function step(now) {
+              worst = Math.max(worst, now - last);
+              last = now;
+              grid.scrollTop += 20000;
+              if (++frames < 120) requestAnimationFrame(step);
+              else done({ frames, worst });
+            })(last);""")
+        print(f"\n120 jumps in a table of a million rows: the longest frame took {slow['worst']:.0f} ms")
+        self.assertLess(slow["worst"], 500)
+        self.assertLess(len(self.get("space").find_elements(By.CSS_SELECTOR, "[role=row]")), 100)
+
+
+class Looks(Case):
+    """Every view can be read by a screen reader, in the light, in the dark and on a phone."""
+
+    def test_views(self):
+        path = self.folder / "array.npy"
+        npy(path, 300, 200)
+        blpk("compress", "--chunk-size", "16K", path, self.folder / "array.blp")
+        self.assertEqual(self.axe(), [])
+        self.open(self.folder / "array.blp")
+        for view in ("info", "verify", "table", "plot", "map", "bytes", "chunks", "export"):
+            self.tab(view)
+            self.wait(self.is_idle)
+            time.sleep(0.3)
+            self.picture(f"{self.scheme}-{self.size[0]}-{view}")
+            self.assertEqual(self.axe(), [], view)
+        wide = self.browser.execute_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        self.assertLessEqual(wide, 0)
+
+    def test_keys(self):
+        self.open(self.folder / "array.npy" if (self.folder / "array.npy").exists() else npy(self.folder / "array.npy", 300, 200))
+        self.get("tab-info").send_keys(Keys.ARROW_RIGHT)
+        self.assertEqual(self.browser.switch_to.active_element.get_attribute("id"), "tab-verify")
+
+
+class Dark(Looks):
+    scheme = "dark"
+
+
+class Narrow(Looks):
+    size = (500, 900)
+
+
+if __name__ == "__main__":
+    if BLPK is None:
+        sys.exit(__doc__)
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
