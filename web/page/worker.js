@@ -72,7 +72,8 @@ function taken(as) {
 
 function call(request) {
   const bytes = new TextEncoder().encode(JSON.stringify(request));
-  new Uint8Array(module.memory.buffer, module.room(bytes.length) >>> 0, bytes.length).set(bytes);
+  const room = module.room(bytes.length) >>> 0; // may move the memory
+  new Uint8Array(module.memory.buffer, room, bytes.length).set(bytes);
   module.call();
   const answer = new Uint8Array(module.memory.buffer, module.answer_at() >>> 0, module.answer_len() >>> 0);
   return JSON.parse(new TextDecoder().decode(answer));

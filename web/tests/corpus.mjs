@@ -45,7 +45,9 @@ function check(what, entry) {
 
 const begun = process.hrtime.bigint();
 for (const part of ["bloscpack", "bcolz", "bcolz-legacy", "blz", "carray05", "caterva", "b2nd"]) {
-  const manifest = JSON.parse(fs.readFileSync(path.join(folder, part, "manifest.json")));
+  // Python writes numbers that JSON does not have.
+  const text = fs.readFileSync(path.join(folder, part, "manifest.json"), "utf8").replace(/: (NaN|-?Infinity)/g, ": null");
+  const manifest = JSON.parse(text.replace(/(?<=[[,]\s*)(NaN|-?Infinity)(?=\s*[,\]])/g, "null"));
   for (const entry of manifest.files ?? manifest.datasets ?? manifest.entries) {
     const what = `${part}/${entry.file ?? entry.name}`;
     try {

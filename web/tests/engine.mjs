@@ -37,7 +37,8 @@ export class Engine {
   call(request) {
     const bytes = Buffer.from(JSON.stringify(request));
     this.parts = [];
-    new Uint8Array(this.exports.memory.buffer, this.exports.room(bytes.length) >>> 0, bytes.length).set(bytes);
+    const room = this.exports.room(bytes.length) >>> 0; // may move the memory
+    new Uint8Array(this.exports.memory.buffer, room, bytes.length).set(bytes);
     this.exports.call();
     const answer = new Uint8Array(this.exports.memory.buffer, this.exports.answer_at() >>> 0, this.exports.answer_len() >>> 0);
     return { answer: JSON.parse(new TextDecoder().decode(answer)), written: Buffer.concat(this.parts) };

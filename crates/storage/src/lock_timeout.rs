@@ -68,12 +68,14 @@ impl LockTimeout {
         &self,
         mut attempt: impl FnMut() -> io::Result<Option<T>>,
     ) -> io::Result<Option<T>> {
-        let begun = Instant::now();
+        // Looked at only once there is something to wait for: not every platform has a clock.
+        let mut begun = None;
+        let mut waited = || begun.get_or_insert_with(Instant::now).elapsed();
         let mut pause = FIRST_PAUSE;
         loop {
             match attempt() {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Ok(None) if self.allows(begun.elapsed()) => thread::sleep(pause),
+                Ok(None) if self.allows(waited()) => thread::sleep(pause),
                 done => return done,
             }
             // At most 20 ms before the minimum: it cannot overflow.

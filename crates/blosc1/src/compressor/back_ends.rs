@@ -127,8 +127,8 @@ fn each_reads_what_the_other_writes_and_damage_is_not_read_in_two_ways() {
         "{read} read by both; damaged: {refused} refused by both, and by the one without C or with C alone {stricter:?}"
     );
     assert!(read == 20_000 && refused > 5000, "{read} {refused}");
-    // The C libraries ask less of the fields of a frame, and more of the last match of a stream.
-    assert!(stricter.iter().all(|&count| count < 200), "{stricter:?}");
+    // The C libraries ask less of the fields of a frame: what they refuse is never read.
+    assert!(stricter[0] < 500 && stricter[1] == 0, "{stricter:?}");
 }
 
 #[test]

@@ -49,7 +49,8 @@ pub(crate) struct Salt(pub [u8; 16]);
 impl Salt {
     /// A new salt. The standard library seeds each `RandomState` at random.
     pub(crate) fn random() -> Self {
-        let half = |_| RandomState::new().hash_one(std::process::id());
+        // Keys are random. A platform without processes has no number of one.
+        let half = |half| RandomState::new().hash_one(half);
         Self((u128::from(half(0)) << 64 | u128::from(half(1))).to_le_bytes())
     }
 
