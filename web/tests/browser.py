@@ -177,7 +177,7 @@ class Kinds(Case):
 
     def compare_info(self, path):
         expected = blpk("info", path).stdout.decode().splitlines()[1:]
-        labels = [line.split(":")[0].strip() for line in expected if re.match(r"  \w+:", line)]
+        labels = [line.split(":")[0].strip() for line in expected if re.match(r"  \w[\w ]*:", line)]
         self.tab("info")
         shown = [one.text for one in self.get("facts").find_elements(By.TAG_NAME, "dt") if one.text]
         self.assertEqual(shown, labels)
