@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# Sets up a compiler and an emulator for another platform, and runs cargo for it:
+#
+#   contrib/cross.sh TARGET                      sets up only
+#   contrib/cross.sh TARGET test -p blosc1       cargo test -p blosc1 for TARGET, run under qemu or wine
+#   contrib/cross.sh TARGET env COMMAND...       another command, with the environment that cargo would have
+#
+# TARGET is s390x, aarch64, i686, armv7, windows or macos, or the full name of one of them. Everything is below target/cross,
+# but for the cross compilers, which are Debian's packages. No toolchain needs `rustup target add`: the standard library is
+# built from Debian's source of it. Linux programs are linked statically, so that they need no files of their platform;
+# where the kernel lets this script register qemu, they also start each other. macOS has no linker here: `check` only.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+die() {
+    echo "$0: $*" >&2
+    exit 2
+}
+
+[ $# -gt 0 ] || die "which target? s390x, aarch64, i686, armv7, windows or macos"
+case $1 in
+    s390x*) target=s390x-unknown-linux-gnu tools=s390x-linux-gnu libc=s390x machine=s390x ;;
+    aarch64 | aarch64-unknown*) target=aarch64-unknown-linux-gnu tools=aarch64-linux-gnu libc=arm64 machine=aarch64 ;;
+    i686*) target=i686-unknown-linux-gnu tools=i686-linux-gnu libc=i386 machine=i386 ;;
+    armv7*) target=armv7-unknown-linux-gnueabihf tools=arm-linux-gnueabihf libc=armhf machine=arm ;;
+    windows | x86_64-pc*) target=x86_64-pc-windows-gnu tools=x86_64-w64-mingw32 libc= machine= ;;
+    macos | aarch64-apple*) target=aarch64-apple-darwin tools= libc= machine= ;;
+    *) die "no target '$1'" ;;
+esac
+shift
+cross=$PWD/target/cross
+root=$cross/root
+library=$root/usr/lib/rustlib/src/rust/library
+mkdir -p "$cross/dl"
+exec 9> "$cross/lock"
+flock 9
+
+# installs PACKAGE...: those of them that are missing
+installs() {
+    local missing=() package
+    for package; do
+        dpkg-query -W -f '${Status}\n' "$package" 2> /dev/null | grep -q '^install ok installed' || missing+=("$package")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" > /dev/null
+}
+
+# The compiler that Debian keeps current for its browsers, and the source of the standard library: 130 MB, 0.8 GB unpacked.
+if [ ! -f "$cross/unpacked" ]; then
+    apt-get update -qq
+    (cd "$cross/dl" && apt-get download -qq rustc-web cargo-web rust-web-src libstd-rust-web-dev libstd-rust-web-1.96 \
+        libllvm22 libgit2-1.5 libhttp-parser2.9 libmbedcrypto7 libmbedx509-1 libmbedtls14 2> /dev/null)
+    for package in "$cross"/dl/*.deb; do
+        dpkg -x "$package" "$root"
+        rm "$package"
+    done
+    touch "$cross/unpacked"
+fi
+
+upper=$(tr a-z- A-Z_ <<< "$target")
+under=${target//-/_}
+linker=CARGO_TARGET_${upper}_LINKER
+runner=CARGO_TARGET_${upper}_RUNNER
+case $target in
+    *-linux-*)
+        installs "gcc-$tools" "g++-$tools" "libc6-dev-$libc-cross" qemu-user-static
+        export "$linker=$tools-gcc" "CARGO_TARGET_${upper}_RUSTFLAGS=-C target-feature=+crt-static"
+        [ "$machine" = i386 ] || export "$runner=qemu-$machine-static"
+        ;;
+    *-windows-*)
+        installs "gcc-mingw-w64-x86-64-posix" "g++-mingw-w64-x86-64-posix" wine64
+        export "$linker=$tools-gcc" "$runner=/usr/lib/wine/wine64"
+        export WINEPREFIX=$cross/wine WINEDEBUG=${WINEDEBUG:--all} WINEDLLOVERRIDES="mscoree,mshtml="
+        [ -d "$WINEPREFIX" ] || /usr/lib/wine/wine64 wineboot --init > /dev/null 2>&1
+        ;;
+esac
+
+# Programs of this platform that start others of it need the kernel's help.
+registers() {
+    local places=/proc/sys/fs/binfmt_misc line=/usr/lib/binfmt.d/qemu-$machine.conf
+    [ -e "$places/register" ] || mount -t binfmt_misc binfmt_misc "$places" 2> /dev/null || return 0
+    [ -e "$places/qemu-$machine" ] || [ ! -f "$line" ] || cat "$line" > "$places/register" || true
+}
+case $machine in '' | i386) ;; *) registers ;; esac
+
+export LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu PATH=$root/usr/bin:$PATH RUSTC_BOOTSTRAP=1
+export CARGO_TARGET_DIR=$cross/target
+# Emulated code is slow, its compiler is not; checks of the debug build stay.
+export CARGO_PROFILE_DEV_OPT_LEVEL=${CARGO_PROFILE_DEV_OPT_LEVEL:-2} CARGO_PROFILE_TEST_OPT_LEVEL=${CARGO_PROFILE_TEST_OPT_LEVEL:-2}
+export CARGO_PROFILE_DEV_DEBUG=false CARGO_PROFILE_TEST_DEBUG=false CARGO_INCREMENTAL=0
+if [ ! -f "$cross/fetched" ]; then
+    (cd "$library" && "$root/usr/bin/cargo" fetch --quiet --locked)
+    touch "$cross/fetched"
+fi
+flock -u 9
+
+case ${1:-} in
+    '') ;;
+    env)
+        shift
+        exec "$@"
+        ;;
+    *)
+        verb=$1
+        shift
+        exec "$root/usr/bin/cargo" "$verb" -Zbuild-std=std,panic_unwind,test --target "$target" "$@"
+        ;;
+esac
