@@ -7,10 +7,19 @@
 //! (element, rank) and rows as (rank, element), with four bits for the element: four rotations turn
 //! elements into rows, log2(P) rotations turn rows into elements.
 #![allow(unsafe_code, reason = "loads and stores through pointers")]
-#![cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#![cfg(any(
+    target_arch = "x86_64",
+    all(target_arch = "aarch64", target_endian = "little")
+))]
 
-use super::kernels::{Bytes, Kernels, Ranks, check_bits};
+#[cfg(target_arch = "x86_64")]
+use super::kernels::{Bytes, check_bits};
+use super::kernels::{Kernels, Ranks};
+#[cfg(target_arch = "aarch64")]
+use super::neon::{from_bits, to_bits};
 use super::plain;
+#[cfg(target_arch = "x86_64")]
+use super::plain::from_bits;
 
 /// Bytes in a register.
 const LANE: usize = 16;
@@ -20,7 +29,7 @@ pub(super) const KERNELS: Kernels = Kernels {
     spread,
     gather,
     to_bits,
-    from_bits: plain::from_bits,
+    from_bits,
 };
 
 #[cfg(target_arch = "x86_64")]
@@ -209,10 +218,4 @@ fn to_bits(bytes: &Bytes, rows: &mut [u8], stride: usize) {
             register = unsafe { _mm_add_epi8(register, register) };
         }
     }
-}
-
-#[cfg(target_arch = "aarch64")]
-fn to_bits(bytes: &Bytes, rows: &mut [u8], stride: usize) {
-    check_bits(rows, stride);
-    plain::to_bits(bytes, rows, stride);
 }

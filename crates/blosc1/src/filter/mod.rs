@@ -17,6 +17,7 @@
 
 mod kernels;
 mod lane16;
+mod neon;
 mod plain;
 mod select;
 #[cfg(target_arch = "x86_64")]

@@ -14,7 +14,10 @@ pub(super) fn best() -> &'static Kernels {
 /// All sets that this processor can run, slowest first.
 pub(super) fn available() -> impl Iterator<Item = Kernels> {
     let sets = std::iter::once(plain::KERNELS);
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(any(
+        target_arch = "x86_64",
+        all(target_arch = "aarch64", target_endian = "little")
+    ))]
     let sets = sets.chain(std::iter::once(super::lane16::KERNELS));
     #[cfg(target_arch = "x86_64")]
     let sets = sets.chain(super::x86::kernels());
