@@ -7,7 +7,7 @@
 #
 # TARGET is s390x, aarch64, i686, armv7, windows or macos, or the full name of one of them. Everything is below target/cross,
 # but for the cross compilers, which are Debian's packages. No toolchain needs `rustup target add`: the standard library is
-# built from Debian's source of it. Linux programs are linked statically, so that they need no files of their platform;
+# Debian's for aarch64, and built from Debian's source of it for the others. Linux programs are linked statically, so that they need no files of their platform;
 # where the kernel lets this script register qemu, they also start each other. macOS has no linker here: `check` only.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -58,8 +58,26 @@ if [ ! -f "$cross/unpacked" ]; then
     touch "$cross/unpacked"
 fi
 
+# Debian has the standard library of aarch64 compiled, by the name of another architecture.
+standard_library_of_arm64() {
+    local had version
+    had=$(dpkg --print-foreign-architectures | grep -x arm64) || dpkg --add-architecture arm64
+    apt-get update -qq || true
+    version=$(apt-cache policy rust-web-src | sed -n 's/^  Candidate: //p')
+    (cd "$cross/dl" && apt-get download -qq "libstd-rust-web-dev:arm64=$version") 2> /dev/null || true
+    [ -n "$had" ] || dpkg --remove-architecture arm64
+    for package in "$cross"/dl/*_arm64.deb; do
+        [ ! -f "$package" ] || dpkg -x "$package" "$root"
+        rm -f "$package"
+    done
+}
+if [ "$libc" = arm64 ] && [ ! -d "$root/usr/lib/rustlib/$target" ]; then
+    standard_library_of_arm64
+fi
+standard_library=(-Zbuild-std=std,panic_unwind,test)
+[ ! -d "$root/usr/lib/rustlib/$target" ] || standard_library=()
+
 upper=$(tr a-z- A-Z_ <<< "$target")
-under=${target//-/_}
 linker=CARGO_TARGET_${upper}_LINKER
 runner=CARGO_TARGET_${upper}_RUNNER
 case $target in
@@ -86,8 +104,8 @@ case $machine in '' | i386) ;; *) registers ;; esac
 
 export LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu PATH=$root/usr/bin:$PATH RUSTC_BOOTSTRAP=1
 export CARGO_TARGET_DIR=$cross/target
-# Emulated code is slow, its compiler is not; checks of the debug build stay.
-export CARGO_PROFILE_DEV_OPT_LEVEL=${CARGO_PROFILE_DEV_OPT_LEVEL:-2} CARGO_PROFILE_TEST_OPT_LEVEL=${CARGO_PROFILE_TEST_OPT_LEVEL:-2}
+# Compiling takes longer than running, but for the codecs, whose levels Cargo.toml has.
+export CARGO_PROFILE_DEV_OPT_LEVEL=${CARGO_PROFILE_DEV_OPT_LEVEL:-0} CARGO_PROFILE_TEST_OPT_LEVEL=${CARGO_PROFILE_TEST_OPT_LEVEL:-0}
 export CARGO_PROFILE_DEV_DEBUG=false CARGO_PROFILE_TEST_DEBUG=false CARGO_INCREMENTAL=0
 if [ ! -f "$cross/fetched" ]; then
     (cd "$library" && "$root/usr/bin/cargo" fetch --quiet --locked)
@@ -104,6 +122,6 @@ case ${1:-} in
     *)
         verb=$1
         shift
-        exec "$root/usr/bin/cargo" "$verb" -Zbuild-std=std,panic_unwind,test --target "$target" "$@"
+        exec "$root/usr/bin/cargo" "$verb" ${standard_library[@]+"${standard_library[@]}"} --target "$target" "$@"
         ;;
 esac
