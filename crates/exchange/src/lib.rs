@@ -40,6 +40,11 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
+#[cfg(all(feature = "record-batches", target_endian = "big"))]
+compile_error!(
+    "Arrow has values in the byte order of the machine, and its conversion was only made for little-endian ones"
+);
+
 #[cfg(feature = "record-batches")]
 mod arrow;
 mod bytes;

@@ -10,6 +10,7 @@
 )]
 
 mod blz;
+mod byte_order;
 mod corpus;
 mod crash;
 mod dataset_documents;

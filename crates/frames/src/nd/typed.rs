@@ -3,7 +3,7 @@
 use super::{NdArray, NdArrayBuilder};
 use crate::error::FrameError;
 use crate::int::size_of_u32;
-use bloscpack_dtype::{Element, native};
+use bloscpack_dtype::{DType, Element, native};
 use bloscpack_error::Result;
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ impl NdArray {
 
     /// The elements of a slice, in C order.
     ///
-    /// The array must have a dtype that `T` fits, or no dtype and elements of the same size.
+    /// The array must have a dtype that `T` fits, or no dtype and elements of the same size, which then are little-endian.
     ///
     /// # Errors
     /// Returns [`Usage`](bloscpack_error::Category::Usage) for elements of another type, and the errors of
@@ -45,9 +45,7 @@ impl NdArray {
     pub fn read<T: Element>(&self, slice: &[Range<u64>], out: &mut [T]) -> Result<()> {
         self.check_type::<T>()?;
         self.read_slice_into(slice, bytemuck::cast_slice_mut(out))?;
-        if let Some(dtype) = &self.dtype {
-            native::turn(dtype, out);
-        }
+        native::turn(&self.dtype_as::<T>(), out);
         Ok(())
     }
 
@@ -58,18 +56,18 @@ impl NdArray {
     /// [`write_slice`](Self::write_slice).
     pub fn write<T: Element>(&mut self, slice: &[Range<u64>], values: &[T]) -> Result<()> {
         self.check_type::<T>()?;
-        let is_native = self
-            .dtype
-            .as_ref()
-            .is_none_or(|dtype| !native::is_turned::<T>(dtype));
-        if is_native {
+        let dtype = self.dtype_as::<T>();
+        if !native::is_turned::<T>(&dtype) {
             return self.write_slice(slice, bytemuck::cast_slice(values));
         }
         let mut turned = values.to_vec();
-        if let Some(dtype) = &self.dtype {
-            native::turn(dtype, &mut turned);
-        }
+        native::turn(&dtype, &mut turned);
         self.write_slice(slice, bytemuck::cast_slice(&turned))
+    }
+
+    /// The dtype of elements that are `T`. Without one they are little-endian, as the machines were that wrote them.
+    fn dtype_as<T: Element>(&self) -> DType {
+        self.dtype.clone().unwrap_or(T::DTYPE)
     }
 
     fn check_type<T: Element>(&self) -> Result<()> {

@@ -8,6 +8,7 @@
     reason = "a test fails by panicking, and its numbers are small"
 )]
 
+mod byte_order;
 mod corpus;
 mod crash;
 mod errors;
