@@ -119,6 +119,16 @@ pub(crate) fn retry<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result
     }
 }
 
+/// Whether this is the error of a file system that cannot sync a directory, because it has nothing to sync there. On macOS,
+/// where a sync is `F_FULLFSYNC`, such file systems have another error.
+#[cfg(unix)]
+pub(crate) fn cannot_sync(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@ use super::folders::{FOLDER, Folders, folder_in};
 use super::{HOLE, NOT_A_FILE, NOT_A_FOLDER, at, invalid, or_none, require, split};
 use crate::owners::copy_owners;
 use crate::tree::{Entry, EntryKind, Guard, Handle, Key, Object, Store};
-use crate::write_at::retry;
+use crate::write_at::{cannot_sync, retry};
 use crate::{Access, Lock, LockMode, WriteAt};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use std::ffi::OsStr;
@@ -363,10 +363,7 @@ fn make_folder(folder: &File, name: &str) -> io::Result<()> {
 
 fn sync(file: &File) -> io::Result<()> {
     match retry(|| file.sync_all()) {
-        // Some file systems cannot sync a directory, because they have nothing to sync there.
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput && file.metadata()?.is_dir() => {
-            Ok(())
-        }
+        Err(error) if cannot_sync(&error) && file.metadata()?.is_dir() => Ok(()),
         done => done,
     }
 }
