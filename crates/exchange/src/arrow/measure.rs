@@ -90,7 +90,7 @@ fn column(format: Format, field: &Field, given: Option<&Column>) -> Result<Plan>
     let noted = field.metadata().get(DTYPE);
     let noted = noted.and_then(|text| DType::parse(text).ok());
     match (given, noted) {
-        (Some(given), _) if given.dtype.itemsize() == 0 && is_string(data_type) => {
+        (Some(given), _) if given.dtype.itemsize() == 0 && plan.is_of_strings() => {
             let text = *given.dtype.kind() == Kind::Text;
             plan.elements = Elements::Strings { text, longest: 0 };
         }
@@ -135,6 +135,10 @@ fn unsupported(format: Format, column: &str, found: String) -> ExchangeError {
 }
 
 impl Plan {
+    fn is_of_strings(&self) -> bool {
+        matches!(self.elements, Elements::Strings { .. })
+    }
+
     fn of(format: Format, field: &Field) -> Result<Self> {
         let (shape, data_type) = unlisted(format, field)?;
         let elements = match data_type {
