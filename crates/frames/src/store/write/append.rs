@@ -5,7 +5,7 @@ use super::column::{ColumnWriter, Mask, Missing, Values, with};
 use super::growing::{Grid, Growing};
 use super::table::TableWriter;
 use crate::FrameOptions;
-use crate::int::to_u64;
+use crate::int::{in_memory, to_u64};
 use crate::nd::NdArrayBuilder;
 use crate::store::error::StoreError;
 use crate::store::table::{
@@ -164,8 +164,8 @@ impl Opening<'_> {
             (Nulls::Sentinel(json), _, ColumnKind::Fixed { dtype, .. }) => {
                 let sentinel = Sentinel::of(json, dtype).ok_or_else(refused)?;
                 let element = sentinel.element(dtype).ok_or_else(refused)?;
-                let size = usize::try_from(dtype.itemsize()).unwrap_or(0).max(1);
-                let row = usize::try_from(column.row_bytes()).unwrap_or(0);
+                let size = in_memory(dtype.itemsize())?.max(1);
+                let row = in_memory(column.row_bytes())?;
                 Missing::Element(element.repeat(row / size))
             }
             _ => return Err(refused().into()),

@@ -2,7 +2,7 @@
 
 use super::Settings;
 use crate::FrameOptions;
-use crate::int::{in_memory, to_u64, to_usize};
+use crate::int::{in_memory, to_u64};
 use crate::nd::NdArray;
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
@@ -108,11 +108,12 @@ impl Growing {
     /// Adds whole rows.
     pub fn push(&mut self, mut bytes: &[u8]) -> Result<()> {
         while !bytes.is_empty() {
-            let room = self.room() - self.pending.len();
+            let full = self.room()?;
+            let room = full - self.pending.len();
             let (now, later) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
             bytes = later;
             self.pending.extend_from_slice(now);
-            if self.pending.len() == self.room() {
+            if self.pending.len() == full {
                 self.write()?;
             }
         }
@@ -132,12 +133,12 @@ impl Growing {
     }
 
     /// Bytes from the stored rows to the end of their chunk.
-    fn room(&self) -> usize {
+    fn room(&self) -> Result<usize> {
         let chunk = self.grid().chunk.max(1);
         let filled = self.stored() % u64::from(chunk);
         // No chunk is longer than 2 GiB.
-        let rows = to_usize(chunk) - usize::try_from(filled).unwrap_or(0);
-        rows.saturating_mul(self.row)
+        let rows = in_memory(u64::from(chunk) - filled)?;
+        Ok(rows.saturating_mul(self.row))
     }
 
     fn write(&mut self) -> Result<()> {
