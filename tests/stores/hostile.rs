@@ -255,14 +255,15 @@ fn bomb(name: &str, len: u64) -> Vec<u8> {
     let (mut archive, mut directory) = (Vec::new(), Vec::new());
     for (name, (content, crc, len, method)) in [("embed.b2e", stored), (name, (zeros, crc, len, 8))]
     {
-        let at = archive.len() as u32;
+        let at = u32::try_from(archive.len()).unwrap();
         let mut fields = vec![0u8, 0];
         fields.extend(method.to_le_bytes());
         fields.extend([0, 0, 0x21, 0]);
-        for number in [crc, content.len() as u32, len as u32] {
-            fields.extend(number.to_le_bytes());
+        let packed = content.len() as u64;
+        for number in [u64::from(crc), packed, len] {
+            fields.extend(u32::try_from(number).unwrap().to_le_bytes());
         }
-        fields.extend((name.len() as u16).to_le_bytes());
+        fields.extend(u16::try_from(name.len()).unwrap().to_le_bytes());
         fields.extend([0, 0]);
         archive.extend(b"PK\x03\x04\x14\0");
         archive.extend(&fields);
@@ -274,10 +275,10 @@ fn bomb(name: &str, len: u64) -> Vec<u8> {
         directory.extend(at.to_le_bytes());
         directory.extend(name.as_bytes());
     }
-    let at = archive.len() as u32;
+    let at = u32::try_from(archive.len()).unwrap();
     archive.extend(&directory);
     archive.extend(b"PK\x05\x06\0\0\0\0\x02\0\x02\0");
-    archive.extend((directory.len() as u32).to_le_bytes());
+    archive.extend(u32::try_from(directory.len()).unwrap().to_le_bytes());
     archive.extend(at.to_le_bytes());
     archive.extend([0, 0]);
     archive

@@ -1,5 +1,11 @@
 //! Arrays and groups in stores: written, read, damaged.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::single_range_in_vec_init,
+    reason = "a test fails by panicking, and reads slices of one axis"
+)]
+
 use bloscpack_dtype::{ByteOrder, DType};
 use bloscpack_error::{Category, Result};
 use bloscpack_storage::{Key, Memory};
