@@ -268,6 +268,10 @@ impl StorageArgs {
         if let (Some(rows), Some(first)) = (self.chunklen, new.chunk_shape.first_mut()) {
             *first = rows.get();
         }
+        if self.chunks_per_superchunk.is_some() && new.dtype.fields().is_some() {
+            let title = "zarr-python opens no shards of elements that have fields";
+            return Err(Failure::usage(title).hint("omit --chunks-per-superchunk"));
+        }
         new.chunks_per_shard = self.chunks_per_superchunk.map_or(1, NonZeroU64::get);
         Ok(())
     }

@@ -8,7 +8,7 @@ use bloscpack::{
         ArrayKind,
         store::{create_tree, seal_store},
     },
-    open::Kind,
+    open::{Inner, Kind},
     storage::Key,
 };
 
@@ -57,6 +57,13 @@ impl Convert {
             return Err(new.unfinished(Failure::usage(title)));
         }
         let name = opened.origin.name.clone();
+        if let Inner::Table(table) = opened.container.inner()
+            && !table.attributes().is_empty()
+        {
+            session.warning(format_args!(
+                "{name}: the attributes are dropped: they are not written into stores"
+            ));
+        }
         let mut done = || -> bloscpack::Result<Result<u64, Failure>> {
             let mut source = opened.container.columns(&self.selection())?;
             let schema = source.schema().clone();
