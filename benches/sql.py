@@ -69,7 +69,7 @@ print((time.perf_counter() - begun) * 1e3, resource.getrusage(resource.RUSAGE_SE
 
 # Numbers and days of the two tables, for the peers that have no dates.
 MAKE = r'''
-import os, sys
+import dataclasses, os, sys
 folder = sys.argv[1]
 import numpy as np, pyarrow as pa, pyarrow.parquet as pq
 WANTED = {
@@ -82,7 +82,15 @@ for table, names in WANTED.items():
         if pa.types.is_date32(read[name].type):
             read = read.set_column(at, name, read[name].cast("int32"))
     import blosc2
-    blosc2.CTable.from_arrow(read.schema, read.to_batches(), urlpath=f"{folder}/{table}.b2z").close()
+    kinds = {"int64": blosc2.int64, "int32": blosc2.int32, "double": blosc2.float64}
+    python = {"int64": int, "int32": int, "double": float}
+    fields = [(name, python[str(read[name].type)], blosc2.field(kinds[str(read[name].type)]())) for name in names]
+    rows = np.empty(len(read), [(name, np.asarray(read[name][:1]).dtype) for name in names])
+    for name in names:
+        rows[name] = np.asarray(read[name])
+    stored = blosc2.CTable(dataclasses.make_dataclass("Row", fields), urlpath=f"{folder}/{table}.b2z", mode="w")
+    stored.extend(rows)
+    stored.close()
     import bcolz
     columns = [np.asarray(read[name]) for name in names]
     os.makedirs(folder + "/bcolz", exist_ok=True)
