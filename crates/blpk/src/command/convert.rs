@@ -40,7 +40,7 @@ use bloscpack::open::internal::size;
 /// is unknown, it is the default of the codec. Zarr takes whole chunks of datasets and Bloscpack files as they are, unless
 /// settings are given.
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, override_usage = "blpk convert [OPTIONS] <PATH>... <OUT>")]
 pub struct Convert {
     /// Layout of a new dataset: bcolz, blz, blz-doc or carray-doc; of a new frame: caterva or b2nd; of a new store: b2z or b2d; or
     /// zarr2 or zarr3 (zarr)
@@ -71,12 +71,16 @@ pub struct Convert {
     json: bool,
 
     /// Dataset, frame, Zarr array or Bloscpack file to read; several for a tree of arrays
-    #[arg(value_name = "PATH", required = true)]
-    paths: Vec<PathBuf>,
+    #[arg(value_name = "PATH")]
+    first: PathBuf,
 
     /// Directory or file to make
     #[arg(value_name = "OUT")]
-    output: PathBuf,
+    second: PathBuf,
+
+    // A last argument after any number of others could not have an option before it.
+    #[arg(value_name = "OUT", hide = true)]
+    more: Vec<PathBuf>,
 }
 
 const EXAMPLES: &str = "\
@@ -110,7 +114,7 @@ impl Convert {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let mut opened = self.open(self.path(), session)?;
         let goal = self.goal(opened.container.kind())?;
-        if self.paths.len() > 1 && !matches!(goal, Goal::Store(_)) {
+        if self.paths().len() > 1 && !matches!(goal, Goal::Store(_)) {
             let title = "several arrays only become a store, a tree of them";
             return Err(Failure::usage(title).hint("let OUT end in .b2z or .b2d"));
         }
@@ -129,8 +133,20 @@ impl Convert {
 
     /// The first input.
     fn path(&self) -> &Path {
-        // clap has made sure that there is one.
-        self.paths.first().map_or(Path::new(""), PathBuf::as_path)
+        &self.first
+    }
+
+    /// All inputs.
+    fn paths(&self) -> impl ExactSizeIterator<Item = &Path> {
+        let mut all = vec![self.first.as_path(), &self.second];
+        all.extend(self.more.iter().map(PathBuf::as_path));
+        all.pop();
+        all.into_iter()
+    }
+
+    /// The last argument.
+    fn output(&self) -> &Path {
+        self.more.last().unwrap_or(&self.second)
     }
 
     fn open(&self, path: &Path, session: &Session) -> Result<Opened, Failure> {
@@ -153,11 +169,11 @@ impl Convert {
         };
         let hint = "choose another name, or omit --layout and --format";
         let is_given = self.layout.is_some() || self.format.is_some();
-        match (target::promised(&self.output), goal) {
+        match (target::promised(self.output()), goal) {
             (Some(Target::Layout(ArrayLayout::Store(form))), goal) => match goal {
                 Goal::Store(given) if given == form => Ok(goal),
                 _ if is_given => Err(target::mismatch(
-                    &self.output,
+                    self.output(),
                     "a store of python-blosc2",
                     hint,
                 )),
@@ -167,13 +183,13 @@ impl Convert {
             (Some(Target::Layout(ArrayLayout::Zarr(_))), Goal::Zarr(_)) => Ok(goal),
             (Some(Target::Layout(ArrayLayout::Frame(_))), Goal::Frame(_)) => Ok(goal),
             (Some(Target::File), _) if is_given => {
-                Err(target::mismatch(&self.output, "a Bloscpack file", hint))
+                Err(target::mismatch(self.output(), "a Bloscpack file", hint))
             }
             (Some(Target::Layout(ArrayLayout::Zarr(_))), _) if is_given => {
-                Err(target::mismatch(&self.output, "a Zarr array", hint))
+                Err(target::mismatch(self.output(), "a Zarr array", hint))
             }
             (Some(Target::Layout(_)), _) if is_given => {
-                Err(target::mismatch(&self.output, "a Blosc2 frame", hint))
+                Err(target::mismatch(self.output(), "a Blosc2 frame", hint))
             }
             (Some(Target::File), _) => Ok(Goal::File),
             (Some(Target::Layout(ArrayLayout::Zarr(version))), _) => Ok(Goal::Zarr(version)),

@@ -30,7 +30,7 @@ impl Convert {
         session: &Session,
     ) -> Result<String, Failure> {
         self.check_dtype(opened)?;
-        let new = NewDataset::begin(&self.output, self.path(), session)?;
+        let new = NewDataset::begin(self.output(), self.path(), session)?;
         let same = |found| layout.unwrap_or(found);
         if let (Inner::Table(table), None) = (opened.container.inner(), &self.column) {
             self.table(table, same(table.layout()), &new, session)?;

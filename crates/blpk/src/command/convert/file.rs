@@ -81,7 +81,7 @@ impl Convert {
         let survey = survey.map_err(|error| opened.origin.failure(&error))?;
         let builder = self.file_builder(&survey, name, session)?;
         input.rewind().map_err(|error| Failure::io(name, &error))?;
-        let mut output = Output::create_binary(&self.output, &[input], session)?;
+        let mut output = Output::create_binary(self.output(), &[input], session)?;
         let mut decoder = Decoder::builder()
             .threads(session.threads)
             .limits(session.limits)
@@ -148,7 +148,7 @@ impl Convert {
 
     /// Makes a file from the rows of an array.
     fn file_from_rows(&self, opened: &mut Opened, session: &Session) -> Result<String, Failure> {
-        refuse_within(&self.output, self.path())?;
+        refuse_within(self.output(), self.path())?;
         let array = match self.array(opened)? {
             Some(array) => Array::of(array),
             None => self.other_array(opened)?,
@@ -158,7 +158,7 @@ impl Convert {
         let output = Output::create_with(
             permissions,
             Replaces::Compressed,
-            &self.output,
+            self.output(),
             &[],
             session,
         )?;

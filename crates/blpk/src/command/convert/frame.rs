@@ -33,7 +33,7 @@ impl Convert {
             let missing = missing.unwrap_or_else(|| Error::bug("a frame without an array"));
             return Err(opened.origin.failure(&missing));
         }
-        let new = NewFrame::begin(&self.output, self.path(), self.storage.sparse, session)?;
+        let new = NewFrame::begin(self.output(), self.path(), self.storage.sparse, session)?;
         self.fill_frame(&new, opened, kind, session)?;
         let name = new.name();
         new.commit(session)?;

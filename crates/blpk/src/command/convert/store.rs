@@ -30,7 +30,7 @@ impl Convert {
         form: StoreForm,
         session: &Session,
     ) -> Result<String, Failure> {
-        let new = NewStore::begin(&self.output, self.path(), form, session)?;
+        let new = NewStore::begin(self.output(), self.path(), form, session)?;
         match opened.container.kind() == Kind::Table && self.column.is_none() {
             true => self.store_table(opened, &new, session)?,
             false => self.tree(opened, &new, session)?,
@@ -49,7 +49,7 @@ impl Convert {
     ) -> Result<(), Failure> {
         let refused = self.storage.refuse_axes();
         refused.map_err(|failure| new.unfinished(failure))?;
-        if self.paths.len() > 1 {
+        if self.paths().len() > 1 {
             let title = format!(
                 "{} is a table; several inputs must be arrays",
                 opened.origin.name
@@ -89,7 +89,7 @@ impl Convert {
     ) -> Result<(), Failure> {
         let folder = new.folder();
         create_tree(&folder).map_err(|error| new.failed(&error))?;
-        for (number, path) in self.paths.iter().enumerate() {
+        for (number, path) in self.paths().enumerate() {
             let member = folder.join(format!("{}.b2nd", self.member(path, new)?));
             if member.exists() {
                 let title = format!("two arrays have the name of {}", quoted(path));

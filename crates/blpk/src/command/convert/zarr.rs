@@ -76,7 +76,7 @@ mod built {
                 ZarrVersion::V2 => Format::V2,
                 ZarrVersion::V3 => Format::V3,
             };
-            let new = NewDataset::begin_zarr(&self.output, self.path(), session)?;
+            let new = NewDataset::begin_zarr(self.output(), self.path(), session)?;
             let store = DiskStore::open(new.folder()).writing();
             let store = Arc::new(store.map_err(|error| new.failed(&error))?);
             let work = Work {
@@ -107,7 +107,7 @@ mod built {
         ) -> Result<(), Failure> {
             if self.json {
                 return json_text::print(&json!({
-                    "path": self.output.to_string_lossy(),
+                    "path": self.output().to_string_lossy(),
                     "layout": format.name(),
                     "chunks": counts.taken + counts.compressed,
                     "chunks_taken": counts.taken,
