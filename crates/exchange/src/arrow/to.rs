@@ -5,17 +5,20 @@ use super::varying;
 use crate::int::in_memory;
 use crate::schema::{Batch, Column, Schema};
 use crate::values::Cells;
-use arrow_array::builder::StringBuilder;
+use arrow_array::builder::{StringBuilder, make_view};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, RecordBatch,
     RecordBatchOptions, StringArray, StringViewArray, StructArray, make_array,
 };
-use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, OffsetBuffer};
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Fields, SchemaRef, TimeUnit as Unit};
 use bloscpack_dtype::{DType, Field as DTypeField, Kind, TimeUnit};
 use bloscpack_error::{Error, Result};
 use std::sync::Arc;
+
+/// The longest text that a view contains itself.
+const IN_A_VIEW: usize = 12;
 
 /// A type that Arrow lacks.
 fn no_place(error: &ArrowError) -> Error {
@@ -97,7 +100,7 @@ fn elements(
         }
         (Kind::Bytes, DataType::Utf8View) => {
             check_offsets(&bytes)?;
-            Arc::new(StringViewArray::from(&utf8(&bytes, itemsize)?))
+            Arc::new(views(bytes, itemsize)?)
         }
         (Kind::Text, DataType::Utf8View) => {
             check_offsets(&bytes)?;
@@ -174,16 +177,19 @@ pub(super) fn without_zeros(bytes: &[u8]) -> &[u8] {
     bytes.split_at(bytes.len() - zeros).0
 }
 
-/// Strings in UTF-8 without their trailing zeros. Close together, they are checked all at once.
-fn utf8(bytes: &[u8], itemsize: usize) -> Result<StringArray> {
-    let mut values = Vec::with_capacity(bytes.len());
-    let lens = bytes.chunks_exact(itemsize).map(|element| {
-        let text = without_zeros(element);
-        values.extend_from_slice(text);
-        text.len()
-    });
-    let offsets = OffsetBuffer::from_lengths(lens);
-    StringArray::try_new(offsets, values.into(), None).map_err(|error| no_place(&error))
+/// Strings in UTF-8 without their trailing zeros. They are not copied: short ones are in the views, others stay where they are.
+fn views(bytes: Vec<u8>, itemsize: usize) -> Result<StringViewArray> {
+    let starts = (0u32..).step_by(itemsize);
+    let elements = bytes.chunks_exact(itemsize).zip(starts);
+    let views: Vec<u128> = elements
+        .map(|(element, start)| make_view(without_zeros(element), 0, start))
+        .collect();
+    let buffers = match itemsize {
+        ..=IN_A_VIEW => Vec::new(),
+        _ => vec![Buffer::from_vec(bytes)],
+    };
+    let made = StringViewArray::try_new(views.into(), buffers, None);
+    made.map_err(|error| no_place(&error))
 }
 
 fn texts(bytes: &[u8], itemsize: usize) -> Result<StringArray> {
