@@ -1,7 +1,7 @@
 //! Values and bytes on machines of either byte order.
 
 use bloscpack_dtype::{ByteOrder, DType};
-use bloscpack_frames::NdArray;
+use bloscpack_frames::{ArrayKind, NdArray};
 
 const VALUES: [u16; 3] = [1, 0x0203, 0xfffe];
 
@@ -9,7 +9,8 @@ fn written(dtype: Option<DType>) -> NdArray {
     let builder = NdArray::builder(&[3], 2);
     let builder = match dtype {
         Some(dtype) => builder.dtype(dtype),
-        None => builder,
+        // Of the two kinds, b2nd always stores a dtype.
+        None => builder.kind(ArrayKind::Caterva),
     };
     let mut array = builder.in_memory().unwrap();
     array.write(&[0..3], &VALUES).unwrap();
