@@ -1,7 +1,9 @@
 //! Conversions between integers, none of which loses anything.
 
 use crate::error::{Checked, ZarrError};
-pub(crate) use bloscpack_wire::internal::{to_u64, to_usize};
+pub(crate) use bloscpack_wire::internal::to_u64;
+#[cfg(feature = "lz4")]
+pub(crate) use bloscpack_wire::internal::to_usize;
 
 /// A length as one in memory.
 pub(crate) fn in_memory(bytes: u64) -> Checked<usize> {

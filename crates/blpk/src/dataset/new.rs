@@ -73,6 +73,10 @@ impl<'a> NewDataset<'a> {
     }
 
     /// Begins a Zarr array or group at `path`, in the same way.
+    #[cfg_attr(
+        not(feature = "zarr"),
+        allow(dead_code, reason = "a build without Zarr refuses to make it")
+    )]
     pub fn begin_zarr(path: &'a Path, input: &Path, session: &Session) -> Result<Self, Failure> {
         Self::begin_other(path, input, session, is_zarr, "not a Zarr array or group")
     }

@@ -3,6 +3,11 @@
 //! Memory follows what the data unpacks to: where the length is known, it is compared with what so many compressed bytes can
 //! be at most; where it is not, the buffer is doubled until it is enough.
 
+#![cfg_attr(
+    not(all(feature = "lz4", feature = "zlib", feature = "zstd")),
+    allow(dead_code, reason = "codecs that are off need less")
+)]
+
 use crate::error::{Checked, ZarrError};
 use crate::int::to_u64;
 
