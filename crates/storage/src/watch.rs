@@ -120,6 +120,10 @@ impl FileWatch {
     /// Returns any error of the file system.
     pub fn new(path: impl Into<PathBuf>, stop: Stop) -> io::Result<Self> {
         let path = path.into();
+        #[cfg_attr(
+            not(target_os = "linux"),
+            expect(unused_variables, reason = "the file is looked at")
+        )]
         let (folder, name) = Disk::of(&path)?;
         let watch = Self {
             #[cfg(target_os = "linux")]

@@ -47,10 +47,14 @@ const COPY_LEN: usize = 1 << 20;
 pub(crate) struct Salt(pub [u8; 16]);
 
 impl Salt {
-    /// A new salt. The standard library seeds each `RandomState` at random.
+    /// A new salt. The standard library seeds the `RandomState`s of a thread at random, and a forked process has those of
+    /// its parent: the number of the process distinguishes them. A platform without processes has no such number.
     pub(crate) fn random() -> Self {
-        // Keys are random. A platform without processes has no number of one.
-        let half = |half| RandomState::new().hash_one(half);
+        let process = match cfg!(target_family = "wasm") {
+            true => 0,
+            false => std::process::id(),
+        };
+        let half = |_| RandomState::new().hash_one(process);
         Self((u128::from(half(0)) << 64 | u128::from(half(1))).to_le_bytes())
     }
 
