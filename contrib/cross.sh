@@ -5,10 +5,10 @@
 #   contrib/cross.sh TARGET test -p blosc1       cargo test -p blosc1 for TARGET, run under qemu or wine
 #   contrib/cross.sh TARGET env COMMAND...       another command, with the environment that cargo would have
 #
-# TARGET is s390x, aarch64, i686, armv7, windows or macos, or the full name of one of them. Everything is below target/cross,
+# TARGET is s390x, aarch64, i686, armv7, windows, macos or wasm32, or the full name of one of them. Everything is below target/cross,
 # but for the cross compilers, which are Debian's packages. No toolchain needs `rustup target add`: the standard library is
 # Debian's for aarch64, and built from Debian's source of it for the others. Linux programs are linked statically, so that they need no files of their platform;
-# where the kernel lets this script register qemu, they also start each other. macOS has no linker here: `check` only.
+# where the kernel lets this script register qemu, they also start each other. macOS has no linker here: `check` only. Nothing runs wasm32.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,7 +17,7 @@ die() {
     exit 2
 }
 
-[ $# -gt 0 ] || die "which target? s390x, aarch64, i686, armv7, windows or macos"
+[ $# -gt 0 ] || die "which target? s390x, aarch64, i686, armv7, windows, macos or wasm32"
 case $1 in
     s390x*) target=s390x-unknown-linux-gnu tools=s390x-linux-gnu libc=s390x machine=s390x ;;
     aarch64 | aarch64-unknown*) target=aarch64-unknown-linux-gnu tools=aarch64-linux-gnu libc=arm64 machine=aarch64 ;;
@@ -25,6 +25,7 @@ case $1 in
     armv7*) target=armv7-unknown-linux-gnueabihf tools=arm-linux-gnueabihf libc=armhf machine=arm ;;
     windows | x86_64-pc*) target=x86_64-pc-windows-gnu tools=x86_64-w64-mingw32 libc= machine= ;;
     macos | aarch64-apple*) target=aarch64-apple-darwin tools= libc= machine= ;;
+    wasm32*) target=wasm32-unknown-unknown tools= libc= machine= ;;
     *) die "no target '$1'" ;;
 esac
 shift
@@ -92,6 +93,11 @@ case $target in
         export WINEPREFIX=$cross/wine WINEDEBUG=${WINEDEBUG:--all} WINEDLLOVERRIDES="mscoree,mshtml="
         [ -d "$WINEPREFIX" ] || /usr/lib/wine/wine64 wineboot --init > /dev/null 2>&1
         ;;
+    wasm32-*)
+        installs lld-22
+        export "$linker=wasm-ld-22"
+        standard_library=(-Zbuild-std=std,panic_abort)
+        ;;
 esac
 
 # Programs of this platform that start others of it need the kernel's help.
@@ -103,7 +109,7 @@ registers() {
 case $machine in '' | i386) ;; *) registers ;; esac
 
 export LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu PATH=$root/usr/bin:$PATH RUSTC_BOOTSTRAP=1
-export CARGO_TARGET_DIR=$cross/target
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$cross/target}
 # Compiling takes longer than running, but for the codecs, whose levels Cargo.toml has.
 export CARGO_PROFILE_DEV_OPT_LEVEL=${CARGO_PROFILE_DEV_OPT_LEVEL:-0} CARGO_PROFILE_TEST_OPT_LEVEL=${CARGO_PROFILE_TEST_OPT_LEVEL:-0}
 export CARGO_PROFILE_DEV_DEBUG=false CARGO_PROFILE_TEST_DEBUG=false CARGO_INCREMENTAL=0

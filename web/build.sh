@@ -9,7 +9,7 @@ export CARGO_ENCODED_RUSTFLAGS=$'-C\x1ftarget-feature=+simd128,+bulk-memory\x1f-
 if [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ]; then
     cargo build --locked --release --target $target
 else
-    ./toolchain.sh cargo build --locked --release --target $target -Zbuild-std=std,panic_abort
+    ../contrib/cross.sh $target build --locked --release --manifest-path web/Cargo.toml
 fi
 mkdir -p dist
 cp "target/$target/release/bloscpack_web.wasm" dist/engine.wasm
