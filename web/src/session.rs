@@ -13,9 +13,8 @@ use bloscpack::storage::ReadAt;
 use bloscpack::verify::Damage;
 use bloscpack::{Category, Error, Result};
 use serde_json::{Value, json};
-use std::cell::RefCell;
 use std::io::Write;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Damages that are listed at most; the rest is counted.
 const MOST_DAMAGES: usize = 1000;
@@ -38,8 +37,7 @@ pub enum Open {
 }
 
 fn options() -> OpenOptions {
-    let done = RefCell::new((0_u64, 0_u64));
-    let done = std::sync::Mutex::new(done.into_inner());
+    let done = Mutex::new((0_u64, 0_u64));
     OpenOptions::new().threads(1).watch(move |bytes, total| {
         let mut done = done.lock().map_err(|_| std::io::Error::other("poisoned"))?;
         let (all, shown) = &mut *done;
