@@ -83,9 +83,12 @@ function drawGrid(canvas, { columns, rows, cells }) {
 // A square for each chunk, darker the more is left.
 function drawChunks(canvas, chunks, damaged) {
   const context = cleared(canvas);
-  const side = Math.max(3, Math.floor(Math.sqrt((canvas.width * canvas.height) / Math.max(1, chunks.length))) - 1);
+  const room = (side) => Math.floor(canvas.width / side) * Math.floor(canvas.height / side);
+  let side = Math.floor(Math.sqrt((canvas.width * canvas.height) / Math.max(1, chunks.length)));
+  while (side > 3 && room(side) < chunks.length) side -= 1;
+  side = Math.max(3, side);
   const across = Math.max(1, Math.floor(canvas.width / side));
-  const each = Math.max(1, Math.ceil(chunks.length / (across * Math.max(1, Math.floor(canvas.height / side)))));
+  const each = Math.max(1, Math.ceil(chunks.length / Math.max(1, room(side))));
   for (let at = 0; at * each < chunks.length; at++) {
     const some = chunks.slice(at * each, (at + 1) * each);
     const x = (at % across) * side;

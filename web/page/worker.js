@@ -18,18 +18,21 @@ let pending = 0;
 let module;
 
 const readFile = (file, from, to) => new Uint8Array(new FileReaderSync().readAsArrayBuffer(files[file].slice(from, to)));
+// The collection of garbage lets hundreds of megabytes gather: buffers are given to a port that nobody reads.
+const { port1: bin, port2: nobody } = new MessageChannel();
+nobody.close();
+const free = (bytes) => bin.postMessage(null, [bytes.buffer]);
 
 function windowOf(file, at) {
   const start = at - (at % WINDOW);
   const found = windows.findIndex((one) => one.file === file && one.start === start);
   const one = found < 0 ? { file, start, bytes: readFile(file, start, start + WINDOW) } : windows.splice(found, 1)[0];
   windows.push(one);
-  windows = windows.slice(-WINDOWS);
+  if (windows.length > WINDOWS) free(windows.shift().bytes);
   return one;
 }
 
-function bytesAt(file, at, len) {
-  if (len >= WINDOW) return readFile(file, at, at + len);
+function windowed(file, at, len) {
   const { start, bytes } = windowOf(file, at);
   return bytes.subarray(at - start, at - start + len);
 }
@@ -37,9 +40,12 @@ function bytesAt(file, at, len) {
 const host = {
   read(file, at, to, len) {
     try {
-      const bytes = bytesAt(file, at, len >>> 0);
-      new Uint8Array(module.memory.buffer, to >>> 0, bytes.length).set(bytes);
-      return bytes.length;
+      const isLong = len >>> 0 >= WINDOW;
+      const bytes = isLong ? readFile(file, at, at + (len >>> 0)) : windowed(file, at, len >>> 0);
+      const { length } = bytes;
+      new Uint8Array(module.memory.buffer, to >>> 0, length).set(bytes);
+      if (isLong) free(bytes);
+      return length;
     } catch {
       return -1;
     }
