@@ -19,5 +19,5 @@ for (const file of files) {
   const here = rounds.map(() => seconds(() => { chunks = engine.call({ do: "verify" }).answer.chunks; }));
   const native = rounds.map(() => seconds(() => execFileSync(command, ["-q", "-n", "1", "verify", file])));
   const best = (times) => Math.min(...times).toFixed(2);
-  console.log(`${file}: ${fs.statSync(file).size} bytes, ${chunks} chunks: node ${best(here)} s, ${engine.memory >> 20} MiB; native ${best(native)} s`);
+  console.log(`${file}: ${fs.statSync(file).size} bytes, ${chunks} chunks: node ${best(here)} s, ${engine.memory >> 20} MiB, with node at most ${process.resourceUsage().maxRSS >> 10} MiB; native ${best(native)} s`);
 }
