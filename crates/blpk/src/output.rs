@@ -26,6 +26,7 @@ use crate::status::Status;
 use crate::text::quoted;
 use crate::url;
 use atomic::AtomicFile;
+pub use destination::check_name;
 use destination::{Destination, is_block_device};
 use direct::DirectFile;
 pub use folder::{parent, sync_folder, temporary, without_path};

@@ -65,7 +65,7 @@ impl Folder for Disk {
         let metadata = file.metadata()?;
         let refused = if !metadata.is_file() {
             "not a regular file"
-        } else if access == Access::Write && has_other_names(&metadata) {
+        } else if access == Access::Write && has_other_names(&file)? {
             "the file has several names (hard links), so locks cannot protect it; copy it first"
         } else {
             return Ok(file);
@@ -104,8 +104,7 @@ impl Folder for Disk {
     fn sync(&self) -> io::Result<()> {
         let folder = File::open(&self.path)?;
         match retry(|| folder.sync_all()) {
-            // Some file systems cannot sync a directory, because they have nothing to sync there.
-            Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+            Err(error) if crate::write_at::cannot_sync(&error) => Ok(()),
             done => done,
         }
     }
@@ -127,11 +126,35 @@ impl Folder for Disk {
         Ok((there.dev(), there.ino()) == (file.dev(), file.ino()))
     }
 
-    /// An open file cannot lose its name on Windows.
-    #[cfg(not(unix))]
+    #[cfg(windows)]
+    fn leads_to(&self, name: &OsStr, file: &File) -> io::Result<bool> {
+        use winapi_util::file::information;
+        // No rights are asked for, so that this works while another program has the file for itself.
+        let there = match windows_handle(&self.path_of(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            there => information(there?)?,
+        };
+        let file = information(file)?;
+        let identity =
+            |of: &winapi_util::file::Information| (of.volume_serial_number(), of.file_index());
+        Ok(identity(&there) == identity(&file))
+    }
+
+    #[cfg(not(any(unix, windows)))]
     fn leads_to(&self, name: &OsStr, _: &File) -> io::Result<bool> {
         self.path_of(name).try_exists()
     }
+}
+
+/// Opens what has this name, be it a link, without the right to read or write it.
+#[cfg(windows)]
+fn windows_handle(path: &Path) -> io::Result<File> {
+    use std::os::windows::fs::OpenOptionsExt;
+    const BACKUP_SEMANTICS: u32 = 0x0200_0000;
+    const OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+    let mut options = OpenOptions::new();
+    let flags = BACKUP_SEMANTICS | OPEN_REPARSE_POINT;
+    options.access_mode(0).custom_flags(flags).open(path)
 }
 
 /// Follows no link, and waits for no FIFO, that another program may have put in the file's place.
@@ -147,14 +170,18 @@ fn without_surprises(options: &mut OpenOptions) -> &mut OpenOptions {
 }
 
 #[cfg(unix)]
-fn has_other_names(metadata: &fs::Metadata) -> bool {
-    std::os::unix::fs::MetadataExt::nlink(metadata) > 1
+fn has_other_names(file: &File) -> io::Result<bool> {
+    Ok(std::os::unix::fs::MetadataExt::nlink(&file.metadata()?) > 1)
 }
 
-/// The standard library does not report that on Windows.
-#[cfg(not(unix))]
-fn has_other_names(_: &fs::Metadata) -> bool {
-    false
+#[cfg(windows)]
+fn has_other_names(file: &File) -> io::Result<bool> {
+    Ok(winapi_util::file::information(file)?.number_of_links() > 1)
+}
+
+#[cfg(not(any(unix, windows)))]
+fn has_other_names(_: &File) -> io::Result<bool> {
+    Ok(false)
 }
 
 /// Only the owner may access the new file.

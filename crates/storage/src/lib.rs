@@ -48,7 +48,7 @@
 //! protocol, its assumptions and its limits are in `docs/crash-safety.md` of the repository.
 //!
 //! Locks are advisory: they exclude other users of this crate, not programs that do not ask for
-//! them.
+//! them. On Windows they exclude every program.
 //!
 //! # Errors
 //!
@@ -89,6 +89,7 @@ mod refresh;
 mod seekable;
 mod tree;
 mod watch;
+mod windows_name;
 mod write_at;
 #[cfg(feature = "zip")]
 mod zip;

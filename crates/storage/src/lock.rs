@@ -16,7 +16,8 @@ pub enum LockMode {
 }
 
 /// A file that its users can lock against one another. Locks are advisory: they bind only programs
-/// that ask for them. They end when the file is closed.
+/// that ask for them. On Windows they bind everyone: no other handle reads what is locked by one that writes, or writes what
+/// is locked for reading. They end when the file is closed.
 pub trait Lock {
     /// Locks the file, in place of the lock that this handle may have; false if other handles have
     /// a lock that excludes this one. Where the file system has no locks, this always succeeds.

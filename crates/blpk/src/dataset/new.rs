@@ -17,7 +17,8 @@ use crate::failure::{Failure, is_busy};
 use crate::input::is_sparse_frame;
 use crate::interrupt::{self, Deferred};
 use crate::output::{
-    is_standard_output, not_written, parent, sync_folder, temporary, unchanged, without_path,
+    check_name, is_standard_output, not_written, parent, sync_folder, temporary, unchanged,
+    without_path,
 };
 use crate::remote;
 use crate::session::{LOCK_TIMEOUT, Session};
@@ -251,7 +252,8 @@ impl ReplacedFrame {
         // The signal handler must not know this directory: for a moment it contains the only copy.
         let dir = temporary().tempdir_in(parent(path));
         let dir = dir.map_err(|error| Failure::io(quoted(path), &without_path(&error)))?;
-        let _locked = locked;
+        // Windows renames no directory in which a file is open.
+        let _locked = locked.filter(|_| !cfg!(windows));
         Ok(Self { _locked, dir })
     }
 
@@ -294,6 +296,7 @@ fn is_replaced(path: &Path, input: &Path, session: &Session) -> Result<bool, Fai
         let title = "a dataset or sparse frame is a directory, and cannot go to standard output";
         return Err(Failure::usage(title).hint("name a directory"));
     }
+    check_name(path).map_err(|error| Failure::io(quoted(path), &error))?;
     refuse_within(path, input)?;
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),

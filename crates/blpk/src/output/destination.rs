@@ -1,5 +1,6 @@
 //! The file that an output path leads to.
 
+use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,7 @@ pub enum Destination {
 impl Destination {
     /// Looks at what is there.
     pub fn of(path: &Path) -> io::Result<Self> {
+        check_name(path)?;
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_file() => Ok(Self::Regular(follow(path)?, metadata)),
             Ok(metadata) => Ok(Self::Special(metadata)),
@@ -29,6 +31,15 @@ impl Destination {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::New(follow(path)?)),
             Err(error) => Err(error),
         }
+    }
+}
+
+/// Refuses a name that means something else on this system, before bytes go to a device or to another file.
+pub fn check_name(path: &Path) -> io::Result<()> {
+    let name = path.file_name().and_then(OsStr::to_str);
+    match name.filter(|_| cfg!(windows)) {
+        Some(name) => bloscpack::storage::internal::check_windows_name(name),
+        None => Ok(()),
     }
 }
 

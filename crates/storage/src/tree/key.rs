@@ -1,5 +1,6 @@
 //! [`Key`]: a path below the root of a store.
 
+use crate::windows_name;
 use std::ffi::OsStr;
 use std::fmt;
 use std::io;
@@ -8,7 +9,8 @@ use std::io;
 /// root itself.
 ///
 /// No name is empty, `.` or `..`, contains a separator or NUL, or is longer than 255 bytes, so that a key never
-/// points outside of its store.
+/// points outside of its store. On Windows it is none of the names that mean something else there, either: `CON`, `a:b`,
+/// or one that ends in a dot.
 ///
 /// ```
 /// use bloscpack_storage::Key;
@@ -36,10 +38,12 @@ impl Key {
     /// # Errors
     /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for a name that no key can contain.
     pub fn join(&self, name: &str) -> io::Result<Self> {
-        let is_forbidden = |c: char| matches!(c, '/' | '\\' | '\0') || (cfg!(windows) && c == ':');
-        if name.is_empty() || name == "." || name == ".." || name.contains(is_forbidden) {
+        if name.is_empty() || name == "." || name == ".." || name.contains(['/', '\\', '\0']) {
             let what = format!("{name:?} is not a valid file name");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
+        if cfg!(windows) {
+            windows_name::check(name)?;
         }
         if name.len() > MAX_NAME_LEN {
             let len = name.len();

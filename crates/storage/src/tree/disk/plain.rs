@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 ///
 /// Links below it are not followed, and only regular files are opened. This system cannot look and
 /// open in one step, so that a link that another program puts there in between is followed; nor can
-/// it sync or lock folders: only one process may use the store while one writes.
+/// it sync folders, or lock them for readers: no process may read the store while another one writes. Of several writers
+/// one gets in, by a file beside the folder that it locks, which ends with the process.
 #[derive(Debug)]
 pub struct DiskStore {
     root: PathBuf,
@@ -151,9 +152,12 @@ impl Store for DiskStore {
         })
     }
 
-    fn try_lock(&self, folder: &Key, _: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
+    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
         at(folder, self.folder(folder))?;
-        Ok(Some(Box::new(Unlocked)))
+        match (folder.split(), mode) {
+            (Some(_), LockMode::Exclusive) => self.inside(folder, lock),
+            _ => Ok(Some(Box::new(Unlocked))),
+        }
     }
 }
 
@@ -162,6 +166,41 @@ impl Store for DiskStore {
 struct Unlocked;
 
 impl Guard for Unlocked {}
+
+/// The file beside a locked folder.
+#[cfg(windows)]
+#[derive(Debug)]
+struct FileBeside(#[allow(dead_code, reason = "the file goes when it is closed")] File);
+
+#[cfg(windows)]
+impl Guard for FileBeside {}
+
+/// Locks a folder by a file beside it, which nobody else can open, and which the system removes when it is closed.
+#[cfg(windows)]
+fn lock(folder: &Path) -> io::Result<Option<Box<dyn Guard>>> {
+    use std::os::windows::fs::OpenOptionsExt;
+    const DELETE_AND_WRITE: u32 = 0x0001_0000 | 0x4000_0000;
+    const DELETE_ON_CLOSE: u32 = 0x0400_0000;
+    const SHARING_VIOLATION: i32 = 32;
+    let mut options = OpenOptions::new();
+    options
+        .write(true)
+        .create(true)
+        .access_mode(DELETE_AND_WRITE);
+    options.share_mode(0).custom_flags(DELETE_ON_CLOSE);
+    let mut name = folder.as_os_str().to_owned();
+    name.push("-lock");
+    match options.open(name) {
+        Ok(file) => Ok(Some(Box::new(FileBeside(file)))),
+        Err(error) if error.raw_os_error() == Some(SHARING_VIOLATION) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(not(windows))]
+fn lock(_: &Path) -> io::Result<Option<Box<dyn Guard>>> {
+    Ok(Some(Box::new(Unlocked)))
+}
 
 fn kind_of(path: &Path) -> io::Result<EntryKind> {
     Ok(kind(fs::symlink_metadata(path)?.file_type()))
