@@ -78,6 +78,23 @@ fi
 standard_library=(-Zbuild-std=std,panic_unwind,test)
 [ ! -d "$root/usr/lib/rustlib/$target" ] || standard_library=()
 
+# random_of_wine DLL: makes the library from which each program of Rust takes random numbers. Newer versions of wine have it.
+random_of_wine() {
+    [ ! -f "$1" ] || return 0
+    "$tools-gcc" -x c -shared -o "$1" - -ladvapi32 << 'END'
+#include <windows.h>
+#include <ntsecapi.h>
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T len)
+{
+    const ULONG most = 1 << 28;
+    for (; len > most; data += most, len -= most)
+        if (!RtlGenRandom(data, most))
+            return FALSE;
+    return RtlGenRandom(data, (ULONG)len);
+}
+END
+}
+
 upper=$(tr a-z- A-Z_ <<< "$target")
 linker=CARGO_TARGET_${upper}_LINKER
 runner=CARGO_TARGET_${upper}_RUNNER
@@ -92,6 +109,7 @@ case $target in
         export "$linker=$tools-gcc" "$runner=/usr/lib/wine/wine64"
         export WINEPREFIX=$cross/wine WINEDEBUG=${WINEDEBUG:--all} WINEDLLOVERRIDES="mscoree,mshtml="
         [ -d "$WINEPREFIX" ] || /usr/lib/wine/wine64 wineboot --init > /dev/null 2>&1
+        random_of_wine "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll"
         ;;
     wasm32-*)
         installs lld-22
