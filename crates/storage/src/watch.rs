@@ -120,11 +120,10 @@ impl FileWatch {
     /// Returns any error of the file system.
     pub fn new(path: impl Into<PathBuf>, stop: Stop) -> io::Result<Self> {
         let path = path.into();
-        #[cfg_attr(
-            not(target_os = "linux"),
-            expect(unused_variables, reason = "the file is looked at")
-        )]
+        #[cfg(target_os = "linux")]
         let (folder, name) = Disk::of(&path)?;
+        #[cfg(not(target_os = "linux"))]
+        Disk::of(&path)?;
         let watch = Self {
             #[cfg(target_os = "linux")]
             events: linux::Events::of(&folder, name).ok(),
