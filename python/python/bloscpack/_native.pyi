@@ -9,6 +9,7 @@ __all__ = [
     "VERSION",
     "Array",
     "Table",
+    "RowReader",
     "Encoder",
     "Decoder",
     "IndexedFile",
@@ -65,6 +66,7 @@ class RowReader:
     def arrow_schema(self) -> object: ...
     def arrow_stream(self, rows: tuple[int, int], requested: object | None) -> object: ...
 
+@final
 class Table:
     @staticmethod
     def open(object: Any, writable: bool, threads: int) -> Table: ...
