@@ -21,7 +21,7 @@ from pathlib import Path
 from windows import npy, sensor
 
 CODECS = ("blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd")
-# What the programs of these layouts do not read.
+# Names that the programs of these layouts do not read.
 REFUSED = {("snappy", "bcolz"), ("snappy", "b2nd"), ("snappy", "caterva"), ("zstd", "blz")}
 LAYOUTS = {"bcolz": "bcolz", "blz": "blz", "carray-doc": "carray-doc", "b2nd": "b2nd", "caterva": "cat"}
 

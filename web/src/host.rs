@@ -1,4 +1,4 @@
-//! What the worker and this module call of each other.
+//! The functions by which the worker and this module call each other.
 //!
 //! ```text
 //! worker -> module   room(len) -> address: where the request is put

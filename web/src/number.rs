@@ -2,7 +2,7 @@
 
 use bloscpack::dtype::{ByteOrder, DType, Kind};
 
-/// The element as a float; `None` where it is not a number, or "not a time". What is drawn need not be exact.
+/// The element as a float; `None` where it is not a number, or "not a time". A picture need not be exact.
 pub fn number(dtype: &DType, element: &[u8]) -> Option<f64> {
     let mut bytes = [0; 8];
     let to = bytes.get_mut(..element.len())?;

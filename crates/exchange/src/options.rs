@@ -90,7 +90,7 @@ impl ImportOptions {
         self
     }
 
-    /// What is missing stays missing, unless there is a value for it: for a target that can store that, as
+    /// Missing values stay missing, unless there is a value for them: for a target that can store that, as
     /// [`import_store`](crate::import_store). Empty strings of CSV are not missing.
     #[must_use]
     pub fn keep_missing(mut self) -> Self {

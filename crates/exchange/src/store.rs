@@ -218,7 +218,7 @@ fn scaled(bytes: &[u8], scale: i64) -> Result<Vec<u8>> {
     Ok(all)
 }
 
-/// Strings of another length. What does not fit is an error.
+/// Strings of another length. A string that does not fit is an error.
 fn resized<'a>(bytes: &'a [u8], from: &DType, to: &DType) -> Result<Vec<u8>> {
     let (old, new) = (
         in_memory(from.itemsize())?.max(1),

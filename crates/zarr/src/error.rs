@@ -62,9 +62,9 @@ pub enum ZarrError {
     Damaged {
         /// The part.
         what: &'static str,
-        /// What was found.
+        /// The value that was found.
         found: String,
-        /// What was expected.
+        /// The value that was expected.
         expected: String,
     },
     /// A Blosc chunk is damaged.

@@ -222,7 +222,7 @@ impl Files<'_> {
     }
 }
 
-/// The folders of the files that consolidated metadata of version 2 lists. What cannot be read is only missed where the folder
+/// The folders of the files that consolidated metadata of version 2 lists. A file that cannot be read is only missed where the folder
 /// cannot be listed.
 fn consolidated_v2(text: &[u8]) -> Vec<String> {
     let value = bloscpack_wire::internal::json::parse(text).unwrap_or_default();

@@ -32,7 +32,7 @@ impl Kept {
         })
     }
 
-    /// Those of these columns that were not read yet.
+    /// The columns among these that were not read yet.
     pub(crate) fn missing(&self, columns: &[usize]) -> Vec<usize> {
         let columns = columns.iter().copied();
         columns

@@ -17,7 +17,7 @@ pub(super) struct ArraySource<'a> {
     within: Vec<Range<u64>>,
 }
 
-/// The attributes as those of a dataset. What is too long for one is left out.
+/// The attributes as those of a dataset. One that is too long is left out.
 fn attributes(text: &str) -> Attributes {
     Attributes::parse(text.as_bytes()).unwrap_or_default()
 }

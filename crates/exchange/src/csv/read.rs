@@ -30,7 +30,7 @@ struct CsvSource<S> {
     done: u64,
 }
 
-/// What becomes of missing cells of a column.
+/// The way in which missing cells of a column are stored.
 enum Filling {
     /// They get this text, or what its type has for them.
     Text(Option<String>),

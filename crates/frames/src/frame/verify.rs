@@ -55,7 +55,7 @@ impl From<Panicked> for Stop {
 impl Frame {
     /// Reads and decompresses every chunk and every layer of metadata, and compares them with what the frame says.
     ///
-    /// Most frames have no digest: changed bytes that still decompress are not noticed. Those that this library has put into a
+    /// Most frames have no digest: changed bytes that still decompress are not noticed. But frames that this library has put into a
     /// [store](crate::store) have one of all their bytes.
     ///
     /// `progress` is called for each sound chunk, with the bytes of its data, by several threads.

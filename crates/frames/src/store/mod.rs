@@ -223,7 +223,7 @@ impl FrameStore {
         }
     }
 
-    /// Reads and decompresses every frame at or below a path, with the parts of tables. Of frames that have a fingerprint, every
+    /// Reads and decompresses every frame at or below a path, with the parts of tables. In frames that have a fingerprint, every
     /// byte is compared with it; of all files of an archive, if the path is the root, with their checksums.
     pub fn verify(&self, below: &str) -> FrameReport {
         let mut all = FrameReport::default();

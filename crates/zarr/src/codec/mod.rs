@@ -14,13 +14,13 @@ use bloscpack_dtype::ByteOrder;
 pub struct Codecs {
     /// The axes in the order in which they are stored, if that is not that of C.
     pub transpose: Option<Vec<usize>>,
-    /// What makes bytes of the elements.
+    /// The codec that makes bytes of the elements.
     pub serializer: Serializer,
-    /// What is done to the bytes, in the order of writing.
+    /// The codecs of the bytes, in the order of writing.
     pub bytes: Vec<BytesCodec>,
 }
 
-/// What makes bytes of elements.
+/// The codecs that make bytes of elements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Serializer {

@@ -46,7 +46,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// What the metadata of an array says.
+/// The metadata of an array, parsed.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ArrayMeta {

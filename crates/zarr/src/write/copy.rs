@@ -61,9 +61,9 @@ fn is_common(header: &ChunkHeader) -> bool {
 }
 
 impl ArrayWriter {
-    /// Writes all chunks. Those that the source has as a chunk of Blosc 1 are taken as they are; all others are compressed.
+    /// Writes all chunks. A chunk that the source has as one of Blosc 1 is taken as it is; all others are compressed.
     ///
-    /// Of a chunk that is taken, header, table and lengths are checked, but it is not decompressed. `progress` is called with the
+    /// The header, table and lengths of a chunk that is taken are checked, but it is not decompressed. `progress` is called with the
     /// bytes of each chunk, and ends the work with an error.
     ///
     /// # Errors

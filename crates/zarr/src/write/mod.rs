@@ -123,7 +123,7 @@ impl ArrayWriter {
     }
 }
 
-/// What a group has to know of an array in it.
+/// The facts of an array that its group has to know.
 #[derive(Debug, Clone)]
 pub struct ArrayFiles {
     path: String,

@@ -8,7 +8,7 @@ use bloscpack_dtype::DType;
 use bloscpack_dtype::strided::{self, Strided, strides};
 use bloscpack_error::{Error, Result};
 
-/// What an array is to be.
+/// The description of a new array.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct NewArray {

@@ -25,7 +25,7 @@ use crate::text::count;
 use bloscpack::open::internal::size;
 use bloscpack::wire::internal::to_u64;
 
-/// What a file has to know of an array.
+/// The facts of an array that a file has to know.
 struct Array {
     dtype: DType,
     shape: Vec<u64>,

@@ -22,7 +22,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is needed to open a column.
+/// The parts that it takes to open a column.
 struct Opening<'a> {
     tree: &'a FrameStore,
     options: &'a FrameOptions,

@@ -58,7 +58,7 @@ pub struct TableWriter {
     /// Rows that are there.
     pub(super) rows: u64,
     pub(super) options: FrameOptions,
-    /// What the columns are.
+    /// The kinds of the columns.
     pub(super) kinds: Vec<StoreColumn>,
     /// Whether the table has no description yet.
     pub(super) is_new: bool,

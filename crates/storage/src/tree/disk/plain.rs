@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 ///
 /// Links below it are not followed, and only regular files are opened. This system cannot look and
 /// open in one step, so that a link that another program puts there in between is followed; nor can
-/// it sync folders, or lock them for readers: no process may read the store while another one writes. Of several writers
-/// one gets in, by a file beside the folder that it locks, which ends with the process.
+/// it sync folders, or lock them for readers: no process may read the store while another one writes. One of several writers
+/// gets in, by a file beside the folder that it locks, which ends with the process.
 #[derive(Debug)]
 pub struct DiskStore {
     root: PathBuf,
