@@ -65,6 +65,15 @@ bench-sql scale="1" *options:
     sql/target/release/bloscpack-tpch make --scale {{scale}} target/tpch
     sql/target/release/bloscpack-tpch bench {{options}} target/tpch
 
+# The same beside DuckDB, bcolz and python-blosc2, after `just bench-sql`; PYTHON is an interpreter with them, numexpr and pyarrow.
+bench-sql-peers python rounds="5":
+    {{python}} benches/sql.py sql/target/release/bloscpack-tpch target/tpch {{rounds}}
+
+# A table of python-blosc2 with 24 million rows, beside python-blosc2; PYTHON is an interpreter with blosc2.
+bench-ctable python rounds="5":
+    cargo build --locked --release --manifest-path sql/Cargo.toml -p blpk-sql
+    {{python}} benches/ctable.py sql/target/release/blpk-sql {{rounds}}
+
 # Slices of an array behind a slow web server, against python-blosc2 and Zarr; PYTHON is an interpreter with blosc2, zarr, fsspec
 # and aiohttp.
 bench-remote python rounds="5":
