@@ -50,20 +50,8 @@ pub enum ZarrVersion {
 }
 
 impl ArrayLayout {
-    /// All that `import` makes.
-    pub const ALL: [Self; 8] = [
-        Self::Dataset(DatasetLayout::Bcolz),
-        Self::Dataset(DatasetLayout::Blz),
-        Self::Dataset(DatasetLayout::BlzDocument),
-        Self::Dataset(DatasetLayout::CarrayDocument),
-        Self::Frame(ArrayKind::Caterva),
-        Self::Frame(ArrayKind::B2nd),
-        Self::Store(StoreForm::Archive),
-        Self::Store(StoreForm::Folder),
-    ];
-
-    /// All that `convert` makes.
-    pub const CONVERTED: [Self; 10] = [
+    /// All of them. The last two are only made by `convert`.
+    pub const ALL: [Self; 10] = [
         Self::Dataset(DatasetLayout::Bcolz),
         Self::Dataset(DatasetLayout::Blz),
         Self::Dataset(DatasetLayout::BlzDocument),
@@ -75,6 +63,9 @@ impl ArrayLayout {
         Self::Zarr(ZarrVersion::V2),
         Self::Zarr(ZarrVersion::V3),
     ];
+
+    /// All that `import` makes.
+    pub const IMPORTED: &'static [Self] = Self::ALL.as_slice().split_at(8).0;
 
     /// The name that `--layout` takes.
     pub fn name(self) -> &'static str {

@@ -1,4 +1,4 @@
-//! Names that are no names of files on Windows.
+//! Names that no file on Windows can have.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use std::io;
 const DEVICES: [&str; 6] = ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"];
 
 /// Checks that a file or folder on Windows can have this name, and that it then has no other one: a device takes the bytes
-/// in its place, a stream of a file hides behind a colon, and dots and spaces at the end are dropped.
+/// in its place, a colon begins the name of a stream of a file, and dots and spaces at the end are dropped.
 ///
 /// ```
 /// use bloscpack_storage::internal::check_windows_name;

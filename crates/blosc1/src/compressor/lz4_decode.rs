@@ -62,7 +62,7 @@ fn copy_literals(src: &[u8], dst: &mut [u8], at: usize, len: usize) -> Option<()
         && let Some(literals) = src.first_chunk::<STEP>()
         && let Some(to) = dst.get_mut(at..)?.first_chunk_mut()
     {
-        // What this writes past the literals is written again.
+        // The bytes that this writes past the literals are written again.
         *to = *literals;
         return Some(());
     }
@@ -106,7 +106,7 @@ fn repeat(dst: &mut [u8], from: usize, at: usize, end: usize) -> Option<()> {
     }
     let mut at = at;
     if period >= STEP && end - at <= STEP && at + STEP <= dst.len() {
-        // What this writes past the match is written again.
+        // The bytes that this writes past the match are written again.
         dst.copy_within(from..from + STEP, at);
         return Some(());
     }

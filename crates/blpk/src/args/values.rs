@@ -78,12 +78,12 @@ pub fn auto() -> impl TypedValueParser<Value = Auto> {
 
 /// Parses `--layout`.
 pub fn array_layout() -> impl TypedValueParser<Value = ArrayLayout> {
-    named(&ArrayLayout::ALL, ArrayLayout::name)
+    named(ArrayLayout::IMPORTED, ArrayLayout::name)
 }
 
 /// Parses `--layout` of `convert`. Zarr without a version is the newest one.
 pub fn converted_layout() -> impl TypedValueParser<Value = ArrayLayout> {
-    let names = ArrayLayout::CONVERTED.iter().map(|layout| match layout {
+    let names = ArrayLayout::ALL.iter().map(|layout| match layout {
         ArrayLayout::Zarr(ZarrVersion::V3) => PossibleValue::new(layout.name()).alias("zarr"),
         _ => PossibleValue::new(layout.name()),
     });
@@ -92,7 +92,7 @@ pub fn converted_layout() -> impl TypedValueParser<Value = ArrayLayout> {
             "zarr" => "zarr3",
             name => name,
         };
-        let mut all = ArrayLayout::CONVERTED.into_iter();
+        let mut all = ArrayLayout::ALL.into_iter();
         let found = all.find(|layout| layout.name().eq_ignore_ascii_case(name));
         found.ok_or("unknown name")
     })

@@ -191,7 +191,7 @@ fn pick<T: Clone>(values: &[T], wanted: &[usize]) -> Vec<T> {
         .collect()
 }
 
-/// The bytes of the wanted rows. Those of missing ones are zero: what is there is not data.
+/// The bytes of the wanted rows. The bytes of missing ones are zero: nothing there is data.
 fn elements(
     bytes: &[u8],
     size: usize,

@@ -9,7 +9,7 @@ fn written(dtype: Option<DType>) -> NdArray {
     let builder = NdArray::builder(&[3], 2);
     let builder = match dtype {
         Some(dtype) => builder.dtype(dtype),
-        // Of the two kinds, b2nd always stores a dtype.
+        // An array of the kind b2nd always stores a dtype.
         None => builder.kind(ArrayKind::Caterva),
     };
     let mut array = builder.in_memory().unwrap();

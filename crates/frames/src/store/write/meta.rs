@@ -83,7 +83,7 @@ fn with_rows(text: &str, rows: u64) -> Result<String> {
         let mut part = part.to_owned();
         if !is_string {
             part = NUMBERS.iter().fold(part, |part, (number, instead)| {
-                // What was replaced already is within quotes, and begins with another character.
+                // A part that was replaced already is within quotes, and begins with another character.
                 replace_bare(&part, number, instead)
             });
         }
