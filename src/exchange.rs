@@ -31,7 +31,7 @@ use std::ops::Range;
 /// ```
 #[derive(Debug)]
 pub struct FileSource<S> {
-    flat: Flat<Elements<S>>,
+    source: GridSource<Flat<Elements<S>>>,
     #[cfg(feature = "zarr")]
     header: NpyHeader,
 }
@@ -68,10 +68,10 @@ impl<S: ReadAt> FileSource<S> {
             _ => npy_within(&reader)?,
         };
         let elements = Elements { reader, start };
-        let dtype = header.dtype.clone();
-        let flat = Flat::new(elements, dtype, &header.shape, header.fortran_order)?;
+        let itemsize = header.dtype.itemsize();
+        let flat = Flat::new(elements, itemsize, &header.shape, header.fortran_order)?;
         Ok(Self {
-            flat,
+            source: GridSource::of(flat, header.dtype.clone()),
             #[cfg(feature = "zarr")]
             header,
         })
@@ -88,7 +88,7 @@ impl<S: ReadAt> FileSource<S> {
     /// # Errors
     /// Returns a [`Usage`](bloscpack_error::Category::Usage) error for more ranges than axes, or a range outside of its axis.
     pub fn slice(mut self, slice: &[Range<u64>]) -> Result<Self> {
-        self.flat = self.flat.slice(slice)?;
+        self.source = self.source.slice(slice)?;
         Ok(self)
     }
 
@@ -97,7 +97,7 @@ impl<S: ReadAt> FileSource<S> {
     /// # Errors
     /// Returns the errors of [`slice`](Self::slice), errors of reading, and damage.
     pub fn read(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
-        self.flat.read(slice)
+        self.source.grid().read(slice)
     }
 }
 
@@ -166,14 +166,14 @@ fn dtype_of(metadata: &Metadata) -> Result<DType> {
 
 impl<S: ReadAt> Source for FileSource<S> {
     fn schema(&self) -> &Schema {
-        self.flat.schema()
+        self.source.schema()
     }
 
     fn rows(&self) -> u64 {
-        self.flat.rows()
+        self.source.rows()
     }
 
     fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
-        self.flat.next_batch(bytes)
+        self.source.next_batch(bytes)
     }
 }

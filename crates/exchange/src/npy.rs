@@ -5,7 +5,7 @@ use super::format::Format;
 use super::int::{in_memory, to_u64};
 use super::refuse::{refuse_missing, refuse_varying};
 use super::schema::{Batch, Schema, structured};
-use super::source::{Content, Flat, Progress, Source, for_each};
+use super::source::{Content, Flat, GridSource, Progress, Source, for_each};
 use bloscpack_dtype::{
     DType,
     npy::{NpyError, NpyHeader},
@@ -102,7 +102,8 @@ impl<S: ReadAt> Content for AfterHeader<S> {
 
 /// Opens a `.npy` file. An array in Fortran's order is turned as it is read.
 pub(super) fn open_npy(bytes: impl ReadAt + 'static) -> Result<Box<dyn Source>> {
-    Ok(Box::new(opened(bytes)?.1))
+    let (header, flat) = opened(bytes)?;
+    Ok(Box::new(GridSource::of(flat, header.dtype)))
 }
 
 /// An array in a `.npy` file, any box of which is read.
@@ -187,8 +188,8 @@ fn opened<S: ReadAt>(bytes: S) -> Result<(NpyHeader, Flat<AfterHeader<S>>)> {
         bytes,
         header_len: to_u64(len),
     };
-    let dtype = header.dtype.clone();
-    let flat = Flat::new(content, dtype, &header.shape, header.fortran_order)?;
+    let itemsize = header.dtype.itemsize();
+    let flat = Flat::new(content, itemsize, &header.shape, header.fortran_order)?;
     Ok((header, flat))
 }
 

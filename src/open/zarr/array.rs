@@ -173,12 +173,8 @@ impl Container for Array {
 
     fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
         selection.refuse_columns()?;
-        let source = super::source::ArraySource::new(&self.array, selection)?;
+        let source = super::source::array(&self.array, selection)?;
         Ok(self.watch.rows(Box::new(source)))
-    }
-
-    fn take_warnings(&mut self) -> Vec<String> {
-        Vec::new()
     }
 
     fn inner(&self) -> Inner<'_> {

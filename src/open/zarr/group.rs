@@ -6,9 +6,7 @@ use crate::open::elements::Elements as _;
 use crate::open::summary::{Line, Summary};
 use crate::open::text::{plain, shape};
 use crate::open::watch::Watch;
-use crate::open::{
-    Container, Inner, Kind, OpenOptions, Outline, Report, Selection, SelectionError,
-};
+use crate::open::{Container, Kind, OpenOptions, Outline, Report, Selection, SelectionError};
 use bloscpack_error::{Error, Result};
 use bloscpack_zarr::{ZarrArray, ZarrGroup, ZarrNode};
 use serde_json::json;
@@ -188,12 +186,12 @@ impl Container for Group {
     }
 
     fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
-        use super::source::{ArraySource, TableSource};
+        use super::source::{self, TableSource};
         use crate::open::Part;
         if let Part::Slice(_) = selection.part {
             let (array, name) = (self.column(selection)?, selection.columns.first());
-            let source =
-                ArraySource::new(array, selection)?.named(name.map_or("value", String::as_str));
+            let source = source::array(array, selection)?;
+            let source = source.named(name.map_or("value", String::as_str));
             return Ok(self.watch.rows(Box::new(source)));
         }
         let Some(columns) = &self.columns else {
@@ -201,13 +199,5 @@ impl Container for Group {
         };
         let source = TableSource::new(columns, self.group.attributes(), selection)?;
         Ok(self.watch.rows(Box::new(source)))
-    }
-
-    fn take_warnings(&mut self) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn inner(&self) -> Inner<'_> {
-        Inner::Other
     }
 }

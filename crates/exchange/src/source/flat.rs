@@ -1,10 +1,8 @@
 //! [`Flat`]: an array of consecutive elements, in C or Fortran order.
 
-use super::array::{checked_slice, lens};
-use super::{Batch, Schema, Source, next_rows, row_shape};
+use super::grid::{Grid, checked_slice, lens};
 use crate::error::ExchangeError;
 use crate::int::in_memory;
-use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
@@ -14,7 +12,7 @@ pub trait Content {
     fn fill(&self, at: u64, buf: &mut [u8]) -> Result<()>;
 }
 
-/// An array of consecutive elements, or a box of it.
+/// An array of consecutive elements.
 #[derive(Debug)]
 pub struct Flat<C> {
     content: C,
@@ -23,46 +21,23 @@ pub struct Flat<C> {
     /// Elements along each axis, and bytes from one to the next along it.
     shape: Vec<u64>,
     strides: Vec<u64>,
-    schema: Schema,
-    rows: u64,
-    rest: Range<u64>,
-    within: Vec<Range<u64>>,
 }
 
 impl<C: Content> Flat<C> {
     /// An array of these bytes: the last index counts fastest, in Fortran's order the first.
-    pub fn new(content: C, dtype: DType, shape: &[u64], fortran: bool) -> Result<Self> {
+    pub fn new(content: C, itemsize: u64, shape: &[u64], fortran: bool) -> Result<Self> {
         // A single element, without an axis, is a row.
         let shape = if shape.is_empty() {
             vec![1]
         } else {
             shape.to_vec()
         };
-        let itemsize = dtype.itemsize();
-        let strides = strides(&shape, itemsize, fortran)?;
-        let schema = Schema::array(dtype, row_shape(&shape));
-        let (rest, within) = checked_slice(&shape, &[])?;
         Ok(Self {
             content,
             itemsize,
-            rows: rest.end,
+            strides: strides(&shape, itemsize, fortran)?,
             shape,
-            strides,
-            schema,
-            rest,
-            within,
         })
-    }
-
-    /// Only this box of it, a range for each axis; axes that are not named are whole.
-    pub fn slice(mut self, slice: &[Range<u64>]) -> Result<Self> {
-        let (rows, within) = checked_slice(&self.shape, slice)?;
-        for column in &mut self.schema.columns {
-            column.row_shape = lens(&within);
-        }
-        self.rows = rows.end - rows.start;
-        (self.rest, self.within) = (rows, within);
-        Ok(self)
     }
 
     /// The elements of a box, a range for each axis, in C order.
@@ -209,27 +184,17 @@ fn strides(shape: &[u64], itemsize: u64, fortran: bool) -> Result<Vec<u64>> {
     Ok(strides)
 }
 
-impl<C: Content> Source for Flat<C> {
-    fn schema(&self) -> &Schema {
-        &self.schema
+impl<C: Content> Grid for Flat<C> {
+    fn shape(&self) -> &[u64] {
+        &self.shape
     }
 
-    fn rows(&self) -> u64 {
-        self.rows
+    fn chunk_rows(&self) -> u64 {
+        1
     }
 
-    fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
-        let Some(rows) = next_rows(&mut self.rest, self.schema.row_bytes(), 1, bytes) else {
-            return Ok(None);
-        };
-        let mut slice = vec![rows.clone()];
-        slice.extend(self.within.iter().cloned());
-        let read = self.read(&slice);
-        Ok(Some(Batch {
-            rows: rows.end - rows.start,
-            columns: vec![read.inspect_err(|_| self.rest = 0..0)?],
-            ..Batch::default()
-        }))
+    fn read_slice(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
+        self.read(slice)
     }
 }
 

@@ -1,19 +1,17 @@
 //! [`Source`]: columns of the same number of rows, some rows at a time.
 
-mod array;
 mod fields;
 mod fixed;
 mod flat;
-mod nd;
+mod grid;
 mod rows;
 mod store;
 mod table;
 
-pub use array::ArraySource;
 pub use fields::FieldsSource;
 pub use fixed::FixedSource;
 pub use flat::{Content, Flat};
-pub use nd::NdSource;
+pub use grid::{ArraySource, Grid, GridSource, NdSource};
 pub use rows::RowsSource;
 pub use store::StoreSource;
 pub use table::TableSource;
@@ -92,8 +90,8 @@ pub(super) fn for_each(
 }
 
 /// As many rows from `rest` as fit these bytes, to the next multiple of `stride` where that is possible, so that no chunk is
-/// decompressed twice.
-pub(super) fn next_rows(
+/// decompressed twice; `None` after the last. All of them if a row has no bytes.
+pub fn next_rows(
     rest: &mut Range<u64>,
     row_bytes: u64,
     stride: u64,
