@@ -237,7 +237,9 @@ pub trait Container: Send + Sync {
     }
 
     /// The warnings since the last call: things that are unusual but did not prevent what was done.
-    fn take_warnings(&mut self) -> Vec<String>;
+    fn take_warnings(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 
     /// The value that the container was made of, which has methods that only this kind has.
     fn inner(&self) -> Inner<'_> {

@@ -1,0 +1,162 @@
+//! Tables in trees of frames.
+
+use crate::open::summary::{Line, Summary};
+use crate::open::text::plain;
+use crate::open::{Container, Inner, Kind, Outline, Report, Selection, SelectionError};
+#[cfg(feature = "exchange")]
+use crate::open::{Part, watch::Watch};
+use bloscpack_error::Result;
+use bloscpack_frames::store::{ColumnKind, FrameStore, StoreColumn, StoreTable};
+use serde_json::json;
+use std::io::Write;
+use std::sync::Arc;
+
+/// A table in a tree.
+pub(super) struct Table {
+    pub(super) tree: Arc<FrameStore>,
+    pub(super) table: StoreTable,
+    pub(super) path: String,
+    #[cfg(feature = "exchange")]
+    pub(super) watch: Watch,
+}
+
+impl Table {
+    fn names(&self) -> Vec<String> {
+        let columns = self.table.columns().iter();
+        columns.map(|column| column.name.clone()).collect()
+    }
+
+    fn add_columns(&self, summary: &mut Summary) {
+        let columns = self.table.columns();
+        let lens = columns
+            .iter()
+            .map(|column| plain(&column.name).chars().count());
+        let width = lens.max().unwrap_or(0);
+        for column in columns {
+            let name = plain(&column.name);
+            let text = format!("{name:width$}  {}", kind_of(column));
+            summary.lines.push(Line::More(text));
+        }
+    }
+}
+
+/// The kind of a column in a few words.
+fn kind_of(column: &StoreColumn) -> String {
+    let nulls = if column.nullable { ", may be null" } else { "" };
+    let kind = &column.stored_kind;
+    match &column.kind {
+        ColumnKind::Fixed { dtype, row_shape } if row_shape.is_empty() => {
+            format!("{kind}  {dtype}{nulls}")
+        }
+        ColumnKind::Fixed { dtype, row_shape } => format!("{kind}  {dtype} {row_shape:?}{nulls}"),
+        ColumnKind::Unsupported(what) => format!("{kind}  not read: {what}"),
+        _ => format!("{kind}{nulls}"),
+    }
+}
+
+impl Container for Table {
+    fn kind(&self) -> Kind {
+        Kind::Table
+    }
+
+    fn outline(&mut self) -> Result<Outline> {
+        Ok(Outline {
+            layout: Some("blosc2"),
+            shape: Some(vec![self.table.rows()]),
+            columns: Some(self.names()),
+            ..Outline::new(Kind::Table)
+        })
+    }
+
+    fn members(
+        &mut self,
+        take: &mut dyn FnMut(&str, Result<Outline>) -> Result<()>,
+    ) -> Result<bool> {
+        let path = match self.path.as_str() {
+            "" => ".",
+            path => path,
+        }
+        .to_owned();
+        let outline = self.outline();
+        take(&path, outline)?;
+        Ok(true)
+    }
+
+    fn summary(&mut self) -> Result<Summary> {
+        let mut summary = Summary::new(Kind::Table);
+        let (rows, positions) = (self.table.rows(), self.table.positions());
+        let columns = self.table.columns().iter().map(|column| {
+            json!({ "name": column.name, "kind": column.stored_kind, "nullable": column.nullable })
+        });
+        summary.add(json!({
+            "kind": Kind::Table.name(),
+            "layout": "blosc2",
+            "rows": rows,
+            "positions": positions,
+            "columns": columns.collect::<Vec<_>>(),
+        }));
+        let attributes = self.table.attributes()?;
+        summary.line("kind", Kind::Table);
+        summary.line("layout", "blosc2");
+        summary.line("rows", rows);
+        summary.line(
+            "deleted",
+            format!("{} of {positions} positions are not rows", positions - rows),
+        );
+        for (name, value) in attributes {
+            let value = value.as_text().map_or_else(|| format!("{value:?}"), plain);
+            summary.lines.push(Line::Fact(
+                "attribute",
+                format!("{} = {value}", plain(&name)),
+            ));
+        }
+        summary.line("columns", self.table.columns().len());
+        self.add_columns(&mut summary);
+        Ok(summary)
+    }
+
+    fn verify(&mut self) -> Result<Report> {
+        Ok(super::report(&self.tree, &self.path, Some(&self.table)))
+    }
+
+    /// The bytes of a column of fixed length.
+    #[cfg(feature = "exchange")]
+    fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
+        let names = self.names();
+        if selection.columns.len() != 1 {
+            return Err(SelectionError::NeedsColumn { columns: names }.into());
+        }
+        let mut source = self.columns(selection)?;
+        crate::exchange::write_bytes(&mut *source, to, &mut |_| ())?;
+        Ok(source.rows().saturating_mul(source.schema().row_bytes()))
+    }
+
+    #[cfg(not(feature = "exchange"))]
+    fn copy(&mut self, _: &Selection, _: &mut dyn Write) -> Result<u64> {
+        Err(SelectionError::NeedsColumn {
+            columns: self.names(),
+        }
+        .into())
+    }
+
+    #[cfg(feature = "exchange")]
+    fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
+        use crate::exchange::{Source as _, StoreSource};
+        if let Part::Slice(_) | Part::Chunk(_) | Part::Bytes(_) = selection.part {
+            return Err(SelectionError::NeedsColumn {
+                columns: self.names(),
+            }
+            .into());
+        }
+        let mut source = StoreSource::new(&self.table, &selection.columns)?;
+        let region = selection.part.region(&[source.rows()])?;
+        if let [rows] = region.ranges.as_slice() {
+            source = source.range(rows.clone())?;
+        }
+        Ok(self.watch.rows(Box::new(source)))
+    }
+
+    fn inner(&self) -> Inner<'_> {
+        Inner::StoreTable(&self.table)
+    }
+}
