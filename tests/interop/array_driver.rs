@@ -1,51 +1,19 @@
 //! Arrays of Caterva and `b2nd` by command, for `arrays.py`: all operations of the library on them, one call per
 //! line.
-//!
-//! A command is a JSON object on a line of standard input; its `data` contains the lengths of the pieces of raw bytes
-//! that follow the line. The answer is such a line, too, with `error` in it if the call failed, followed by `bytes`
-//! raw bytes. Unflushed data is dropped at the end of input.
+
+mod protocol;
 
 use bloscpack::blosc::{FilterPipeline, FilterStep};
 use bloscpack::dtype::DType;
 use bloscpack::frame::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
+use protocol::{
+    Answer, Result, count, counts, first, from_hex, list, range, ranges, serve, text, to_hex,
+};
 use serde_json::{Value, json};
-use std::error::Error;
-use std::io::{BufRead, Read, Write, stdin, stdout};
-use std::ops::Range;
-
-type Result<T> = std::result::Result<T, Box<dyn Error>>;
-type Answer = (Value, Vec<u8>);
 
 fn main() -> Result<()> {
-    let (mut input, mut output) = (stdin().lock(), stdout().lock());
-    let (mut driver, mut line) = (Driver { open: None }, String::new());
-    while input.read_line(&mut line)? > 0 {
-        let command: Value = serde_json::from_str(&line)?;
-        let mut data = Vec::new();
-        for len in list(&command["data"]) {
-            let mut piece = vec![0; usize::try_from(count(len)?)?];
-            input.read_exact(&mut piece)?;
-            data.push(piece);
-        }
-        let (mut answer, bytes) = match driver.call(&command, &data) {
-            Ok(done) => done,
-            Err(error) => (json!({ "error": told(error.as_ref()) }), Vec::new()),
-        };
-        answer["bytes"] = bytes.len().into();
-        writeln!(output, "{answer}")?;
-        output.write_all(&bytes)?;
-        output.flush()?;
-        line.clear();
-    }
-    Ok(())
-}
-
-/// The message and the category of an error.
-fn told(error: &(dyn Error + 'static)) -> Value {
-    let category = error
-        .downcast_ref::<bloscpack::Error>()
-        .map(|error| format!("{:?}", error.category()));
-    json!({ "text": error.to_string(), "category": category })
+    let mut driver = Driver { open: None };
+    serve(|command, data| driver.call(command, data))
 }
 
 struct Driver {
@@ -234,49 +202,9 @@ fn info(array: &NdArray) -> Result<Value> {
     }))
 }
 
-fn first(data: &[Vec<u8>]) -> Result<&[u8]> {
-    Ok(data.first().ok_or("no data")?)
-}
-
-fn text(value: &Value) -> Result<&str> {
-    Ok(value.as_str().ok_or("a name is missing")?)
-}
-
-fn count(value: &Value) -> Result<u64> {
-    Ok(value.as_u64().ok_or("a count is missing")?)
-}
-
-fn list(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], Vec::as_slice)
-}
-
-fn counts(value: &Value) -> Result<Vec<u64>> {
-    list(value).iter().map(count).collect()
-}
-
 fn lens(value: &Value) -> Result<Vec<u32>> {
     let lens = counts(value)?.into_iter();
     Ok(lens
         .map(u32::try_from)
         .collect::<std::result::Result<_, _>>()?)
-}
-
-fn range(value: &Value) -> Result<Range<u64>> {
-    Ok(count(&value[0])?..count(&value[1])?)
-}
-
-fn ranges(value: &Value) -> Result<Vec<Range<u64>>> {
-    list(value).iter().map(range).collect()
-}
-
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn from_hex(digits: &str) -> Result<Vec<u8>> {
-    let pair = |at: usize| -> Result<u8> {
-        let digits = digits.get(at..at + 2).ok_or("half a byte")?;
-        Ok(u8::from_str_radix(digits, 16)?)
-    };
-    (0..digits.len()).step_by(2).map(pair).collect()
 }
