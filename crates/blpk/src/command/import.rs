@@ -166,24 +166,19 @@ impl Import {
         (name, format): (&str, Format),
         session: &Session,
     ) -> Result<(), Failure> {
-        let created = |error| new.failed(&error);
         let expected = self.expected_rows.unwrap_or(rows.rows());
-        let options = dataset::options(session);
         let done = if schema.is_table {
             let builder = schema
                 .table_builder(|_, column| self.storage.array(column.expected_rows(expected)));
             let builder = self.storage.table(builder)?.layout(layout);
-            let builder = builder.index(self.index).replace(new.replaces());
-            let builder = builder.options(options);
-            let mut table = builder.create(new.folder()).map_err(created)?;
+            let mut table = new.table(builder.index(self.index), session)?;
             import_table(rows, &mut table, &mut |_| ())
         } else {
-            let builder = schema.array_builder().map_err(created)?;
+            let builder = schema.array_builder();
+            let builder = builder.map_err(|error| new.failed(&error))?;
             let builder = self.storage.array(builder.expected_rows(expected));
-            let builder = builder.layout(layout).index(self.index);
-            let builder = builder.replace(new.replaces());
-            let array = builder.options(options).create(new.folder());
-            import_array(rows, &mut array.map_err(created)?, &mut |_| ())
+            let mut array = new.array(builder.layout(layout).index(self.index), session)?;
+            import_array(rows, &mut array, &mut |_| ())
         };
         done.map_err(|error| {
             let failure = new.failed_from(name, &error);

@@ -6,13 +6,14 @@ use std::path::Path;
 
 use bloscpack::{
     Error,
+    dataset::{CArray, CArrayBuilder, CTable, CTableBuilder},
     frame::{Frame, FrameOptions, store::EMBED_FILE},
     open::{Family, probe},
 };
 use same_file::is_same_file;
 use tempfile::TempDir;
 
-use super::is_directory;
+use super::{is_directory, options};
 use crate::failure::{Failure, is_busy};
 use crate::input::is_sparse_frame;
 use crate::interrupt::{self, Deferred};
@@ -62,15 +63,7 @@ impl<'a> NewDataset<'a> {
 
     /// Begins a sparse frame at `path`, in the same way.
     pub fn begin_frame(path: &'a Path, input: &Path, session: &Session) -> Result<Self, Failure> {
-        let deferred = Deferred::begin();
-        if url::is_url(path) {
-            return Self::remote(path, session, deferred);
-        }
-        let swaps = is_replaced(path, input, session)?;
-        if swaps && !is_sparse_frame(path)? {
-            return Err(in_the_way(path, "not a sparse frame"));
-        }
-        Self::beside(path, input, swaps, deferred)
+        Self::begin_other(path, input, session, is_sparse_frame, "not a sparse frame")
     }
 
     /// Begins a Zarr array or group at `path`, in the same way.
@@ -79,12 +72,13 @@ impl<'a> NewDataset<'a> {
         allow(dead_code, reason = "a build without Zarr refuses to make it")
     )]
     pub fn begin_zarr(path: &'a Path, input: &Path, session: &Session) -> Result<Self, Failure> {
+        let is_zarr = |path: &Path| Ok(is_zarr(path));
         Self::begin_other(path, input, session, is_zarr, "not a Zarr array or group")
     }
 
     /// Begins a store of python-blosc2 at `path`, in the same way.
     pub fn begin_store(path: &'a Path, input: &Path, session: &Session) -> Result<Self, Failure> {
-        let is_store = |path: &Path| path.join(EMBED_FILE).is_file();
+        let is_store = |path: &Path| Ok(path.join(EMBED_FILE).is_file());
         Self::begin_other(
             path,
             input,
@@ -99,7 +93,7 @@ impl<'a> NewDataset<'a> {
         path: &'a Path,
         input: &Path,
         session: &Session,
-        is_like: fn(&Path) -> bool,
+        is_like: fn(&Path) -> Result<bool, Failure>,
         other: &str,
     ) -> Result<Self, Failure> {
         let deferred = Deferred::begin();
@@ -107,7 +101,7 @@ impl<'a> NewDataset<'a> {
             return Self::remote(path, session, deferred);
         }
         let swaps = is_replaced(path, input, session)?;
-        if swaps && !is_like(path) {
+        if swaps && !is_like(path)? {
             return Err(in_the_way(path, other));
         }
         Self::beside(path, input, swaps, deferred)
@@ -175,6 +169,20 @@ impl<'a> NewDataset<'a> {
     /// Whether it replaces a dataset that is there.
     pub fn replaces(&self) -> bool {
         self.made.is_none()
+    }
+
+    /// Creates an array there.
+    pub fn array(&self, builder: CArrayBuilder, session: &Session) -> Result<CArray, Failure> {
+        let builder = builder.replace(self.replaces()).options(options(session));
+        let array = builder.create(self.folder());
+        array.map_err(|error| self.failed(&error))
+    }
+
+    /// Creates a table there.
+    pub fn table(&self, builder: CTableBuilder, session: &Session) -> Result<CTable, Failure> {
+        let builder = builder.replace(self.replaces()).options(options(session));
+        let table = builder.create(self.folder());
+        table.map_err(|error| self.failed(&error))
     }
 
     /// The failure to create it.

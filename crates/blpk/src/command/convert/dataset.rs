@@ -13,9 +13,9 @@ use bloscpack::{
 use super::{ATTRIBUTES, Convert};
 use crate::args::with_given;
 use crate::container::Opened;
+use crate::dataset::failure;
 use crate::dataset::new::NewDataset;
 use crate::dataset::source::ProgressSource;
-use crate::dataset::{failure, options};
 use crate::failure::{Failure, VERIFY};
 use crate::layout::ArrayLayout;
 use crate::session::Session;
@@ -69,7 +69,6 @@ impl Convert {
         new: &NewDataset<'_>,
         session: &Session,
     ) -> Result<(), Failure> {
-        let created = |error| new.failed(&error);
         let attributes = match opened.container.inner() {
             Inner::Bloscpack(Some(source)) => Some(attributes(source, session)),
             _ => None,
@@ -79,11 +78,10 @@ impl Convert {
             Ok(source) => source,
             Err(error) => return Err(new.unfinished(opened.origin.failure(&error))),
         };
-        let builder = source.schema().array_builder().map_err(created)?;
+        let builder = source.schema().array_builder();
+        let builder = builder.map_err(|error| new.failed(&error))?;
         let builder = with_given!(builder.expected_rows(source.rows()), attributes: attributes);
-        let builder = self.storage.array(builder).layout(layout);
-        let builder = builder.replace(new.replaces()).options(options(session));
-        let mut array = builder.create(new.folder()).map_err(created)?;
+        let mut array = new.array(self.storage.array(builder).layout(layout), session)?;
         let done = import_array(&mut *source, &mut array, &mut |_| ());
         drop(source);
         done.map_err(|error| {
@@ -108,10 +106,7 @@ impl Convert {
         let schema = source.schema();
         let builder =
             schema.table_builder(|_, column| self.storage.array(column.expected_rows(rows)));
-        let builder = self.storage.table(builder)?.layout(layout);
-        let builder = builder.replace(new.replaces()).options(options(session));
-        let made = builder.create(new.folder());
-        let mut made = made.map_err(|error| new.failed(&error))?;
+        let mut made = new.table(self.storage.table(builder)?.layout(layout), session)?;
         import_table(&mut source, &mut made, &mut |_| ()).map_err(|error| self.failed(new, &error))
     }
 
@@ -136,10 +131,7 @@ impl Convert {
         session: &Session,
     ) -> Result<(), Failure> {
         self.storage.check(ArrayLayout::Dataset(layout))?;
-        let builder = self.like(array, layout).layout(layout);
-        let builder = builder.replace(new.replaces()).options(options(session));
-        let made = builder.create(new.folder());
-        let mut made = made.map_err(|error| new.failed(&error))?;
+        let mut made = new.array(self.like(array, layout).layout(layout), session)?;
         let mut source = ArraySource::new(array);
         let mut source = ProgressSource::new(&mut source, session);
         import_array(&mut source, &mut made, &mut |_| ()).map_err(|error| self.failed(new, &error))
@@ -164,10 +156,7 @@ impl Convert {
         session: &Session,
     ) -> Result<(), Failure> {
         self.storage.check(ArrayLayout::Dataset(layout))?;
-        let builder = self.table_builder(table, layout, session)?;
-        let builder = builder.replace(new.replaces()).options(options(session));
-        let made = builder.create(new.folder());
-        let mut made = made.map_err(|error| new.failed(&error))?;
+        let mut made = new.table(self.table_builder(table, layout, session)?, session)?;
         let source = TableSource::new(table);
         let mut source = source.map_err(|error| new.unfinished(failure(self.path(), &error)))?;
         let mut source = ProgressSource::new(&mut source, session);
