@@ -35,7 +35,8 @@ pub use read::TableBlocks;
 ///     .column("price", CArray::of::<f64>())
 ///     .create_in(store.clone())?;
 /// let (days, prices) = ([20u32, 21], [1.5f64, 1.25]);
-/// table.append(&[bytemuck::cast_slice(&days), bytemuck::cast_slice(&prices)])?;
+/// let (day_bytes, price_bytes) = (days.map(u32::to_le_bytes), prices.map(f64::to_le_bytes));
+/// table.append(&[day_bytes.as_flattened(), price_bytes.as_flattened()])?;
 /// table.flush()?;
 ///
 /// let table = CTable::open_in(store)?;

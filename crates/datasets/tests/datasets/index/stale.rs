@@ -107,7 +107,8 @@ fn the_index_of_another_array_is_not_believed() {
     let other = |builder: bloscpack_datasets::CArrayBuilder, values: &[i64]| {
         let other = Memory::new();
         let mut array = builder.index(true).create_in(other.clone()).unwrap();
-        array.append(bytemuck::cast_slice(values)).unwrap();
+        let bytes: Vec<u8> = values.iter().flat_map(|v| v.to_le_bytes()).collect();
+        array.append(&bytes).unwrap();
         array.flush().unwrap();
         other.bytes("meta/index").unwrap()
     };
