@@ -52,11 +52,11 @@ fn outcome(scenario: &Scenario, folder: &Faulty) -> Outcome {
     }
 }
 
-fn fresh(scenario: &Scenario) -> Memory {
+pub(super) fn fresh(scenario: &Scenario) -> Memory {
     Memory::from([(NAME, scenario.file.clone())])
 }
 
-fn left(memory: &Memory) -> Files {
+pub(super) fn left(memory: &Memory) -> Files {
     use bloscpack::storage::Folder;
     let names = memory.list().unwrap().into_iter();
     names

@@ -5,5 +5,6 @@
     reason = "a test fails by panicking, and its numbers are small"
 )]
 
+mod bound;
 mod crash;
 mod faults;

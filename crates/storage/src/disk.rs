@@ -2,6 +2,8 @@
 
 use crate::owners::copy_owners;
 use crate::write_at::retry;
+#[cfg(unix)]
+use crate::write_at::sync_file;
 use crate::{Access, Folder};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
@@ -38,7 +40,7 @@ impl Disk {
     /// Returns [`InvalidInput`](io::ErrorKind::InvalidInput) for a path without a file name, such as
     /// `/`, and any error of the file system.
     pub fn of(path: impl AsRef<Path>) -> io::Result<(Self, OsString)> {
-        let path = fs::canonicalize(path)?;
+        let path = real_path(path.as_ref())?;
         match (path.parent(), path.file_name()) {
             (Some(folder), Some(name)) => Ok((Self::new(folder), name.to_owned())),
             _ => Err(io::Error::new(
@@ -103,7 +105,7 @@ impl Folder for Disk {
     #[cfg(unix)]
     fn sync(&self) -> io::Result<()> {
         let folder = File::open(&self.path)?;
-        match retry(|| folder.sync_all()) {
+        match sync_file(&folder) {
             Err(error) if crate::write_at::cannot_sync(&error) => Ok(()),
             done => done,
         }
@@ -143,6 +145,18 @@ impl Folder for Disk {
     #[cfg(not(any(unix, windows)))]
     fn leads_to(&self, name: &OsStr, _: &File) -> io::Result<bool> {
         self.path_of(name).try_exists()
+    }
+}
+
+/// The path with links resolved. Some drives of Windows, such as those in memory, cannot say it, and wine not if it is long:
+/// then a name that is not a link is taken as it is.
+pub(crate) fn real_path(path: &Path) -> io::Result<PathBuf> {
+    match fs::canonicalize(path) {
+        Err(error) if cfg!(windows) => match fs::symlink_metadata(path) {
+            Ok(found) if !found.is_symlink() => std::path::absolute(path),
+            _ => Err(error),
+        },
+        found => found,
     }
 }
 

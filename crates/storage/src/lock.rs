@@ -56,7 +56,7 @@ impl Lock for File {
 
     fn unlock(&self) -> io::Result<()> {
         match retry(|| Self::unlock(self)) {
-            Err(error) if has_no_locks(&error) => Ok(()),
+            Err(error) if has_no_locks(&error) || is_unlocked(&error) => Ok(()),
             done => done,
         }
     }
@@ -82,11 +82,18 @@ impl<T: Lock + ?Sized> Lock for Arc<T> {
 }
 
 /// Whether this is the error of a file system without locks. Some network file systems have none:
-/// NFS without its lock daemon reports `ENOLCK`.
+/// NFS without its lock daemon reports `ENOLCK`, and macOS `ENOTSUP`, which is another error there than "unsupported".
 fn has_no_locks(error: &io::Error) -> bool {
     #[cfg(unix)]
-    if error.raw_os_error() == Some(libc::ENOLCK) {
+    if let Some(libc::ENOLCK | libc::ENOTSUP) = error.raw_os_error() {
         return true;
     }
     error.kind() == io::ErrorKind::Unsupported
+}
+
+/// Whether nothing was left to unlock. On Windows, the standard library unlocks twice, since a handle may have a lock of each
+/// kind; wine has another error for the second time.
+fn is_unlocked(error: &io::Error) -> bool {
+    const LOCK_VIOLATION: i32 = 33;
+    cfg!(windows) && error.raw_os_error() == Some(LOCK_VIOLATION)
 }

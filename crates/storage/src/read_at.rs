@@ -216,11 +216,22 @@ impl ReadAt for File {
 #[cfg(windows)]
 impl ReadAt for File {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        std::os::windows::fs::FileExt::seek_read(self, buf, at)
+        let read = std::os::windows::fs::FileExt::seek_read(self, buf, at);
+        read.map_err(busy_if_locked)
     }
 
     fn size(&self) -> io::Result<u64> {
         self.metadata().map(|metadata| metadata.len())
+    }
+}
+
+/// The error of bytes that another handle has locked, on Windows, as that of a file that is busy.
+#[cfg(windows)]
+pub(crate) fn busy_if_locked(error: io::Error) -> io::Error {
+    const LOCK_VIOLATION: i32 = 33;
+    match error.raw_os_error() {
+        Some(LOCK_VIOLATION) => crate::error::busy("another process has locked this file"),
+        _ => error,
     }
 }
 

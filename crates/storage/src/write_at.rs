@@ -93,6 +93,7 @@ impl WriteAt for File {
     #[cfg(windows)]
     fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<usize> {
         std::os::windows::fs::FileExt::seek_write(self, bytes, at)
+            .map_err(crate::read_at::busy_if_locked)
     }
 
     #[cfg(not(any(unix, windows)))]
@@ -105,7 +106,7 @@ impl WriteAt for File {
     }
 
     fn sync(&self) -> io::Result<()> {
-        retry(|| self.sync_all())
+        sync_file(self)
     }
 }
 
@@ -119,14 +120,35 @@ pub(crate) fn retry<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result
     }
 }
 
+/// Returns when all of a file or directory would survive a power cut.
+///
+/// On macOS a sync of the standard library is `F_FULLFSYNC`, which empties the cache of the disk. File systems of a network
+/// do not have it: with them, `fsync` is all that can be done.
+///
+/// # Errors
+/// Returns any error of the file.
+pub fn sync_file(file: &File) -> io::Result<()> {
+    retry(|| match file.sync_all() {
+        #[cfg(target_vendor = "apple")]
+        Err(error) if has_no_full_sync(&error) => Ok(rustix::fs::fsync(file)?),
+        done => done,
+    })
+}
+
+#[cfg(target_vendor = "apple")]
+fn has_no_full_sync(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(libc::ENOTSUP | libc::EINVAL | libc::ENOTTY)
+    )
+}
+
 /// Whether this is the error of a file system that cannot sync a directory, because it has nothing to sync there. On macOS,
-/// where a sync is `F_FULLFSYNC`, such file systems have another error.
+/// `ENOTSUP` is not what the standard library takes for "unsupported".
 #[cfg(unix)]
 pub(crate) fn cannot_sync(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported
-    )
+    let unsupported = [io::ErrorKind::InvalidInput, io::ErrorKind::Unsupported];
+    unsupported.contains(&error.kind()) || error.raw_os_error() == Some(libc::ENOTSUP)
 }
 
 #[cfg(test)]

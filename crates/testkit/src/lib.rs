@@ -2,6 +2,7 @@
 //!
 //! The readers in [`documents`] and the reference engine in [`oracle`] share no code with the crates that they judge.
 
+pub mod bound;
 pub mod by_fields;
 pub mod check;
 pub mod corpus;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
+use bloscpack::storage::internal::sync_file;
 use bloscpack::wire::internal::to_u64;
 
 /// Bytes between two syncs. A shorter file is synced only at its end.
@@ -61,12 +62,12 @@ impl SyncingFile {
             let gone = |_| Err(io::Error::other("the syncing thread has panicked"));
             thread.join().unwrap_or_else(gone)?;
         }
-        self.file.sync_all()
+        sync_file(&self.file)
     }
 
     fn start(&self) -> Option<Syncer> {
         let file = self.file.try_clone().ok()?;
-        Syncer::start(move || file.sync_data())
+        Syncer::start(move || sync_file(&file))
     }
 
     fn count(&self, bytes: usize) {

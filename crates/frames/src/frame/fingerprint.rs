@@ -19,6 +19,7 @@ use crate::wire::kind::ArrayKind;
 use crate::wire::metalayers::Metalayers;
 use bloscpack_error::{IoSide as _, Result};
 use bloscpack_storage::ReadAt;
+use bloscpack_storage::internal::sync_file;
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
@@ -111,7 +112,7 @@ pub(crate) fn seal(path: &Path) -> Result<()> {
     let fingerprint = fingerprint(&file, head, end)?;
     file.seek(SeekFrom::Start(end))?;
     file.write_all(&fingerprint)?;
-    Ok(file.sync_all()?)
+    Ok(sync_file(&file)?)
 }
 
 fn read_header(file: &File, len: u64) -> Result<FrameHeader> {

@@ -16,6 +16,7 @@ const PREFIX_LEN: usize = 64;
 /// The first byte of a file while a change is put into it. No format whose files are changed in
 /// place may begin with it.
 pub const MARK: u8 = b'!';
+const STILL_READ: &str = "other processes are still reading this file";
 
 /// A file that is open for writing: no other writer opens it, and each [`Change`](crate::Change) is
 /// made atomically, whatever interrupts it.
@@ -238,9 +239,15 @@ impl<F: Folder> JournaledFile<F> {
     pub(super) fn write_after_end(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
         // The bytes there may be those of another program by now.
         self.check_others()?;
-        let done = self.file.write_all_at(at, bytes);
+        // On Windows, readers lock those bytes, too.
+        let written = self
+            .timeout
+            .wait(|| match self.file.write_all_at(at, bytes) {
+                Err(error) if error.kind() == io::ErrorKind::ResourceBusy => Ok(None),
+                done => done.map(Some),
+            });
         self.remember_size()?;
-        done
+        written?.ok_or_else(|| busy(STILL_READ))
     }
 
     /// Remembers the state in which this writer has left the file.
@@ -267,7 +274,7 @@ impl<F: Folder> JournaledFile<F> {
         }
         if !self.timeout.lock(&self.file, LockMode::Exclusive)? {
             self.is_poisoned = false;
-            return Err(busy("other processes are still reading this file"));
+            return Err(busy(STILL_READ));
         }
         let kept = self.check_others().and_then(|()| match is_earlier {
             true => Ok(()),

@@ -71,7 +71,10 @@ impl<F: Folder> JournaledFile<F> {
         opened.announce()?;
         if !locked.is_new {
             opened.settle()?;
-            opened.renew_journal()?;
+            // Windows keeps the name until the old journal is closed; and there its lock keeps everyone else away from it.
+            if cfg!(not(windows)) {
+                opened.renew_journal()?;
+            }
         }
         opened.for_readers(|keeper, site| keeper.announce_settled(site))?;
         // From here on the journal is our own, and is removed if this fails.

@@ -2,7 +2,7 @@
 
 use super::journaled::replacement_name;
 use super::{Change, JournaledFile};
-use crate::{Folder, WriteAt};
+use crate::{Access, Folder, Lock, WriteAt};
 use std::ffi::OsString;
 use std::io;
 
@@ -58,20 +58,36 @@ impl<'a, F: Folder> Replacement<'a, F> {
     /// # Errors
     /// Returns any error of file and folder. The name then leads to the old file or to the new one.
     pub fn commit(self) -> io::Result<&'a mut JournaledFile<F>> {
-        let file = self.change.into_file();
+        let Self {
+            change,
+            file: new,
+            name,
+        } = self;
+        let file = change.into_file();
         file.check_others()?;
-        file.keeper.announce_in(&self.file)?;
+        file.keeper.announce_in(&new)?;
         // An error does not show for certain whether the name was changed.
         file.is_poisoned = true;
-        self.file.sync()?;
-        if let Err(error) = file.folder.replace(&self.name, &file.name) {
-            // A sticky folder may forbid it. If the old file is still there, nothing has happened.
-            let is_there = file.folder.leads_to(&file.name, &file.file);
+        new.sync()?;
+        // Windows replaces no open file. There, readers do not need the handle of the old one.
+        let is_seen = file.file.presence().is_some();
+        if !is_seen {
+            file.file = file.folder.open(&name, Access::Write)?;
+        }
+        if let Err(error) = file.folder.replace(&name, &file.name) {
+            // A sticky folder may forbid it. If both files still have their names, nothing has happened.
+            let is_there = match is_seen {
+                true => file.folder.leads_to(&file.name, &file.file),
+                false => file.folder.leads_to(&name, &new),
+            };
+            if !is_seen {
+                file.file = file.folder.open(&file.name, Access::Write)?;
+            }
             file.is_poisoned = !is_there.unwrap_or(false);
             return Err(error);
         }
         file.folder.sync()?;
-        file.replace_file(self.file)?;
+        file.replace_file(new)?;
         file.begun = None;
         file.remember_state()?;
         file.begin_journal()?;

@@ -5,6 +5,7 @@ use crate::frame::{Frame, seal};
 use crate::store::msgpack::Value;
 use crate::store::{EMBED_FILE, MAX_DEPTH, StoreError, split_ending};
 use bloscpack_error::{Error, IoSide as _, Result};
+use bloscpack_storage::internal::sync_file;
 use bloscpack_storage::{EntryKind, Key, Store};
 use std::fs::{self, File};
 use std::io;
@@ -85,7 +86,7 @@ fn seal_folder(folder: &Path, depth: usize) -> Result<()> {
 /// Makes the names in a folder permanent, where the system can.
 fn sync(folder: &Path) -> Result<()> {
     #[cfg(unix)]
-    File::open(folder)?.sync_all()?;
+    sync_file(&File::open(folder)?)?;
     #[cfg(not(unix))]
     let _ = folder;
     Ok(())
@@ -136,5 +137,5 @@ fn copy(store: &dyn Store, key: &Key, path: &Path) -> Result<()> {
         io::Write::write_all(&mut to, &buffer).writing()?;
         at += step;
     }
-    to.sync_all().writing()
+    sync_file(&to).writing()
 }

@@ -1,18 +1,22 @@
 //! A directory by paths, on systems without handles of folders.
 
 use super::{HOLE, NOT_A_FILE, NOT_A_FOLDER, at, invalid, or_none, require, split};
+use crate::disk::real_path;
 use crate::tree::{Entry, EntryKind, Guard, Key, Object, Store};
 use crate::{LockMode, WriteAt};
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+/// The file beside the folder of a writer, which it locks.
+const LOCK: &str = ".blpk-lock";
+
 /// A directory of the file system.
 ///
 /// Links below it are not followed, and only regular files are opened. This system cannot look and
 /// open in one step, so that a link that another program puts there in between is followed; nor can
 /// it sync folders, or lock them for readers: no process may read the store while another one writes. One of several writers
-/// gets in, by a file beside the folder that it locks, which ends with the process.
+/// gets in, by a file beside the folder that it locks, which is not listed and ends with the process.
 #[derive(Debug)]
 pub struct DiskStore {
     root: PathBuf,
@@ -24,7 +28,7 @@ impl DiskStore {
     /// # Errors
     /// Returns [`NotADirectory`](io::ErrorKind::NotADirectory), and any error of the file system.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
-        let root = fs::canonicalize(path)?;
+        let root = real_path(path.as_ref())?;
         match root.is_dir() {
             true => Ok(Self { root }),
             false => Err(io::ErrorKind::NotADirectory.into()),
@@ -70,7 +74,9 @@ impl Store for DiskStore {
             for entry in fs::read_dir(path)? {
                 let entry = entry?;
                 let (name, kind) = (entry.file_name(), kind(entry.file_type()?));
-                entries.push(Entry { name, kind });
+                if name != LOCK {
+                    entries.push(Entry { name, kind });
+                }
             }
             entries.sort_by(|a, b| a.name.cmp(&b.name));
             Ok(entries)
@@ -188,9 +194,7 @@ fn lock(folder: &Path) -> io::Result<Option<Box<dyn Guard>>> {
         .create(true)
         .access_mode(DELETE_AND_WRITE);
     options.share_mode(0).custom_flags(DELETE_ON_CLOSE);
-    let mut name = folder.as_os_str().to_owned();
-    name.push("-lock");
-    match options.open(name) {
+    match options.open(folder.with_file_name(LOCK)) {
         Ok(file) => Ok(Some(Box::new(FileBeside(file)))),
         Err(error) if error.raw_os_error() == Some(SHARING_VIOLATION) => Ok(None),
         Err(error) => Err(error),

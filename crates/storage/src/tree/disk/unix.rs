@@ -4,7 +4,7 @@ use super::folders::{FOLDER, Folders, folder_in};
 use super::{HOLE, NOT_A_FILE, NOT_A_FOLDER, at, invalid, or_none, require, split};
 use crate::owners::copy_owners;
 use crate::tree::{Entry, EntryKind, Guard, Handle, Key, Object, Store};
-use crate::write_at::{cannot_sync, retry};
+use crate::write_at::{cannot_sync, retry, sync_file};
 use crate::{Access, Lock, LockMode, WriteAt};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use std::ffi::OsStr;
@@ -362,7 +362,7 @@ fn make_folder(folder: &File, name: &str) -> io::Result<()> {
 }
 
 fn sync(file: &File) -> io::Result<()> {
-    match retry(|| file.sync_all()) {
+    match sync_file(file) {
         Err(error) if cannot_sync(&error) && file.metadata()?.is_dir() => Ok(()),
         done => done,
     }
