@@ -9,7 +9,7 @@ mod reader;
 mod rest;
 mod sample;
 
-use std::fs::{File, Permissions};
+use std::fs::{File, Metadata, Permissions};
 use std::io::{self, IsTerminal, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,7 @@ use bloscpack::{
 };
 
 use crate::failure::Failure;
+use crate::handle;
 use crate::progress::Progress;
 use crate::remote;
 use crate::session::Session;
@@ -85,13 +86,17 @@ impl Input {
         let failed = |error: io::Error| Failure::io(&name, &error);
         let standard = is_standard_input(path);
         let file = if standard { stdin() } else { File::open(path) };
+        // Windows does not open a directory.
+        if file.is_err() && path.is_dir() {
+            return Err(directory(&name));
+        }
         let mut file = file.map_err(failed)?;
-        let metadata = file.metadata().map_err(failed)?;
-        if metadata.is_dir() {
-            return Err(Failure::usage(format!("{name} is a directory")).hint(DIRECTORIES));
+        let metadata = handle::metadata(&file).map_err(failed)?;
+        if metadata.as_ref().is_some_and(Metadata::is_dir) {
+            return Err(directory(&name));
         }
         let mut extent = None;
-        if metadata.is_file() {
+        if let Some(metadata) = metadata.filter(Metadata::is_file) {
             // Standard input may be shared, so it need not be at its beginning.
             let start = file.stream_position().map_err(failed)?;
             // It may even be past the end: then nothing is left.
@@ -255,6 +260,10 @@ impl Input {
     pub fn reader<'a>(&'a self, progress: &'a Progress) -> InputReader<'a> {
         InputReader::new(&self.bytes, progress)
     }
+}
+
+fn directory(name: &str) -> Failure {
+    Failure::usage(format!("{name} is a directory")).hint(DIRECTORIES)
 }
 
 /// Whether the argument means standard input.

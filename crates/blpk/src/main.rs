@@ -25,6 +25,7 @@ mod dataset;
 mod edit;
 mod failure;
 mod frame;
+mod handle;
 mod help;
 mod input;
 mod interrupt;

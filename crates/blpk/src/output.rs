@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use same_file::Handle;
 
 use crate::failure::Failure;
+use crate::handle;
 use crate::input::{Input, STANDARD};
 use crate::interrupt;
 use crate::session::Session;
@@ -147,7 +148,8 @@ impl Output {
         let name = STANDARD_OUTPUT.to_owned();
         let failed = |error: io::Error| Failure::io(STANDARD_OUTPUT, &error);
         let file = direct::stdout().map_err(failed)?;
-        if file.metadata().map_err(failed)?.is_file() {
+        let metadata = handle::metadata(&file).map_err(failed)?;
+        if metadata.is_some_and(|metadata| metadata.is_file()) {
             refuse_same_file(&name, Handle::stdout().ok(), inputs)?;
         }
         let file = DirectFile::standard(file, session).map_err(failed)?;
@@ -309,9 +311,9 @@ impl Printer {
 
 /// The failure to print.
 pub fn not_printed(error: &io::Error) -> Failure {
-    match error.kind() {
-        io::ErrorKind::BrokenPipe => Failure::broken_pipe(),
-        _ => Failure::io(STANDARD_OUTPUT, error),
+    match handle::is_broken_pipe(error) {
+        true => Failure::broken_pipe(),
+        false => Failure::io(STANDARD_OUTPUT, error),
     }
 }
 

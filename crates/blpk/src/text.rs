@@ -30,7 +30,10 @@ pub fn shown(path: &Path) -> String {
 /// The text of a system error without its number, which means nothing to most people.
 pub fn without_code(text: &str) -> &str {
     match text.rsplit_once(" (os error ") {
-        Some((words, code)) if code.trim_end_matches(')').parse::<i32>().is_ok() => words,
+        // Windows ends them with a dot.
+        Some((words, code)) if code.trim_end_matches(')').parse::<i32>().is_ok() => {
+            words.trim_end_matches('.')
+        }
         _ => text,
     }
 }
@@ -45,5 +48,9 @@ mod tests {
         assert!(full.contains("28"));
         assert!(!without_code(&full).contains("28"), "{full}");
         assert_eq!(without_code("odd (os error x)"), "odd (os error x)");
+        assert_eq!(
+            without_code("'a': Access denied. (os error 5)"),
+            "'a': Access denied"
+        );
     }
 }

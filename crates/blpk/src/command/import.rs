@@ -195,18 +195,21 @@ impl Import {
         let builder = array_builder(kind, npy.dtype(), npy.shape(), &name, session);
         let builder = builder.and_then(|builder| self.storage.frame(builder, npy.shape()));
         let builder = builder.map_err(|failure| new.unfinished(failure))?;
-        let array = new.fill(
-            builder,
-            &name,
-            &mut |region| npy.read_slice(region),
-            session,
-        )?;
+        // Windows does not rename what is open.
+        let bytes = new
+            .fill(
+                builder,
+                &name,
+                &mut |region| npy.read_slice(region),
+                session,
+            )?
+            .nbytes();
         let made = new.name();
         new.commit(session)?;
         session.done(format_args!(
             "{name}, shape {:?}, {}, imported into {made}",
             npy.shape(),
-            size::pretty(array.nbytes()),
+            size::pretty(bytes),
         ));
         Ok(Status::Done)
     }

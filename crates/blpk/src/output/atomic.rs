@@ -33,6 +33,11 @@ impl AtomicFile {
 
     /// Begins a file that replaces another. It is private, and gets the permissions of the old one when it is complete.
     pub fn replace(target: PathBuf, old: Metadata) -> io::Result<Self> {
+        // Elsewhere the permissions of a file do not keep it from being replaced.
+        if cfg!(windows) && old.permissions().readonly() {
+            let what = "the file is read-only";
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
+        }
         Self::make(target, Some(old), None)
     }
 
@@ -42,6 +47,11 @@ impl AtomicFile {
         replaced: Option<Metadata>,
         permissions: Option<Permissions>,
     ) -> io::Result<Self> {
+        // Only in this form do all calls of Windows take a long path.
+        let target = match real_path(&target) {
+            Some(real) if cfg!(windows) => real,
+            _ => target,
+        };
         let mut builder = temporary();
         if let Some(permissions) = permissions {
             builder.permissions(permissions);
@@ -68,19 +78,17 @@ impl AtomicFile {
 
     /// One path of the target for all spellings of it.
     pub fn real_path(&self) -> Option<PathBuf> {
-        let folder = self.folder().canonicalize().ok()?;
-        Some(folder.join(self.target.file_name()?))
+        real_path(&self.target)
     }
 
     /// Takes over another file of the same folder or one below, with the permissions that it would have had.
     pub fn adopt(&mut self, made: &Path) -> io::Result<()> {
         let file = File::options().read(true).write(true).open(made)?;
         file.set_permissions(self.file.get_ref().metadata()?.permissions())?;
-        let pending = interrupt::pending();
-        fs::rename(made, &self.temporary)?;
-        drop(pending);
+        // Closes the old one, which Windows would not replace.
         self.file = SyncingFile::new(file);
-        Ok(())
+        let _pending = interrupt::pending();
+        fs::rename(made, &self.temporary)
     }
 
     /// Gives it its name, and returns its length.
@@ -128,6 +136,11 @@ impl AtomicFile {
         pending.retain(|path| *path != here);
         Ok(())
     }
+}
+
+fn real_path(target: &Path) -> Option<PathBuf> {
+    let folder = parent(target).canonicalize().ok()?;
+    Some(folder.join(target.file_name()?))
 }
 
 fn cannot_link(error: &io::Error) -> bool {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Seek as _, SeekFrom, Write as _};
 
 use super::SyncingFile;
+use crate::handle;
 use crate::session::Session;
 use bloscpack::wire::internal::to_u64;
 
@@ -63,7 +64,7 @@ impl DirectFile {
         let done = self.file.write(bytes);
         match &done {
             Ok(count) => self.written += to_u64(*count),
-            Err(error) => self.broken |= error.kind() == io::ErrorKind::BrokenPipe,
+            Err(error) => self.broken |= handle::is_broken_pipe(error),
         }
         done
     }

@@ -1,6 +1,8 @@
 //! A store that is replaced by a changed copy, locked against other changes by this command.
 
-use std::fs::{File, Metadata, TryLockError};
+#[cfg(not(windows))]
+use std::fs::TryLockError;
+use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
@@ -10,6 +12,7 @@ use bloscpack::{
     frame::store::{EMBED_FILE, unpack_store},
     storage::DiskStore,
 };
+#[cfg(not(windows))]
 use same_file::Handle;
 
 use super::new::NewStore;
@@ -55,7 +58,23 @@ impl<'a> HeldStore<'a> {
         }
     }
 
+    /// The file, as one that others may only read: a lock would keep away this process, too. `None` if another process
+    /// has it.
+    #[cfg(windows)]
+    fn locked(path: &Path) -> io::Result<Option<File>> {
+        use std::os::windows::fs::OpenOptionsExt;
+        const SHARE_READ: u32 = 1;
+        const SHARING_VIOLATION: i32 = 32;
+        let mut options = File::options();
+        options.read(true).write(true).share_mode(SHARE_READ);
+        match options.open(path) {
+            Err(error) if error.raw_os_error() == Some(SHARING_VIOLATION) => Ok(None),
+            opened => opened.map(Some),
+        }
+    }
+
     /// The file, locked; `None` if another process has it, or has replaced it.
+    #[cfg(not(windows))]
     fn locked(path: &Path) -> io::Result<Option<File>> {
         let file = File::open(path)?;
         match file.try_lock() {
@@ -89,7 +108,11 @@ impl<'a> HeldStore<'a> {
         let before = self.file.metadata().and_then(state);
         let now = path.metadata().and_then(state);
         match (before, now) {
-            (Ok(before), Ok(now)) if before == now => new.commit(session),
+            (Ok(before), Ok(now)) if before == now => {
+                // Windows does not replace what is open.
+                let _locked = Some(self.file).filter(|_| cfg!(not(windows)));
+                new.commit(session)
+            }
             (_, Err(error)) | (Err(error), _) => Err(new.unfinished(failed(self.path, &error))),
             _ => {
                 let title = format!("{} was changed by another program", quoted(self.path));

@@ -11,7 +11,9 @@ use bloscpack::edit::Editor;
 use bloscpack::frame::{FrameOptions, NdArray};
 use bloscpack::storage::{Access, Disk, Lock, LockMode, ReadAt, WriteAt};
 
-use crate::support::{BLPK, Folder, noise, ramp, wait_for};
+#[cfg(target_os = "linux")]
+use crate::support::wait_for;
+use crate::support::{BLPK, Folder, noise, ramp};
 
 const JOURNAL: &str = "a.blp.blpk-journal";
 

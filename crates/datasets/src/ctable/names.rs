@@ -78,12 +78,15 @@ fn check_usable(layout: DatasetLayout, name: &str) -> Result<()> {
             .split('.')
             .all(|part| usable(part) && !part.starts_with("__")),
     };
-    match sound {
-        true => Ok(()),
-        false => Err(Error::usage(format!(
-            "{name:?} cannot be the name of a column, which is also that of a folder"
-        ))),
+    if sound {
+        return Ok(());
     }
+    let reason = Key::root().join(name).err();
+    let reason = reason.map(|reason| format!(": {reason}"));
+    Err(Error::usage(format!(
+        "{name:?} cannot be the name of a column, which is also that of a folder{}",
+        reason.unwrap_or_default()
+    )))
 }
 
 /// For each name, the positions in the order of the table of the columns around it, from the outermost inwards, and its own.
