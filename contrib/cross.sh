@@ -8,7 +8,8 @@
 # TARGET is s390x, aarch64, i686, armv7, windows, macos or wasm32, or the full name of one of them. Everything is below target/cross,
 # but for the cross compilers, which are Debian's packages. No toolchain needs `rustup target add`: the standard library is
 # Debian's for aarch64, and built from Debian's source of it for the others. Linux programs are linked statically, so that they need no files of their platform;
-# where the kernel lets this script register qemu, they also start each other. macOS has no linker here: `check` only. Nothing runs wasm32.
+# where the kernel lets this script register qemu, they also start each other. For macOS there is `check` only, with all the C code
+# compiled by Zig, which is from PyPI. Nothing runs wasm32.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -95,6 +96,26 @@ __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T len)
 END
 }
 
+# compiles_for_macos: installs a compiler for C, without the options that it has other words for, and the means to pack libraries.
+compiles_for_macos() {
+    local zig=$cross/zig tool
+    [ -d "$zig/ziglang" ] || python3 -m pip install --quiet --root-user-action ignore --target "$zig" ziglang==0.17.1
+    for tool in cc c++ ar; do
+        cat > "$zig/$tool" << END
+#!/bin/sh
+export ZIG_GLOBAL_CACHE_DIR='$zig/cache' ZIG_LOCAL_CACHE_DIR='$zig/cache'
+[ $tool != ar ] || exec '$zig/ziglang/zig' ar "\$@"
+for word; do
+    shift
+    case \$word in --target=* | -mmacosx-version-min=*) ;; *) set -- "\$@" "\$word" ;; esac
+done
+exec '$zig/ziglang/zig' $tool -target aarch64-macos "\$@"
+END
+        chmod +x "$zig/$tool"
+    done
+    export "CC_${target//-/_}=$zig/cc" "CXX_${target//-/_}=$zig/c++" "AR_${target//-/_}=$zig/ar"
+}
+
 upper=$(tr a-z- A-Z_ <<< "$target")
 linker=CARGO_TARGET_${upper}_LINKER
 runner=CARGO_TARGET_${upper}_RUNNER
@@ -112,7 +133,12 @@ case $target in
         export WINEPREFIX=$cross/wine WINEDEBUG=${WINEDEBUG:--all} WINEDLLOVERRIDES="mscoree,mshtml="
         [ -d "$WINEPREFIX" ] || /usr/lib/wine/wine64 wineboot --init > /dev/null 2>&1
         random_of_wine "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll"
+        # Wine starts its services anew, for seconds, unless a program is there: this one, as long as the commands below.
+        exec 8> >(exec /usr/lib/wine/wine64 cmd.exe /q > /dev/null 2>&1)
+        # The services keep the outputs of what started them: not those of a command whose output ends with it.
+        /usr/lib/wine/wine64 cmd.exe /c exit < /dev/null > /dev/null 2>&1
         ;;
+    *-apple-*) compiles_for_macos ;;
     wasm32-*)
         installs lld-22
         export "$linker=wasm-ld-22"

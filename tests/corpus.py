@@ -34,7 +34,8 @@ def wanted() -> Iterator[tuple[Path, list[str], str]]:
     for part in ("bcolz", "bcolz-legacy", "blz", "carray05"):
         for entry in manifest(part)["datasets"]:
             path = ROOT / part / entry["name"]
-            if "sha256_native" in entry:
+            # The padding of a struct has no meaning: then only the fields are compared, which other tests do.
+            if "sha256_native" in entry and entry.get("compare") != "fields":
                 yield path, [], entry["sha256_native"]
             for column in entry.get("columns", []):
                 if "sha256_native" in column:
