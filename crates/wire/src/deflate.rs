@@ -107,7 +107,8 @@ mod tests {
             let text: Vec<u8> = (0..=99).cycle().take(len).collect();
             for packed in [pure::deflate(&text, 6), with_zlib::deflate(&text, 6)] {
                 let Some(packed) = packed else {
-                    assert!(len < 100, "{len}");
+                    // The first hundred bytes are all different.
+                    assert!(len <= 100, "{len}");
                     continue;
                 };
                 let torn = &packed[..packed.len() - 1];
