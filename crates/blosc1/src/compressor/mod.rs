@@ -1,7 +1,7 @@
 //! The compressors, with a common interface: one stream in, one stream out.
 //!
 //! Three of them have two back ends: a C library, and crates without C, whose modules end in `_pure`. Where a build has both,
-//! `stream` uses the C library.
+//! `stream` uses the C library, and only tests compile the other.
 
 pub(super) use constant::ConstantStreams;
 pub(super) use noise::NoiseTest;
@@ -18,17 +18,17 @@ mod blosclz;
 mod lz4;
 #[cfg(any(feature = "lz4", feature = "lz4-pure"))]
 mod lz4_decode;
-#[cfg(feature = "lz4-pure")]
+#[cfg(all(feature = "lz4-pure", any(not(feature = "lz4"), test)))]
 mod lz4_pure;
 #[cfg(feature = "snappy")]
 mod snappy;
 #[cfg(feature = "zlib")]
 mod zlib;
-#[cfg(feature = "zlib-pure")]
+#[cfg(all(feature = "zlib-pure", any(not(feature = "zlib"), test)))]
 mod zlib_pure;
 #[cfg(feature = "zstd")]
 mod zstd;
-#[cfg(feature = "zstd-pure")]
+#[cfg(all(feature = "zstd-pure", any(not(feature = "zstd"), test)))]
 mod zstd_pure;
 
 #[cfg(all(
