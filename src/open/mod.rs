@@ -189,6 +189,25 @@ pub trait Container: Send + Sync {
         Ok(false)
     }
 
+    /// Opens what is at a path of a tree of frames, as [`members`](Self::members) spells it; `None` for every other input.
+    ///
+    /// ```
+    /// use bloscpack::open::{OpenOptions, open};
+    /// let tree = open("testdata/stores/tree.b2e".as_ref(), &OpenOptions::new())?;
+    /// let member = tree.member("a/x")?;
+    /// let outline = member.map(|mut member| member.outline()).transpose()?;
+    /// assert_eq!(outline.and_then(|outline| outline.shape), Some(vec![3]));
+    /// assert!(tree.member("nothing").is_err());
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of opening it, and a [`Usage`](bloscpack_error::Category::Usage) error if nothing is at the path.
+    fn member(&self, path: &str) -> Result<Option<Box<dyn Container>>> {
+        let _ = path;
+        Ok(None)
+    }
+
     /// Checks and decompresses every chunk.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use crate::array_storage::ArrayStorage;
 use crate::carray::CArray;
 use crate::convert::to_u64;
 use crate::wire::IndexEntry;
-use blosc1::{ChunkHeader, CompressorFormat, Filter, HEADER_LEN};
+use blosc1::{ChunkHeader, CompressorFormat, Filter};
 use bloscpack_error::{Category, Error, Result};
 use bloscpack_storage::{EntryKind, Object};
 use bloscpack_wire::Checksum;
@@ -68,6 +68,25 @@ impl CArray {
             survey.look(storage, number, chunks, entry)?;
         }
         Ok(survey)
+    }
+
+    /// The header of a chunk, by its number in C order. The chunk itself is not read.
+    ///
+    /// ```
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// # use bloscpack_datasets::CArray;
+    /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
+    /// let header = array.chunk_header(0)?;
+    /// assert_eq!(u64::from(header.ctbytes), array.stored_chunk(0)?.len() as u64);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns any I/O error, and damage of the superchunk and of the header.
+    pub fn chunk_header(&self, chunk: u64) -> Result<ChunkHeader> {
+        let storage = self.storage();
+        storage.stage()?;
+        storage.header(chunk)
     }
 
     /// The checksum of each chunk, in the layouts that have one.
@@ -194,9 +213,7 @@ impl ArraySurvey {
             if self.chunks >= max_chunks {
                 break;
             }
-            let mut head = [0; HEADER_LEN];
-            file.read_exact_at(slot.at, &mut head)?;
-            let header = ChunkHeader::parse(&head)?;
+            let header = slot.header(file)?;
             self.chunks += 1;
             self.count(&header);
         }

@@ -79,6 +79,10 @@ impl Container for Tree {
         Ok(true)
     }
 
+    fn member(&self, path: &str) -> Result<Option<Box<dyn Container>>> {
+        container(Arc::clone(&self.tree), path, &self.options).map(Some)
+    }
+
     fn summary(&mut self) -> Result<Summary> {
         let mut summary = Summary::new(Kind::Store);
         let paths = self.paths();

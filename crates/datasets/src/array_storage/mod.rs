@@ -16,6 +16,7 @@ use crate::grid::Grid;
 use crate::options::Resources;
 use crate::superchunk::{FIRST_READ, StoredChunk, SuperchunkIndex};
 use append::Tail;
+use blosc1::ChunkHeader;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Entry, EntryKind, Key, Object, ReadAhead};
 use bloscpack_wire::Limit;
@@ -170,6 +171,20 @@ impl ArrayStorage {
             )?;
             self.check_nbytes(&stored, chunk)?;
             Ok(stored)
+        })
+    }
+
+    /// The header of a chunk.
+    pub(crate) fn header(&self, chunk: u64) -> Result<ChunkHeader> {
+        let (number, index) = self.file_of(chunk);
+        self.located(number, || {
+            let file = self.open(number, chunk)?;
+            let slots = &self.index(number, file.as_ref())?.slots;
+            let expected = index + 1;
+            let found = to_u64(slots.len());
+            let slot = slots.get(in_memory(index)?);
+            let slot = slot.ok_or(DatasetError::WrongCount { found, expected })?;
+            slot.header(file.as_ref())
         })
     }
 

@@ -78,6 +78,15 @@ pub(crate) struct Slot {
     pub len: u64,
 }
 
+impl Slot {
+    /// The header of the chunk.
+    pub(crate) fn header(&self, file: &dyn Object) -> Result<ChunkHeader> {
+        let mut head = [0; HEADER_LEN];
+        file.read_exact_at(self.at, &mut head)?;
+        Ok(ChunkHeader::parse(&head)?)
+    }
+}
+
 /// The positions of the chunks in a superchunk, and what else its header says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SuperchunkIndex {
