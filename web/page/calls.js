@@ -6,7 +6,7 @@ class Engine {
     this.onProgress = onProgress;
     this.waiting = new Map();
     this.next = 0;
-    this.files = null;
+    this.opening = null;
     this.queue = Promise.resolve();
   }
 
@@ -39,7 +39,7 @@ class Engine {
   async #send(message) {
     if (!this.worker) {
       await this.#start();
-      if (message.request.do !== "open" && this.files) await this.#post({ request: { do: "open" }, files: this.files });
+      if (message.request.do !== "open" && this.opening) await this.#post(this.opening);
     }
     return this.#post(message);
   }
@@ -54,7 +54,7 @@ class Engine {
 
   // One call after the other. Rejects with a `Refusal` where the answer is an error.
   call(request, as = "bytes", files = undefined) {
-    if (files) this.files = files;
+    if (files) this.opening = { request, files };
     const turn = this.queue.then(async () => {
       const { answer, written } = await this.#send({ request, as, files });
       if (answer.error) throw new Refusal(answer);

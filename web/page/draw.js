@@ -97,7 +97,7 @@ function drawChunks(canvas, chunks, damaged) {
     const left = some.reduce((sum, [, packed]) => sum + packed, 0);
     context.fillStyle = `rgb(${colour(1 - Math.min(1, left / Math.max(1, whole))).join()})`;
     context.fillRect(x, y, side - 1, side - 1);
-    const isDamaged = some.some(([, , kind], i) => kind === "damaged" || damaged.has(at * each + i));
+    const isDamaged = some.some((_, i) => damaged.has(at * each + i));
     context.fillStyle = context.strokeStyle = isDamaged ? style("--bad") : style("--paper");
     context.lineWidth = Math.max(1, side / 8);
     if (isDamaged) {

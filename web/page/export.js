@@ -17,6 +17,15 @@ function setUpExport(info) {
   }));
 }
 
+// Fills in what another view shows.
+function chooseExport({ rows, column, slice }) {
+  choose("export");
+  $("slice").value = slice ?? rows.join(":");
+  if (!rows) return;
+  [$("from").value, $("to").value] = rows;
+  for (const box of $("columns").querySelectorAll("input")) box.checked = box.value === column;
+}
+
 $("export").addEventListener("submit", async (event) => {
   event.preventDefault();
   const format = $("format").value;
@@ -33,7 +42,7 @@ $("export").addEventListener("submit", async (event) => {
   const found = await during(() => engine.call(request, "blob"));
   $("exported").textContent = "";
   if (!found) return;
-  save(found.written, `${input.name.replace(/\.[^.]*$/, "")}.${format}`);
+  save(found.written, `${input.name.split("/").pop().replace(/\.[^.]*$/, "")}.${format}`);
   $("exported").textContent = `${count(found.answer.rows, "row")}, ${count(found.written.size, "byte")}`;
 });
 

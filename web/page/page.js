@@ -3,8 +3,9 @@
 
 const $ = (id) => document.getElementById(id);
 const engine = new Engine(showProgress);
-let input = null; // {name, files, info, damaged}
+let input = null; // {name, files, member?, whole?, info, damaged}: a member of a tree, which `whole` is
 
+const CHUNKED = ["bloscpack", "records", "frame", "carray", "ctable", "damaged"];
 const VIEWS = [
   ["info", "Overview", (info) => info.kind !== "damaged"],
   ["verify", "Check", () => true],
@@ -13,7 +14,7 @@ const VIEWS = [
   ["map", "Heat map", (info) => shapeOf(info).length >= 2],
   ["records", "Records", (info) => info.records > 0],
   ["bytes", "Bytes", (info) => info.kind === "bloscpack" || info.kind === "frame"],
-  ["chunks", "Chunks", (info) => ["bloscpack", "records", "frame", "damaged"].includes(info.kind)],
+  ["chunks", "Chunks", (info) => CHUNKED.includes(info.kind) && info.layout !== "blosc2"],
   ["export", "Export", (info) => info.rows !== null && info.rows !== undefined],
 ];
 const SHOW = { table: showTable, plot: showPlot, map: showMap, records: showRecord, bytes: showBytes, chunks: showChunks };
@@ -57,16 +58,29 @@ async function during(action) {
 
 async function open(found) {
   if (!found) return;
-  input = { ...found, info: null, damaged: new Set() };
+  input = { ...found, info: null, damaged: [] };
   $("opened").hidden = true;
+  $("up").hidden = !input.whole;
+  $("up").firstChild.textContent = `All members of ${input.whole?.name}`;
   say(`opening ${found.name}`);
-  const opened = await during(() => engine.call({ do: "open" }, "bytes", found.files).catch(checkable));
+  const opened = await during(() => engine.call({ do: "open", member: found.member }, "bytes", found.files).catch(checkable));
   if (!opened) return;
   input.info = withRows(opened.answer);
   say(input.info.warnings.join("\n"));
   if (opened.error) trouble(opened.error);
   showInfo(input.info);
 }
+
+async function openMember(path) {
+  const { name, files } = input;
+  await open({ name: `${name}/${path}`, files, member: path, whole: { name, files } });
+  $("tab-info")?.focus();
+}
+
+$("up").addEventListener("click", async () => {
+  await open(input.whole);
+  $("tab-info").focus();
+});
 
 // What is damaged may be open all the same, so that it can be checked.
 function checkable(error) {
@@ -88,10 +102,12 @@ function showInfo(info) {
     text.textContent = kind === "json" ? indented(value) : value;
     return [term, text];
   }));
-  const members = info.members ?? [];
+  const members = info.kind === "store" ? info.members : [];
   $("members").replaceChildren(...members.map(([path, kind, shape]) => {
-    const item = document.createElement("li");
-    item.textContent = [path, kind, shape?.join(" × ")].filter(Boolean).join(", ");
+    const [item, button] = [document.createElement("li"), document.createElement("button")];
+    Object.assign(button, { type: "button", textContent: path });
+    button.addEventListener("click", () => openMember(path));
+    item.append(button, ` ${[kind, shape?.join(" × ")].filter(Boolean).join(", ")}`);
     return item;
   }));
   $("members").hidden = $("members-title").hidden = members.length === 0;

@@ -48,6 +48,42 @@ $("plot").addEventListener("wheel", (event) => {
   zoom(event.deltaY < 0 ? 0.5 : 2, event.deltaY < 0 ? at / 2 : -at);
 }, { passive: false });
 
+// Dragging across the plot, with a mouse or a finger, chooses the rows to look at.
+let dragged = null; // shares of the width
+
+const shareOf = (event) => Math.min(1, Math.max(0, event.offsetX / $("plot").clientWidth));
+
+function endDrag() {
+  dragged = null;
+  $("chosen").hidden = true;
+}
+
+$("plot").addEventListener("pointerdown", (event) => {
+  if (event.button !== 0) return;
+  $("plot").setPointerCapture(event.pointerId);
+  dragged = [shareOf(event), shareOf(event)];
+});
+$("plot").addEventListener("pointermove", (event) => {
+  if (!dragged) return;
+  dragged[1] = shareOf(event);
+  const [left, right] = [Math.min(...dragged), Math.max(...dragged)];
+  Object.assign($("chosen").style, { left: `${left * 100}%`, width: `${(right - left) * 100}%` });
+  $("chosen").hidden = false;
+});
+$("plot").addEventListener("pointerup", () => {
+  if (!dragged) return;
+  const [left, right] = [Math.min(...dragged), Math.max(...dragged)];
+  endDrag();
+  // Less is a click.
+  if ((right - left) * $("plot").clientWidth < 4) return;
+  const [from, to] = plotted;
+  const first = Math.min(to - 1, Math.floor(from + left * (to - from)));
+  plotted = [first, Math.max(first + 1, Math.ceil(from + right * (to - from)))];
+  showPlot();
+});
+$("plot").addEventListener("pointercancel", endDrag);
+$("plot-export").addEventListener("click", () => chooseExport({ rows: plotted, column: $("plot-column").value }));
+
 // --- the heat map
 
 function setUpMap(info) {
@@ -76,7 +112,7 @@ async function showMap() {
     $("map-text").textContent = "Choose two axes.";
     return;
   }
-  const slice = shape.map((_, axis) => (axis === down || axis === across ? ":" : $(`axis-${axis}`).value)).join();
+  const slice = mapped(shape, down, across);
   const [outer, inner] = down < across ? [down, across] : [across, down];
   const found = await during(() => engine.call({ do: "grid", slice, width: shape[inner], most: 512 }));
   if (!found) return;
@@ -87,6 +123,13 @@ async function showMap() {
     ? `[${slice}]: from ${short(range[0])} (dark) to ${short(range[1])} (light)${averaged}`
     : `[${slice}]: no numbers`;
 }
+
+// The slice that is drawn.
+const mapped = (shape, down, across) => shape.map((_, axis) => (axis === down || axis === across ? ":" : $(`axis-${axis}`).value)).join();
+
+$("map-export").addEventListener("click", () => {
+  chooseExport({ slice: mapped(shapeOf(input.info), Number($("map-rows").value), Number($("map-columns").value)) });
+});
 
 function turned({ columns, rows, cells }) {
   return { columns: rows, rows: columns, cells: cells.map((_, at) => cells[(at % rows) * columns + Math.floor(at / rows)]) };

@@ -22,7 +22,7 @@ $("verify").addEventListener("click", async () => {
     return item;
   }));
   if (warnings?.length) say(warnings.join("\n"));
-  input.damaged = new Set(damages.map(({ chunk }) => chunk).filter((chunk) => chunk !== null));
+  input.damaged = damages.filter(({ chunk }) => chunk !== null);
   shown.delete("chunks");
 });
 
@@ -116,13 +116,42 @@ $("go-bytes").addEventListener("submit", (event) => {
 async function showChunks() {
   const found = await during(() => engine.call({ do: "chunks" }));
   if (!found) return;
-  const { chunks, count: all, trouble: wrong } = found.answer;
-  drawChunks($("chunks"), chunks, input.damaged);
+  const { strips } = found.answer;
+  $("chunks").replaceChildren(...strips.map(({ name }) => {
+    const [figure, caption, canvas] = ["figure", "figcaption", "canvas"].map((tag) => document.createElement(tag));
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", name ? `Chunks of ${name}` : "Map of the chunks");
+    figure.append(...(name ? [caption] : []), canvas);
+    return figure;
+  }));
+  const damaged = strips.map(damagedOf);
+  strips.forEach((strip, at) => {
+    const figure = $("chunks").children[at];
+    drawChunks(figure.lastChild, strip.chunks, damaged[at]);
+    if (strip.name) figure.firstChild.textContent = `${strip.name}: ${chunksText(strip, damaged[at].size)}`;
+  });
+  const sum = (numbers) => numbers.reduce((one, other) => one + other, 0);
+  const all = { chunks: strips.flatMap(({ chunks }) => chunks), count: sum(strips.map((strip) => strip.count)) };
+  all.trouble = strips.map(({ trouble }) => trouble).find(Boolean);
+  const more = (input.info.columns?.length ?? 0) > strips.length ? `, the first ${count(strips.length, "column")}` : "";
+  $("chunks-text").textContent = chunksText(all, sum(damaged.map(({ size }) => size))) + more;
+}
+
+// The numbers of the chunks whose header is damaged, or whose damage was found by a check.
+function damagedOf({ name, chunks }) {
+  const found = input.damaged.filter(({ path }) => !name || path?.startsWith(`${name}/`));
+  const heads = [...chunks.keys()].filter((at) => chunks[at][2] === "damaged");
+  return new Set([...heads, ...found.map(({ chunk }) => chunk)]);
+}
+
+function chunksText({ chunks, count: all, trouble: wrong }, damaged) {
   const whole = chunks.reduce((sum, [plain]) => sum + plain, 0);
   const left = chunks.reduce((sum, [, packed]) => sum + packed, 0);
-  const ratio = left ? `, ratio ${(whole / left).toFixed(2)}` : "";
   const special = chunks.filter(([, , kind]) => kind === "special").length;
-  $("chunks-text").textContent = `${count(all, "chunk")}${all > chunks.length ? `, the first ${chunks.length} drawn` : ""}${ratio}`
-    + `${special ? `, ${count(special, "chunk")} of special values` : ""}${input.damaged.size ? `, ${input.damaged.size} damaged` : ""}`
-    + `${wrong ? `; ${wrong}` : ""}`;
+  const parts = [count(all, "chunk")];
+  if (all > chunks.length) parts.push(`the first ${chunks.length} drawn`);
+  if (left) parts.push(`ratio ${(whole / left).toFixed(2)}`);
+  if (special) parts.push(`${count(special, "chunk")} of special values`);
+  if (damaged) parts.push(`${damaged} damaged`);
+  return parts.join(", ") + (wrong ? `; ${wrong}` : "");
 }

@@ -1,9 +1,10 @@
 //! How far each chunk shrank, to draw.
 
 use bloscpack::blosc::ChunkHeader;
+use bloscpack::dataset::CArray;
 use bloscpack::frame::Frame;
 use bloscpack::open::{Container, Inner};
-use bloscpack::storage::Cursor;
+use bloscpack::storage::{Cursor, ReadAt};
 use bloscpack::survey::each_chunk;
 use bloscpack::{ReadOptions, Result};
 use serde_json::{Value, json};
@@ -11,41 +12,66 @@ use std::sync::Arc;
 
 /// Chunks that are drawn at most.
 const MOST: usize = 16_384;
+/// Columns whose chunks are drawn at most.
+const MOST_COLUMNS: usize = 64;
 
-/// For each chunk its bytes, its bytes in the file, and whether it is a copy or special values.
-pub fn map(container: &dyn Container) -> Result<Value> {
-    let (mut chunks, mut count) = (Vec::new(), 0_u64);
-    let mut trouble = None;
-    match container.inner() {
-        Inner::Bloscpack(Some(source)) => {
-            let source = Cursor::new(Arc::clone(source));
-            let walked = each_chunk(source, &ReadOptions::new(), |header| {
-                count += 1;
-                if chunks.len() < MOST {
-                    chunks.push(of_header(header));
-                }
+/// Strips of chunks: the only one, or one for each column. A chunk is its bytes, its bytes in the file, and whether it is a copy,
+/// special values, or damaged as its header shows.
+pub fn map(container: &dyn Container) -> Value {
+    let strips = match container.inner() {
+        Inner::Bloscpack(Some(source)) => vec![of_file(source)],
+        Inner::Frame(frame) => vec![of_frame(frame)],
+        Inner::NdArray(array) => vec![of_frame(array.frame())],
+        Inner::Array(array) => vec![of_array(array, MOST)],
+        Inner::Table(table) => {
+            let names = table.names().iter().take(MOST_COLUMNS);
+            let most = MOST / names.len().max(1);
+            let strips = names.map(|name| {
+                let column = table.column(name).map(|column| of_array(column, most));
+                let mut strip = column.unwrap_or_else(
+                    |error| json!({"chunks": [], "count": 0, "trouble": error.to_string()}),
+                );
+                strip["name"] = name.as_str().into();
+                strip
             });
-            trouble = walked.err().map(|error| error.to_string());
+            strips.collect()
         }
-        Inner::Frame(frame) => (chunks, count) = (of_frame(frame), frame.chunks()),
-        Inner::NdArray(array) => {
-            (chunks, count) = (of_frame(array.frame()), array.frame().chunks())
-        }
-        _ => {}
-    }
-    Ok(json!({"chunks": chunks, "count": count, "trouble": trouble}))
+        _ => Vec::new(),
+    };
+    json!({"strips": strips})
 }
 
-fn of_frame(frame: &Frame) -> Vec<Value> {
-    let shown = (0..frame.chunks()).take(MOST);
-    shown
-        .map(|number| match frame.chunk_header(number) {
-            Ok(Some(header)) => of_header(&header),
-            // Special values take no bytes.
-            Ok(None) => json!([frame.chunk_size(), 0, "special"]),
-            Err(_) => json!([frame.chunk_size(), 0, "damaged"]),
-        })
-        .collect()
+fn of_file(source: &Arc<dyn ReadAt + Send + Sync>) -> Value {
+    let (mut chunks, mut count) = (Vec::new(), 0_u64);
+    let source = Cursor::new(Arc::clone(source));
+    let walked = each_chunk(source, &ReadOptions::new(), |header| {
+        count += 1;
+        if chunks.len() < MOST {
+            chunks.push(of_header(header));
+        }
+    });
+    let trouble = walked.err().map(|error| error.to_string());
+    json!({"chunks": chunks, "count": count, "trouble": trouble})
+}
+
+fn of_frame(frame: &Frame) -> Value {
+    let of_chunk = |number| match frame.chunk_header(number)? {
+        Some(header) => Ok(of_header(&header)),
+        // Special values take no bytes.
+        None => Ok(json!([frame.chunk_size(), 0, "special"])),
+    };
+    strip(frame.chunks(), MOST, of_chunk)
+}
+
+fn of_array(array: &CArray, most: usize) -> Value {
+    let of_chunk = |number| Ok(of_header(&array.chunk_header(number)?));
+    strip(array.chunks(), most, of_chunk)
+}
+
+fn strip(count: u64, most: usize, of_chunk: impl Fn(u64) -> Result<Value>) -> Value {
+    let shown = (0..count).take(most);
+    let chunks = shown.map(|number| of_chunk(number).unwrap_or_else(|_| json!([0, 0, "damaged"])));
+    json!({"chunks": Vec::from_iter(chunks), "count": count})
 }
 
 fn of_header(header: &ChunkHeader) -> Value {

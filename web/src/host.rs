@@ -13,7 +13,7 @@
     reason = "the border of WebAssembly, where there are only addresses"
 )]
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io;
 
 mod imports {
@@ -28,6 +28,8 @@ mod imports {
 thread_local! {
     static REQUEST: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     static ANSWER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    /// Bytes that were read for this request, and how many of them were shown.
+    static DONE: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
 }
 
 /// Makes room for a request and returns its address.
@@ -44,6 +46,7 @@ pub extern "C" fn room(len: usize) -> *mut u8 {
 #[unsafe(no_mangle)]
 pub extern "C" fn call() {
     let request = REQUEST.take();
+    DONE.set((0, 0));
     ANSWER.set(crate::request::answer(&request));
 }
 
@@ -69,9 +72,16 @@ pub fn read(file: u32, at: u64, buf: &mut [u8]) -> io::Result<usize> {
     }
 }
 
-/// Shows how far the work is.
-pub fn progress(done: u64, total: Option<u64>) {
-    imports::progress(as_float(done), total.map_or(-1.0, as_float));
+/// Shows how far the work is, now that so many more bytes were read.
+pub fn progress(bytes: u64, total: Option<u64>) {
+    let (before, shown) = DONE.get();
+    // Saturates: it is only shown.
+    let done = before.saturating_add(bytes);
+    let is_due = done - shown >= 1 << 20;
+    if is_due {
+        imports::progress(as_float(done), total.map_or(-1.0, as_float));
+    }
+    DONE.set((done, if is_due { done } else { shown }));
 }
 
 /// Numbers of the worker are floats, which are exact up to 2^53.

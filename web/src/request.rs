@@ -20,7 +20,7 @@ thread_local! {
 ///
 /// | `do` | further | result |
 /// |---|---|---|
-/// | `open` | `files`: path and size of each | as `info`; `opened` with an error if it can be checked all the same |
+/// | `open` | `files`: path and size of each; `member`: a path in the tree that they are | as `info`; `opened` with an error if it can be checked all the same |
 /// | `info` | | the report, as lines and as JSON |
 /// | `verify` | | counts, and the damages |
 /// | `chunks` | | the chunks to draw |
@@ -44,7 +44,11 @@ fn act(request: &Value, slot: &mut Option<Open>) -> Result<Value> {
     let what = request["do"].as_str().unwrap_or_default();
     if what == "open" {
         *slot = None;
-        let open = slot.insert(opened(&request["files"])?);
+        let whole = opened(&request["files"])?;
+        let open = slot.insert(match request["member"].as_str() {
+            Some(path) => whole.member(path)?,
+            None => whole,
+        });
         return Ok(open.info().unwrap_or_else(|error| {
             let mut answer = of_error(&error);
             answer["opened"] = true.into();
@@ -58,7 +62,7 @@ fn act(request: &Value, slot: &mut Option<Open>) -> Result<Value> {
     match what {
         "info" => open.info(),
         "verify" => open.verify(),
-        "chunks" => open.chunks(),
+        "chunks" => Ok(open.chunks()),
         "rows" => export(open, &selection, Format::JsonLines),
         "export" => export(open, &selection, format(request)?),
         "bytes" => Ok(json!({"bytes": open.bytes(&selection, &mut Sink)?})),

@@ -14,7 +14,8 @@ use bloscpack::verify::Damage;
 use bloscpack::{Category, Error, Result};
 use serde_json::{Value, json};
 use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::path::Path;
+use std::sync::Arc;
 
 /// Damages that are listed at most; the rest is counted.
 const MOST_DAMAGES: usize = 1000;
@@ -37,16 +38,8 @@ pub enum Open {
 }
 
 fn options() -> OpenOptions {
-    let done = Mutex::new((0_u64, 0_u64));
-    OpenOptions::new().threads(1).watch(move |bytes, total| {
-        let mut done = done.lock().map_err(|_| std::io::Error::other("poisoned"))?;
-        let (all, shown) = &mut *done;
-        // Saturates: it is only shown.
-        *all = all.saturating_add(bytes);
-        if *all - *shown >= 1 << 20 {
-            *shown = *all;
-            host::progress(*all, total);
-        }
+    OpenOptions::new().threads(1).watch(|bytes, total| {
+        host::progress(bytes, total);
         Ok(())
     })
 }
@@ -65,6 +58,16 @@ impl Open {
     /// Opens a folder.
     pub fn folder(files: Files) -> Result<Self> {
         Ok(Self::of(open_store(files, &options())?))
+    }
+
+    /// Opens a member of the tree that is open.
+    pub fn member(self, path: &str) -> Result<Self> {
+        let member = match self {
+            Self::Container { container, .. } => container.member(path)?,
+            Self::Npy(_) => None,
+        };
+        let member = member.ok_or_else(|| Error::usage("not a tree: it has no members"))?;
+        Ok(Self::of(member))
     }
 
     fn of(container: Box<dyn Container>) -> Self {
@@ -181,10 +184,10 @@ impl Open {
     }
 
     /// The chunks, as far as they can be drawn.
-    pub fn chunks(&self) -> Result<Value> {
+    pub fn chunks(&self) -> Value {
         match self {
             Self::Container { container, .. } => chunks::map(&**container),
-            Self::Npy(_) => Ok(json!({"chunks": [], "count": 0})),
+            Self::Npy(_) => json!({"strips": []}),
         }
     }
 }
@@ -225,7 +228,7 @@ fn lines(summary: &Summary) -> Vec<Value> {
 fn of_damage(damage: &Damage) -> Value {
     let position = damage.error.position();
     json!({
-        "message": damage.error.to_string(), "label": label(&damage.error),
+        "message": damage.error.to_string(), "label": label(&damage.error), "path": damage.error.path().and_then(Path::to_str),
         "chunk": position.and_then(|position| position.chunk),
         "content": damage.content.as_ref().map(|range| [range.start, range.end]),
         "records": damage.records.as_ref().map(|range| [range.start, range.end]),
