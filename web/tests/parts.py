@@ -58,6 +58,8 @@ class Chunks(Case):
             self.assertEqual([column.split(":")[0] for column in columns], names)
             self.assertEqual(["1 damaged" in column for column in columns], [True, True] + [False] * (len(names) - 2), columns)
             self.assertIn("2 damaged", said)
+            self.assertEqual(self.axe(), [])
+            self.picture(f"strips-{one.suffix[1:] or 'folder'}")
 
 
 class Parts(Case):
