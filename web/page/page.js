@@ -34,7 +34,12 @@ function say(text, isBad = false) {
   $("status").classList.toggle("bad", isBad);
 }
 
-const trouble = (error) => say(`${input?.name ?? ""}: ${error.message}${error.hint ? `\nhint: ${error.hint}` : ""}`, true);
+function trouble(error) {
+  // For a folder the command names a command.
+  const isFolder = input?.info === null && input.files.some(({ path }) => path);
+  const hint = error.hint ?? (isFolder && error.label === "refused" ? "open the folder of a single dataset" : null);
+  say(`${input?.name ?? ""}: ${error.message}${hint ? `\nhint: ${hint}` : ""}`, true);
+}
 
 // Runs an action, with the progress bar once it takes a while.
 async function during(action) {
@@ -82,9 +87,9 @@ $("up").addEventListener("click", async () => {
   $("tab-info").focus();
 });
 
-// What is damaged may be open all the same, so that it can be checked.
+// What is damaged may be open all the same, so that it can be checked; what is something else is not.
 function checkable(error) {
-  if (!error.opened) throw error;
+  if (!error.opened || error.label === "refused") throw error;
   return { error, answer: { kind: "damaged", lines: [], warnings: [] } };
 }
 

@@ -181,6 +181,23 @@ class Damaged(Case):
         self.check_log()
 
 
+class Mistakes(Case):
+    """What is something else is not open, and the words say what to do."""
+
+    @unittest.skipIf(FIREFOX, "its driver chooses no folders")
+    def test_mistakes(self):
+        text = self.folder / "notes.txt"
+        text.write_text("just words")
+        folder = self.folder / "photos"
+        folder.mkdir()
+        (folder / "photo.jpg").write_bytes(b"\xff\xd8\xff")
+        for path, hint in ((text, "the input may be damaged, or compressed by another program"), (folder, "open the folder of a single dataset")):
+            status, is_bad = self.open(path)
+            said = re.search(r"error: '[^']*': (.*)", blpk("info", path, status=None).stderr.decode())[1]
+            self.assertEqual((status.splitlines(), is_bad), ([f"{path.name}: {said}", f"hint: {hint}"], True))
+            self.assertFalse(self.get("opened").is_displayed())
+
+
 class Long(Case):
     """What is long neither stays in memory nor holds the page up."""
 
