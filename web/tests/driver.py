@@ -59,6 +59,7 @@ class Case(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="page-"))
         cls.browser = firefox(cls.folder / "saved", cls.scheme) if FIREFOX else chromium(cls.folder / "saved", cls.scheme)
+        cls.browser.set_script_timeout(300)  # of a busy machine
         cls.browser.set_window_size(*cls.size)
         cls.browser.get(PAGE)
 
