@@ -87,9 +87,9 @@ $("up").addEventListener("click", async () => {
   $("tab-info").focus();
 });
 
-// What is damaged may be open all the same, so that it can be checked; what is something else is not.
+// What is damaged may be open all the same, so that it can be checked.
 function checkable(error) {
-  if (!error.opened || error.label === "refused") throw error;
+  if (!error.opened) throw error;
   return { error, answer: { kind: "damaged", lines: [], warnings: [] } };
 }
 
