@@ -1,5 +1,9 @@
 //! The back ends with and without C, against each other.
-#![allow(clippy::cast_possible_truncation, reason = "test data")]
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::unwrap_used,
+    reason = "test data"
+)]
 
 use super::compress::Compress;
 use super::{lz4, lz4_pure, zlib, zlib_pure, zstd, zstd_pure};

@@ -29,6 +29,10 @@ mod zlib_pure;
 #[cfg(feature = "zstd")]
 mod zstd;
 #[cfg(all(feature = "zstd-pure", any(not(feature = "zstd"), test)))]
+#[cfg_attr(
+    feature = "zstd",
+    allow(dead_code, reason = "the tests use no dictionaries")
+)]
 mod zstd_pure;
 
 #[cfg(all(
