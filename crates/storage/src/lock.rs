@@ -61,7 +61,7 @@ impl Lock for File {
         }
     }
 
-    #[cfg(target_os = "linux")]
+    #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
     fn presence(&self) -> Option<&dyn Presence> {
         Some(self)
     }

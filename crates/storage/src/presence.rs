@@ -49,7 +49,8 @@ pub struct FileStatus {
     pub owner: u32,
 }
 
-#[cfg(target_os = "linux")]
+/// Not where the C library counts positions in 32 bits, with which a lock after the end of any file cannot be named.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod linux {
     use super::{FileStatus, Presence};
     use crate::error::bug;
