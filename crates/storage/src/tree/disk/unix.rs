@@ -112,7 +112,11 @@ impl Store for DiskStore {
             None => self.own_root(),
             Some((folder, name)) => self.folders.look(&folder, |folder| open(folder, name)),
         };
-        Ok(Some(Arc::new(at(key, opened)?)))
+        let file = at(key, opened)?;
+        Ok(match file.presence() {
+            Some(_) => Some(Arc::new(file)),
+            None => None,
+        })
     }
 
     fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
