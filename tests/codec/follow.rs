@@ -182,6 +182,8 @@ fn a_refresh_of_records_that_were_rewritten() {
     assert_eq!(records.get(199).unwrap(), "record 199");
 }
 
+// Elsewhere a reader keeps writers away.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #[test]
 fn a_file_that_another_program_overwrites_is_read_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -228,6 +230,8 @@ fn a_follower_waits_as_long_as_it_may() {
     assert_eq!(waiting.join().unwrap(), 3);
 }
 
+// Elsewhere a reader keeps writers away.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #[test]
 fn a_follower_does_not_take_another_file_for_its_own() {
     let folder = tempfile::tempdir().unwrap();
