@@ -6,8 +6,8 @@
 
     tests/beside.py target/debug/blpk 'qemu-aarch64-static target/cross/target/aarch64-unknown-linux-gnu/debug/blpk'
 
-LZ4 finds matches by a hash of bytes in the order of the machine, so that a big-endian one writes other bytes. Their content
-is compared by both commands: each reads the files of the other.
+LZ4 finds matches by a hash of bytes as a number of the machine, so that one that is big-endian, or has 32 bits, writes other
+bytes. Their content is compared by both commands: each reads the files of the other.
 """
 
 from __future__ import annotations
