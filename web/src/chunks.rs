@@ -1,5 +1,6 @@
 //! How far each chunk shrank, to draw.
 
+use crate::request::with;
 use bloscpack::blosc::ChunkHeader;
 use bloscpack::dataset::CArray;
 use bloscpack::frame::Frame;
@@ -28,11 +29,10 @@ pub fn map(container: &dyn Container) -> Value {
             let most = MOST / names.len().max(1);
             let strips = names.map(|name| {
                 let column = table.column(name).map(|column| of_array(column, most));
-                let mut strip = column.unwrap_or_else(
+                let strip = column.unwrap_or_else(
                     |error| json!({"chunks": [], "count": 0, "trouble": error.to_string()}),
                 );
-                strip["name"] = name.as_str().into();
-                strip
+                with(strip, "name", name.as_str())
             });
             strips.collect()
         }

@@ -40,6 +40,14 @@ pub fn answer(request: &[u8]) -> Vec<u8> {
     serde_json::to_vec(&answer).unwrap_or_default()
 }
 
+/// An object with one more fact.
+pub fn with(mut object: Value, name: &str, fact: impl Into<Value>) -> Value {
+    if let Value::Object(facts) = &mut object {
+        facts.insert(name.to_owned(), fact.into());
+    }
+    object
+}
+
 fn act(request: &Value, slot: &mut Option<Open>) -> Result<Value> {
     let what = request["do"].as_str().unwrap_or_default();
     if what == "open" {
@@ -49,11 +57,8 @@ fn act(request: &Value, slot: &mut Option<Open>) -> Result<Value> {
             Some(path) => whole.member(path)?,
             None => whole,
         });
-        return Ok(open.info().unwrap_or_else(|error| {
-            let mut answer = of_error(&error);
-            answer["opened"] = true.into();
-            answer
-        }));
+        let refused = |error| with(of_error(&error), "opened", true);
+        return Ok(open.info().unwrap_or_else(refused));
     }
     let open = slot
         .as_mut()

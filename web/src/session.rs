@@ -31,7 +31,7 @@ pub enum Open {
     Container {
         container: Box<dyn Container>,
         /// Its records, once they are asked for.
-        records: Option<Records>,
+        records: Option<Box<Records>>,
     },
     /// A file of NumPy.
     Npy(NpyFile<HostFile>),
@@ -100,7 +100,7 @@ impl Open {
                 let count = match (container.kind(), container.inner()) {
                     (Kind::Records, Inner::Bloscpack(Some(source))) if summary.is_complete() => {
                         let opened = IndexedRecordReader::open(Arc::clone(source))?;
-                        Some(records.insert(opened).len())
+                        Some(records.insert(Box::new(opened)).len())
                     }
                     _ => None,
                 };
