@@ -63,7 +63,14 @@ fn run(before: &Found, random: &mut Random) -> Run {
     let recorder = TreeRecorder::new(Disk::of(before));
     let mut model = Model::new(before.clone());
     let (mut acked, mut contents) = (Vec::new(), vec![before.clone()]);
-    let mut root = open(&recorder, Access::Write);
+    // Half of the writers keep no patches in memory, so that every patch of theirs is spilled.
+    let patch_memory = [0, model::PATCH_MEMORY][random.below(2)];
+    let write = || {
+        let root = open(&recorder, Access::Write);
+        root.set_patch_memory(patch_memory);
+        root
+    };
+    let mut root = write();
     for _ in 0..1 + random.below(3) {
         for change in changes(&mut model, random) {
             change.make(&root).unwrap();
@@ -82,7 +89,7 @@ fn run(before: &Found, random: &mut Random) -> Run {
         }
         if random.below(4) == 0 {
             drop(root);
-            root = open(&recorder, Access::Write);
+            root = write();
         }
     }
     drop(root);
@@ -199,21 +206,29 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|text| text.parse().unwrap())
 }
 
+/// The random numbers of one run. Journals have random salts, so the states of two runs of one seed differ in a few bytes; numbers of
+/// their own keep that from changing what later runs do.
+fn run_of(seed: u64, run: u64) -> Random {
+    let mut random = Random::new(seed ^ run.wrapping_mul(0xD1B5_4A32_D192_ED03));
+    random.below(2);
+    random
+}
+
 #[test]
 fn a_crash_leaves_the_old_or_the_new() {
     let seed = number("BLOSCPACK_CRASH_SEED").unwrap_or(1);
     let wanted =
         number("BLOSCPACK_CRASH_STATES").unwrap_or(testkit::effort::cases(40_000, 8) as u64);
-    let random = &mut Random::new(seed);
     let (mut states, mut spilled, mut runs) = (0, 0, 0);
     while (states as u64) < wanted {
+        let random = &mut run_of(seed, runs);
         let before = Model::at_random(random).found;
         let (more, more_spilled) = crash(&before, random);
         (states, spilled) = (states + more, spilled + more_spilled);
         runs += 1;
     }
     println!("{states} states of {runs} runs, {spilled} of them spilled, seed {seed}");
-    assert!(runs > 10 && spilled > testkit::effort::cases(100, 10));
+    assert!(runs > 10 && spilled > states / 40);
 }
 
 /// The process is killed in the middle, so that everything written stays although it is not synced;
@@ -271,9 +286,9 @@ fn kill_and_crash(before: &Found, random: &mut Random) -> usize {
 fn a_killed_writer_and_then_a_power_cut_leave_the_old_or_the_new() {
     let seed = number("BLOSCPACK_CRASH_SEED").unwrap_or(1);
     let wanted = number("BLOSCPACK_CRASH_STATES").unwrap_or(20_000);
-    let random = &mut Random::new(seed ^ 0x5a5a);
     let (mut states, mut runs) = (0, 0);
     while (states as u64) < wanted {
+        let random = &mut run_of(seed ^ 0x5a5a, runs);
         let before = Model::at_random(random).found;
         states += kill_and_crash(&before, random);
         runs += 1;

@@ -14,7 +14,7 @@ use testkit::tree_crash::Random;
 use testkit::tree_recorder::Found;
 
 /// Bytes of patches kept in memory here, so that many changes spill into a staged file.
-const PATCH_MEMORY: u64 = 1 << 10;
+pub(super) const PATCH_MEMORY: u64 = 1 << 10;
 
 /// Opens a store whose larger patches spill.
 pub(super) fn open(
@@ -133,7 +133,7 @@ impl Model {
     }
 }
 
-fn at_random(random: &mut Random) -> Change {
+fn at_random(found: &Found, random: &mut Random) -> Change {
     let file = |random: &mut Random| {
         let folder = FOLDERS[random.below(FOLDERS.len())];
         format!("{folder}{}", NAMES[random.below(NAMES.len())])
@@ -144,6 +144,19 @@ fn at_random(random: &mut Random) -> Change {
     };
     match random.below(11) {
         0..=3 => Change::Put(file(random), bytes(random)),
+        // Half of the patches are of a file and within it or at its end; the others mostly refused.
+        4..=6 if random.below(2) == 0 => {
+            let mut files = found
+                .iter()
+                .filter_map(|(key, file)| Some((key, file.as_ref()?.len())));
+            let count = files.clone().count().max(1);
+            match files.nth(random.below(count)) {
+                Some((key, len)) => {
+                    Change::Patch(key.clone(), random.below(len + 1), bytes(random))
+                }
+                None => Change::Put(file(random), bytes(random)),
+            }
+        }
         4..=6 => Change::Patch(file(random), random.below(1500), bytes(random)),
         7 | 8 => Change::Remove(file(random)),
         9 => Change::MakeFolder(folder(random)),
@@ -156,7 +169,7 @@ pub(super) fn changes(model: &mut Model, random: &mut Random) -> Vec<Change> {
     let count = [1, 1, 3, 8, 20][random.below(5)];
     let mut all = Vec::new();
     for _ in 0..count {
-        let change = at_random(random);
+        let change = at_random(&model.found, random);
         if model.make(&change) {
             all.push(change);
         }
