@@ -283,6 +283,8 @@ def main():
     parser.add_argument("blpk", help="the command under test")
     parser.add_argument("parts", nargs="*", metavar="PART", default=PARTS, help="parts to run (default: all)")
     chosen = parser.parse_args()
+    # Ignored under nohup and in the background of a script, and then in the command, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     part = Part(os.path.abspath(chosen.blpk), chosen.all, chosen.seed)
     # Power cuts are not tested here, so a folder in memory is as good as one on a disk.
     if "TMPDIR" not in os.environ and os.access("/dev/shm", os.W_OK):

@@ -161,17 +161,23 @@ def test_records(tmp_path):
 
 SLOW = """
 import io, os, signal, sys, threading, time, numpy as np, bloscpack as bp
+# Ignored under nohup and in the background of a script.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 {setup}
+begun = time.process_time()
+{work}
+whole = time.process_time() - begun
 def interrupt():
+    global sent
     time.sleep(0.3)
-    sys.stdout.write(repr(time.monotonic()) + "\\n"); sys.stdout.flush()
+    sent = time.process_time()
     os.kill(os.getpid(), signal.SIGINT)
 threading.Thread(target=interrupt, daemon=True).start()
 try:
     while True:
         {work}
 except KeyboardInterrupt:
-    print(time.monotonic())
+    print((time.process_time() - sent) / whole)
 """
 
 
@@ -185,13 +191,10 @@ except KeyboardInterrupt:
     ids=["compress", "read", "verify"],
 )
 def test_ctrl_c_is_heard(setup, work):
-    took = []
-    # A busy machine may need more than one try.
-    while len(took) < 5 and not any(seconds < 0.1 for seconds in took):
-        run = subprocess.run([sys.executable, "-c", SLOW.format(setup=setup, work=work)], stdout=subprocess.PIPE, timeout=120)
-        sent, heard = map(float, run.stdout.split())
-        took.append(heard - sent)
-    assert min(took) < 0.1 and max(took) < 2, took
+    # In processor time, as a share of the whole call. Heard at its end, it would be half of it on average, but less by chance.
+    run = [sys.executable, "-c", SLOW.format(setup=setup, work=work)]
+    took = [float(subprocess.run(run, stdout=subprocess.PIPE, timeout=600).stdout) for _ in range(3)]
+    assert sorted(took)[1] < 0.25, took
 
 
 def test_other_threads_run_while_data_is_decompressed():
@@ -205,10 +208,19 @@ def test_other_threads_run_while_data_is_decompressed():
 
     thread = threading.Thread(target=tick)
     thread.start()
-    bp.open(packed).readinto_at(0, np.empty(1 << 28, np.uint8))
+    target = np.empty(1 << 28, np.uint8)
+    meanwhile = 0
+    for _ in range(50):
+        begun = time.monotonic()
+        bp.open(packed).readinto_at(0, target)
+        ended = time.monotonic()
+        meanwhile = sum(begun < tick < ended for tick in ticks)
+        if meanwhile > 3:
+            break
     done.set()
     thread.join()
-    assert max(np.diff(ticks), default=0) < 0.2
+    # None, if the call kept the interpreter to itself.
+    assert meanwhile > 3
 
 
 MISTAKES = [

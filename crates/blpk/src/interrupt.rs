@@ -94,14 +94,16 @@ pub fn set_waker(waker: Waker) {
     *WAKER.lock().unwrap_or_else(PoisonError::into_inner) = Some(waker);
 }
 
-/// Handles SIGINT, SIGTERM and SIGHUP from now on.
-///
-/// Under `nohup` a hangup stays ignored, as the user asked.
+/// Handles SIGINT, SIGTERM and SIGHUP from now on, except those that were ignored when the process started: `nohup` ignores SIGHUP,
+/// and a shell SIGINT for what a script starts in the background.
 #[cfg(unix)]
 pub fn install() {
     use signal_hook::consts::{SIGHUP, SIGTERM};
-    let mut wanted = vec![SIGINT, SIGTERM];
-    wanted.extend((!is_hangup_ignored()).then_some(SIGHUP));
+    let ignored = ignored_signals();
+    let wanted = [SIGHUP, SIGINT, SIGTERM];
+    let wanted = wanted
+        .into_iter()
+        .filter(|signal| ignored & (1 << (signal - 1)) == 0);
     // Without our handler, the system's own at worst leaves a temporary file.
     if let Ok(mut signals) = signal_hook::iterator::Signals::new(wanted) {
         let handle = move || signals.forever().for_each(stop);
@@ -146,13 +148,11 @@ pub fn end() -> ! {
     process::exit(128 + signal)
 }
 
-/// Whether the parent process has SIGHUP (signal 1) ignored. Only Linux reports that.
+/// The signals that the process ignores, signal 1 in the lowest bit. Only Linux reports them.
 #[cfg(unix)]
-fn is_hangup_ignored() -> bool {
-    let Ok(status) = fs::read_to_string("/proc/self/status") else {
-        return false;
-    };
+fn ignored_signals() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .is_some_and(|mask| mask & 1 != 0)
+        .unwrap_or(0)
 }

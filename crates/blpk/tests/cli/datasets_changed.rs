@@ -264,10 +264,10 @@ mod interrupted {
     use std::process::{Child, Command, Stdio};
 
     use super::{csv, table};
-    use crate::support::{BLPK, Folder, shell_status, wait_for};
+    use crate::support::{BLPK, Folder, shell_status, wait_for, with_default_signals};
 
     fn begin(folder: &Folder, args: &[&str]) -> Child {
-        let mut command = Command::new(BLPK);
+        let mut command = with_default_signals(BLPK);
         command.args(args).current_dir(folder.path(""));
         command.stdin(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use bloscpack::edit::{Editor, RecordEditor};
 use bloscpack::storage::{Disk, JournaledFile};
 
-use crate::support::{BLPK, Folder, shell_status, wait_for};
+use crate::support::{BLPK, Folder, shell_status, wait_for, with_default_signals};
 
 /// A follower in a process of its own, and what it has printed.
 struct Follower {
@@ -21,7 +21,7 @@ struct Follower {
 
 impl Follower {
     fn start(folder: &Folder, args: &[&str]) -> Self {
-        let mut command = Command::new(BLPK);
+        let mut command = with_default_signals(BLPK);
         command.args(args).current_dir(folder.path(""));
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();

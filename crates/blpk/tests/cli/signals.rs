@@ -1,14 +1,14 @@
 //! Tests of Ctrl-C and termination in the middle of the work.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 
-use crate::support::{BLPK, Folder, noise, shell_status, wait_for};
+use crate::support::{BLPK, Folder, noise, shell_status, wait_for, with_default_signals};
 
 /// Starts a compression into `out` that waits for more input, with its temporary file there.
 fn begin(folder: &Folder, args: &[&str]) -> Child {
-    let mut command = Command::new(BLPK);
+    let mut command = with_default_signals(BLPK);
     command.args(args).current_dir(folder.path(""));
     command.stdin(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -52,7 +52,7 @@ fn the_process_ends_by_the_signal_itself() {
     let pid = child.id().to_string();
     let sent = Command::new("kill").args(["-INT", &pid]).status();
     assert!(sent.unwrap().success());
-    let status = child.wait().unwrap();
+    let status = wait_for(|| child.try_wait().unwrap());
     assert_eq!((status.signal(), status.code()), (Some(2), None));
 }
 
@@ -74,7 +74,7 @@ fn a_loop_of_the_shell_stops() {
     for (shell, signal) in [("bash", "-INT"), ("sh", "-INT")] {
         let folder = Folder::new();
         let script = format!("for i in 1 2 3; do echo round $i; {BLPK} c - out; done");
-        let mut command = Command::new(shell);
+        let mut command = with_default_signals(shell);
         command.args(["-c", &script]).current_dir(folder.path(""));
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.process_group(0).spawn().unwrap();
@@ -89,13 +89,10 @@ fn a_loop_of_the_shell_stops() {
         let group = format!("-{}", child.id());
         let sent = Command::new("kill").args([signal, "--", &group]).status();
         assert!(sent.unwrap().success());
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(
-            String::from_utf8_lossy(&output.stdout),
-            "round 1\n",
-            "{shell}"
-        );
-        assert_eq!(output.status.signal(), Some(2), "{shell}");
+        let status = wait_for(|| child.try_wait().unwrap());
+        let printed = io::read_to_string(child.stdout.unwrap()).unwrap();
+        assert_eq!(printed, "round 1\n", "{shell}");
+        assert_eq!(status.signal(), Some(2), "{shell}");
         assert!(folder.names().is_empty());
     }
 }
@@ -137,7 +134,7 @@ fn what_a_killed_run_leaves_is_removed_by_a_later_one() {
 
 /// Starts another compression beside a temporary file that is there.
 fn begin_another(folder: &Folder, left: &str) -> Child {
-    let mut command = Command::new(BLPK);
+    let mut command = with_default_signals(BLPK);
     command
         .args(["c", "-", "other"])
         .current_dir(folder.path(""));
@@ -165,7 +162,7 @@ fn interruption_of_decompression() {
     let folder = Folder::new();
     let packed = folder.compressed(&[], &noise(9_000_000));
     folder.write("out", "precious");
-    let mut command = Command::new(BLPK);
+    let mut command = with_default_signals(BLPK);
     command
         .args(["-f", "d", "-", "out"])
         .current_dir(folder.path(""));
@@ -187,12 +184,20 @@ fn interruption_of_decompression() {
     assert_eq!(folder.names(), ["out"]);
 }
 
+/// As `nohup` ignores SIGHUP, and shells SIGINT of what a script starts in the background.
 #[cfg(target_os = "linux")]
 #[test]
-fn nohup_is_respected() {
+fn ignored_signals_stay_ignored() {
+    for signal in ["HUP", "INT", "TERM"] {
+        an_ignored_signal_stays_ignored(signal);
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn an_ignored_signal_stays_ignored(signal: &str) {
     let folder = Folder::new();
-    let script = format!("trap '' HUP; exec {BLPK} c - out.blp");
-    let mut shell = Command::new("sh");
+    let script = format!("trap '' {signal}; exec {BLPK} c - out.blp");
+    let mut shell = with_default_signals("sh");
     shell.args(["-c", &script]).current_dir(folder.path(""));
     let mut child = shell.stdin(Stdio::piped()).spawn().unwrap();
     wait_for(|| {
@@ -202,7 +207,7 @@ fn nohup_is_respected() {
             .find(|name| name.ends_with(".tmp"))
     });
     let pid = child.id().to_string();
-    let sent = Command::new("kill").args(["-HUP", &pid]).status();
+    let sent = Command::new("kill").args(["-s", signal, &pid]).status();
     assert!(sent.unwrap().success());
     child
         .stdin
@@ -210,13 +215,13 @@ fn nohup_is_respected() {
         .unwrap()
         .write_all(b"some bytes")
         .unwrap();
-    assert!(child.wait().unwrap().success());
+    assert!(wait_for(|| child.try_wait().unwrap()).success(), "{signal}");
     assert_eq!(folder.run(["d", "out.blp", "-"]).succeeded(), b"some bytes");
 }
 
 /// Starts a change of `a.blp` that waits for more input, and has taken some.
 fn begin_change(folder: &Folder, args: &[&str]) -> Child {
-    let mut command = Command::new(BLPK);
+    let mut command = with_default_signals(BLPK);
     command.args(args).current_dir(folder.path(""));
     command.stdin(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -254,7 +259,7 @@ fn interruption_while_waiting_for_readers() {
     // As readers of earlier versions do.
     let reader = std::fs::File::open(folder.path("a.blp")).unwrap();
     reader.lock_shared().unwrap();
-    let mut command = Command::new(BLPK);
+    let mut command = with_default_signals(BLPK);
     command
         .args(["append", "a.blp", "more"])
         .current_dir(folder.path(""));

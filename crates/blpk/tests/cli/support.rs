@@ -236,10 +236,22 @@ pub fn chunk_headers(file: &[u8], digest_len: usize) -> Vec<[u8; 16]> {
 /// The offset bit of the options.
 pub const OFFSETS: u8 = 1;
 
-/// Asks again and again until there is an answer, for at most twenty seconds.
+/// The program with SIGINT, SIGTERM and SIGHUP as a terminal starts it: the tests may have begun with these ignored, as under
+/// `nohup` or in the background of a script, and a program inherits that.
+#[cfg(unix)]
+pub fn with_default_signals(program: &str) -> std::process::Command {
+    if cfg!(not(target_os = "linux")) {
+        return std::process::Command::new(program);
+    }
+    let mut command = std::process::Command::new("env");
+    command.args(["--default-signal=HUP,INT,TERM", program]);
+    command
+}
+
+/// Polls until there is an answer, for two minutes: that long only something that hangs takes.
 #[cfg(unix)]
 pub fn wait_for<T>(mut answer: impl FnMut() -> Option<T>) -> T {
-    for _ in 0..2000 {
+    for _ in 0..12_000 {
         if let Some(answer) = answer() {
             return answer;
         }
