@@ -6,7 +6,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 notes=$(mktemp)
 trap 'rm -f "$notes"' EXIT
-BLOSCPACK_IDLE_TESTS=$notes cargo test --locked "$@"
+BLOSCPACK_IDLE_TESTS=$notes cargo test --locked --no-fail-fast "$@"
 status=$?
 # A line is the name of a test, and a reason; a test may have noted it twice.
 count=$(sort -u "$notes" | wc -l)
