@@ -177,9 +177,7 @@ impl Container for BloscpackFile {
         let reader = self.indexed(super::region::BATCH)?;
         self.0.warn(reader.warnings());
         let source = FileSource::new(reader)?;
-        let mut shape = vec![source.rows()];
-        let columns = source.schema().columns.iter();
-        shape.extend(columns.flat_map(|column| column.row_shape.iter().copied()));
+        let shape = source.schema().shape(source.rows())?;
         let region = selection.part.region(&shape)?;
         Ok(Box::new(source.slice(&region.ranges)?))
     }

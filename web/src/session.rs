@@ -207,8 +207,7 @@ fn array(container: &mut dyn Container) -> Option<Value> {
     let [column] = source.schema().columns.as_slice() else {
         return None;
     };
-    let mut shape = vec![source.rows()];
-    shape.extend(&column.row_shape);
+    let shape = source.schema().shape(source.rows()).ok()?;
     Some(
         json!({"dtype": column.dtype.to_string(), "shape": shape, "varying": column.varying.is_some()}),
     )

@@ -39,15 +39,14 @@ pub fn write_npy(
 ) -> Result<()> {
     let schema = source.schema();
     refuse_varying(schema, Format::Npy)?;
-    let (dtype, row_shape) = match schema.columns.as_slice() {
-        [column] if !schema.is_table => (column.dtype.clone(), column.row_shape.as_slice()),
-        columns => (structured(columns)?, &[][..]),
+    let (dtype, shape) = match schema.columns.as_slice() {
+        [column] if !schema.is_table => (column.dtype.clone(), schema.shape(source.rows())?),
+        columns => (structured(columns)?, vec![source.rows()]),
     };
-    let shape = std::iter::once(source.rows()).chain(row_shape.iter().copied());
     let header = NpyHeader {
         dtype,
         fortran_order: false,
-        shape: shape.collect(),
+        shape,
     };
     let no_place = |error: NpyError| Error::usage(error.to_string());
     to.write_all(&header.encode().map_err(no_place)?)?;

@@ -71,6 +71,8 @@ pub struct Schema {
     pub columns: Vec<Column>,
     /// Whether it is a table; else it is one array, and the only column has no name of its own.
     pub is_table: bool,
+    /// Whether it is an array without axes: its only row is its only element.
+    pub is_scalar: bool,
     /// Whether NaN means a missing value, and is written as one where the format can express that: as null in Arrow and Parquet.
     pub nan_is_null: bool,
     /// The user's attributes, if the source has any.
@@ -97,6 +99,27 @@ impl Schema {
             columns: vec![column],
             ..Self::default()
         }
+    }
+
+    /// Elements along each axis of the array that the only column is, with this many rows.
+    ///
+    /// ```
+    /// use bloscpack_dtype::DType;
+    /// use bloscpack_exchange::Schema;
+    /// assert_eq!(Schema::array(DType::F64, &[3]).shape(10)?, [10, 3]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns wrong usage if there are more columns, or none.
+    pub fn shape(&self, rows: u64) -> Result<Vec<u64>> {
+        let column = self.only("an array has one column")?;
+        if self.is_scalar && rows == 1 {
+            return Ok(Vec::new());
+        }
+        Ok(std::iter::once(rows)
+            .chain(column.row_shape.iter().copied())
+            .collect())
     }
 
     /// Bytes of a row of all columns; `u64::MAX` for more, which no memory has room for.

@@ -18,21 +18,19 @@ pub struct Flat<C> {
     content: C,
     /// Bytes of an element.
     itemsize: u64,
-    /// Elements along each axis, and bytes from one to the next along it.
+    /// Elements along each axis, and bytes from one to the next along it. A single element, without an axis, is a row here.
     shape: Vec<u64>,
     strides: Vec<u64>,
+    is_scalar: bool,
 }
 
 impl<C: Content> Flat<C> {
     /// An array of these bytes: the last index counts fastest, in Fortran's order the first.
     pub fn new(content: C, itemsize: u64, shape: &[u64], fortran: bool) -> Result<Self> {
-        // A single element, without an axis, is a row.
-        let shape = if shape.is_empty() {
-            vec![1]
-        } else {
-            shape.to_vec()
-        };
+        let is_scalar = shape.is_empty();
+        let shape = if is_scalar { vec![1] } else { shape.to_vec() };
         Ok(Self {
+            is_scalar,
             content,
             itemsize,
             strides: strides(&shape, itemsize, fortran)?,
@@ -186,7 +184,7 @@ fn strides(shape: &[u64], itemsize: u64, fortran: bool) -> Result<Vec<u64>> {
 
 impl<C: Content> Grid for Flat<C> {
     fn shape(&self) -> &[u64] {
-        &self.shape
+        if self.is_scalar { &[] } else { &self.shape }
     }
 
     fn chunk_rows(&self) -> u64 {

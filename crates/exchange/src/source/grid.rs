@@ -95,8 +95,10 @@ impl<G: Grid> GridSource<G> {
     #[must_use]
     pub fn of(grid: G, dtype: DType) -> Self {
         let (rows, row_shape) = (first_len(grid.shape()), row_shape(grid.shape()));
+        let mut schema = Schema::array(dtype, row_shape);
+        schema.is_scalar = grid.shape().is_empty();
         Self {
-            schema: Schema::array(dtype, row_shape),
+            schema,
             rows,
             rest: 0..rows,
             within: row_shape.iter().map(|axis| 0..*axis).collect(),
@@ -132,6 +134,8 @@ impl<G: Grid> GridSource<G> {
     pub fn range(mut self, rows: Range<u64>) -> Result<Self> {
         check_rows(&rows, first_len(self.grid.shape()))?;
         self.rows = rows.end - rows.start;
+        // Without its element, it is an array of no rows.
+        self.schema.is_scalar &= self.rows == 1;
         self.rest = rows;
         Ok(self)
     }
