@@ -1,7 +1,7 @@
 //! A source into a dataset.
 
 use super::schema::{Batch, Column, Schema, names, row_shape};
-use super::source::{Progress, Source, for_each};
+use super::source::{Progress, Source, for_each, refuse_missing};
 use bloscpack_datasets::{CArray, CTable};
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
@@ -12,7 +12,8 @@ use bloscpack_error::{Error, Result};
 /// dropped.
 ///
 /// # Errors
-/// Returns wrong usage for other columns than the table has, or of other types, and errors of the source and of the table.
+/// Returns wrong usage for other columns than the table has, or of other types, and for missing values, of which
+/// [`FixedSource`](crate::FixedSource) makes elements; errors of the source and of the table.
 pub fn import_table(
     source: &mut dyn Source,
     table: &mut CTable,
@@ -20,6 +21,7 @@ pub fn import_table(
 ) -> Result<()> {
     let mappings = mappings(source.schema(), table)?;
     for_each(source, progress, |schema, mut batch| {
+        refuse_missing(schema, &batch)?;
         match_byte_order(schema, &mut batch, &mappings)?;
         let columns = mappings.iter().map(|mapping| {
             let bytes = batch.columns.get(mapping.from);
@@ -46,6 +48,7 @@ pub fn import_array(
         dtype: array.dtype().clone(),
     };
     for_each(source, progress, |schema, mut batch| {
+        refuse_missing(schema, &batch)?;
         match_byte_order(schema, &mut batch, std::slice::from_ref(&mapping))?;
         let rows = batch.columns.first().ok_or_else(|| mapping.missing())?;
         array.append(rows)

@@ -88,8 +88,8 @@ pub use options::ImportOptions;
 pub use parquet;
 pub use schema::{Batch, Column, Schema};
 pub use source::{
-    ArraySource, BoxedSource, FieldsSource, FixedSource, Grid, GridSource, NdSource, Progress,
-    Source, StoreSource, TableSource, next_rows,
+    ArraySource, BoxedSource, FieldsSource, FixedSource, Grid, GridSource, NdSource, OneArray,
+    Progress, Source, StoreSource, TableSource, next_rows,
 };
 #[doc(hidden)]
 pub use source::{Content, Flat};

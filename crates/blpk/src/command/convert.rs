@@ -13,8 +13,9 @@ use bloscpack::{
     blosc::{ChunkSettings, CompressorFormat},
     dataset::{CArray, DatasetLayout},
     dtype::DType,
+    exchange::{BoxedSource, FixedSource},
     frame::ArrayKind,
-    open::{Inner, Kind, Selection, SelectionError},
+    open::{Container, Inner, Kind, Selection, SelectionError},
 };
 use clap::Args;
 
@@ -29,6 +30,7 @@ use crate::session::Session;
 use crate::status::Status;
 use crate::text::{count, quoted};
 use bloscpack::open::internal::size;
+pub use dataset::warn_about_axes;
 
 /// Change layout, format or settings
 ///
@@ -212,17 +214,36 @@ impl Convert {
         if self.json && !matches!(goal, Goal::Zarr(_)) {
             return Err(Failure::usage("--json is only for Zarr").hint("omit --json"));
         }
-        if self.column.is_none() {
+        if self.column.is_some() || matches!(goal, Goal::Frame(_) | Goal::File) {
+            self.check_one_array(opened)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses a table where one array is needed, and a column of what is not a table.
+    fn check_one_array(&self, opened: &mut Opened) -> Result<(), Failure> {
+        if opened.is_bloscpack() && self.column.is_none() {
             return Ok(());
         }
         let outline = opened.container.outline();
-        match outline
-            .map_err(|error| opened.origin.failure(&error))?
-            .columns
-        {
-            Some(_) => Ok(()),
-            None => Err(opened.origin.failure(&SelectionError::NotATable.into())),
+        let outline = outline.map_err(|error| opened.origin.failure(&error))?;
+        let wrong = match (outline.columns, &self.column) {
+            (Some(columns), None) => SelectionError::NeedsColumn { columns },
+            (None, Some(_)) => SelectionError::NotATable,
+            _ => return Ok(()),
+        };
+        Err(opened.origin.failure(&wrong.into()))
+    }
+
+    /// The rows of PATH or of its column as elements of a fixed length, for targets that store no others.
+    fn fixed<'a>(&self, container: &'a mut dyn Container) -> bloscpack::Result<BoxedSource<'a>> {
+        let selection = self.selection();
+        if container.kind() != Kind::Table {
+            return container.columns(&selection);
         }
+        let longest = FixedSource::longest(container.columns(&selection)?)?;
+        let source = FixedSource::new(container.columns(&selection)?, &longest)?;
+        Ok(Box::new(source))
     }
 
     /// The array of a dataset: the dataset itself, or the column of a table. Nothing for anything else.

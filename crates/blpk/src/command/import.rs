@@ -17,6 +17,7 @@ use bloscpack::{
 use clap::Args;
 use same_file::is_same_file;
 
+use super::convert::warn_about_axes;
 use super::target::{self, Target};
 use crate::args;
 use crate::dataset;
@@ -174,6 +175,7 @@ impl Import {
             let mut table = new.table(builder.index(self.index), session)?;
             import_table(rows, &mut table, &mut |_| ())
         } else {
+            warn_about_axes(schema, name, session);
             let builder = schema.array_builder();
             let builder = builder.map_err(|error| new.failed(&error))?;
             let builder = self.storage.array(builder.expected_rows(expected));

@@ -8,7 +8,9 @@ use std::path::Path;
 use bloscpack::{
     Category, Error,
     error::Side,
-    exchange::{Batch, BoxedSource, Format, ImportOptions, NpyFile, Schema, Source, open_at},
+    exchange::{
+        Batch, BoxedSource, Format, ImportOptions, NpyFile, OneArray, Schema, Source, open_at,
+    },
 };
 
 use super::BATCH;
@@ -64,14 +66,14 @@ impl Source for ProgressSource<'_> {
 
 /// The bytes of the elements of an array, one batch after another.
 pub struct ElementReader<'a> {
-    source: &'a mut dyn Source,
+    array: OneArray<'a>,
     batch: io::Cursor<Vec<u8>>,
 }
 
 impl<'a> ElementReader<'a> {
-    pub fn new(source: &'a mut dyn Source) -> Self {
+    pub fn new(array: OneArray<'a>) -> Self {
         Self {
-            source,
+            array,
             batch: io::Cursor::default(),
         }
     }
@@ -85,14 +87,10 @@ impl Read for ElementReader<'_> {
                 return Ok(count);
             }
             interrupt::check()?;
-            let Some(batch) = self.source.next_batch(BATCH)? else {
+            let Some(elements) = self.array.next_elements(BATCH)? else {
                 return Ok(0);
             };
-            let mut columns = batch.columns.into_iter();
-            let bytes = columns
-                .next()
-                .ok_or_else(|| Error::bug("a batch without columns"))?;
-            self.batch = io::Cursor::new(bytes);
+            self.batch = io::Cursor::new(elements);
         }
     }
 }

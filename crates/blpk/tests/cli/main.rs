@@ -10,6 +10,7 @@ mod archives;
 mod auto;
 mod below;
 mod cat;
+mod converted;
 use testkit::datasets as corpora;
 mod datasets;
 mod datasets_changed;

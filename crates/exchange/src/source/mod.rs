@@ -4,6 +4,7 @@ mod fields;
 mod fixed;
 mod flat;
 mod grid;
+mod one;
 mod rows;
 mod store;
 mod table;
@@ -12,6 +13,8 @@ pub use fields::FieldsSource;
 pub use fixed::FixedSource;
 pub use flat::{Content, Flat};
 pub use grid::{ArraySource, Grid, GridSource, NdSource};
+pub use one::OneArray;
+pub(crate) use one::refuse_missing;
 pub use rows::RowsSource;
 pub use store::StoreSource;
 pub use table::TableSource;
@@ -82,10 +85,7 @@ pub(super) fn for_each(
     }
     match done == source.rows() {
         true => Ok(()),
-        false => Err(Error::usage(format!(
-            "source changed while being read: expected {} rows, got {done}",
-            source.rows()
-        ))),
+        false => Err(one::changed(source.rows(), done)),
     }
 }
 

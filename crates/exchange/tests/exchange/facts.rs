@@ -58,6 +58,94 @@ fn a_single_element_is_one_row() {
         (held.rows, held.texts("value")),
         (1, vec!["1.5".to_owned()])
     );
+    // Its shape stays (), byte for byte as NumPy wrote it.
+    let mut source = opened(&file("single.npy"), Format::Npy, &ImportOptions::new()).unwrap();
+    assert!(source.schema().shape(1).unwrap().is_empty());
+    assert_eq!(
+        written(&mut *source, Format::Npy).unwrap(),
+        file("single.npy")
+    );
+}
+
+#[test]
+fn targets_of_elements_refuse_several_columns_and_missing_values() {
+    use bloscpack_datasets::CArray;
+    use bloscpack_exchange::{Batch, Cells, Column, FixedSource, OneArray, Source};
+    use bloscpack_exchange::{import_array, import_table};
+    use bloscpack_storage::Memory;
+
+    /// Two rows of each column, the second of which is missing where it may be.
+    struct Rows(Schema, bool);
+    impl Source for Rows {
+        fn schema(&self) -> &Schema {
+            &self.0
+        }
+        fn rows(&self) -> u64 {
+            2
+        }
+        fn next_batch(&mut self, _: usize) -> bloscpack_error::Result<Option<Batch>> {
+            if std::mem::replace(&mut self.1, true) {
+                return Ok(None);
+            }
+            let cells = |column: &Column| match column.nullable {
+                true => Cells::Present(vec![true, false]),
+                false => Cells::Elements,
+            };
+            Ok(Some(Batch {
+                rows: 2,
+                columns: vec![[1.5f64, 0.0].map(f64::to_le_bytes).concat(); self.0.columns.len()],
+                cells: self.0.columns.iter().map(cells).collect(),
+            }))
+        }
+    }
+    let whole = |name: &str| Column::new(name, DType::F64);
+    let holed = Column {
+        nullable: true,
+        ..whole("holed")
+    };
+    let of = |columns: &[Column]| Rows(Schema::table(columns.to_vec()), false);
+    let refused = |done: bloscpack_error::Result<()>, words: &str| {
+        let error = done.unwrap_err();
+        assert_eq!(error.category(), Category::Usage);
+        assert!(error.to_string().contains(words), "{error}");
+    };
+
+    let two = [whole("a"), whole("b")];
+    let mut array = CArray::builder(DType::F64)
+        .create_in(Memory::new())
+        .unwrap();
+    refused(OneArray::new(&mut of(&two)).map(drop), "choose one of a, b");
+    refused(
+        import_array(&mut of(&two), &mut array, &mut |_| ()),
+        "choose one of a, b",
+    );
+    refused(of(&two).0.array_builder().map(drop), "choose one of a, b");
+    refused(
+        written(&mut of(&two), Format::Bytes).map(drop),
+        "choose one of a, b",
+    );
+    let holed = std::slice::from_ref(&holed);
+    refused(
+        import_array(&mut of(holed), &mut array, &mut |_| ()),
+        "missing values",
+    );
+    let mut rows = of(holed);
+    let mut one = OneArray::new(&mut rows).unwrap();
+    refused(one.next_elements(100).map(drop), "missing values");
+    let table = |rows: &Rows| rows.0.table_builder(|_, column| column);
+    let mut table = table(&of(holed)).create_in(Memory::new()).unwrap();
+    refused(
+        import_table(&mut of(holed), &mut table, &mut |_| ()),
+        "missing values",
+    );
+    assert_eq!((array.rows(), table.rows().unwrap()), (0, 0));
+
+    let mut fixed = FixedSource::new(Box::new(of(holed)), &[]).unwrap();
+    import_array(&mut fixed, &mut array, &mut |_| ()).unwrap();
+    let elements = array.read_rows(0..2).unwrap();
+    assert_eq!(elements[..8], 1.5f64.to_le_bytes());
+    let missing: [u8; 8] = elements[8..].try_into().unwrap();
+    assert!(f64::from_le_bytes(missing).is_nan());
 }
 
 #[test]

@@ -3,10 +3,10 @@
 use bloscpack::{
     Error,
     dataset::{Attributes, CArray, CArrayBuilder, CTable, CTableBuilder, DatasetLayout},
-    exchange::{ArraySource, FixedSource, Source as _, TableSource, import_array, import_table},
+    exchange::{ArraySource, Schema, TableSource, import_array, import_table},
     frame::ArrayKind,
     indexed::IndexedReader,
-    open::{Container, Inner, Kind},
+    open::{Inner, Kind},
     storage::ReadAt,
 };
 
@@ -73,22 +73,18 @@ impl Convert {
             Inner::Bloscpack(Some(source)) => Some(attributes(source, session)),
             _ => None,
         };
-        let source = opened.container.columns(&self.selection());
-        let mut source = match source {
-            Ok(source) => source,
-            Err(error) => return Err(new.unfinished(opened.origin.failure(&error))),
-        };
+        let Opened {
+            container, origin, ..
+        } = opened;
+        let failed = |error: Error| new.unfinished(origin.failure(&error));
+        let mut source = self.fixed(&mut **container).map_err(failed)?;
+        warn_about_axes(source.schema(), &origin.name, session);
         let builder = source.schema().array_builder();
         let builder = builder.map_err(|error| new.failed(&error))?;
         let builder = with_given!(builder.expected_rows(source.rows()), attributes: attributes);
         let mut array = new.array(self.storage.array(builder).layout(layout), session)?;
         let done = import_array(&mut *source, &mut array, &mut |_| ());
-        drop(source);
-        done.map_err(|error| {
-            opened
-                .origin
-                .advise(new.failed_from(&opened.origin.name, &error))
-        })
+        done.map_err(|error| origin.advise(new.failed_from(&origin.name, &error)))
     }
 
     /// A table of python-blosc2, or a Zarr group, into a table.
@@ -107,14 +103,7 @@ impl Convert {
         let builder =
             schema.table_builder(|_, column| self.storage.array(column.expected_rows(rows)));
         let mut made = new.table(self.storage.table(builder)?.layout(layout), session)?;
-        import_table(&mut source, &mut made, &mut |_| ()).map_err(|error| self.failed(new, &error))
-    }
-
-    /// Rows without anything that a dataset has no place for.
-    fn fixed<'a>(&self, container: &'a mut dyn Container) -> bloscpack::Result<FixedSource<'a>> {
-        let longest = FixedSource::longest(container.columns(&self.selection())?)?;
-        let second = container.columns(&self.selection())?;
-        FixedSource::new(second, &longest)
+        import_table(&mut *source, &mut made, &mut |_| ()).map_err(|error| self.failed(new, &error))
     }
 
     /// The failure to copy into a new dataset, by the side of the error.
@@ -206,6 +195,15 @@ fn attributes(source: impl ReadAt, session: &Session) -> Attributes {
         Attributes::parse(text.as_bytes()).ok()
     });
     found.unwrap_or_default()
+}
+
+/// Warns about an array without axes, which becomes one row.
+pub fn warn_about_axes(schema: &Schema, name: &str, session: &Session) {
+    if schema.is_scalar {
+        session.warning(format_args!(
+            "{name}: its shape () becomes (1,): an array of a dataset has at least one axis"
+        ));
+    }
 }
 
 /// Warns about metadata of a frame that a dataset cannot store.

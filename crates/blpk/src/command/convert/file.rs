@@ -4,7 +4,8 @@ use bloscpack::{
     Compressor, Decoder, Encoder, EncoderBuilder, Error, FormatVersion, Metadata,
     dataset::{Attributes, CArray},
     dtype::DType,
-    open::{Kind, SelectionError},
+    exchange::OneArray,
+    open::Kind,
     survey::Survey,
 };
 use serde_json::json;
@@ -163,9 +164,9 @@ impl Convert {
             session,
         )?;
         let mut output = output.spare_terminal(session)?;
-        let source = opened.container.columns(&self.selection());
+        let source = self.fixed(&mut *opened.container);
         let done = source.and_then(|mut source| {
-            let mut elements = ElementReader::new(&mut *source);
+            let mut elements = ElementReader::new(OneArray::new(&mut *source)?);
             encode(builder, Content::Reader(&mut elements), &mut output)
         });
         done.map_err(|error| opened.origin.failed_to_read(&error, &output))?;
@@ -174,36 +175,23 @@ impl Convert {
         Ok(format!("{name}, {},", size::pretty(length)))
     }
 
-    /// The array of an input that is not a dataset: of Zarr.
+    /// The array of an input that is not a dataset.
     fn other_array(&self, opened: &mut Opened) -> Result<Array, Failure> {
-        let outline = opened.container.outline();
-        let outline = outline.map_err(|error| opened.origin.failure(&error))?;
-        if outline.columns.is_some() && self.column.is_none() {
-            let columns = outline.columns.unwrap_or_default();
-            return Err(opened
-                .origin
-                .failure(&SelectionError::NeedsColumn { columns }.into()));
-        }
-        let source = opened.container.columns(&self.selection());
-        let source = match source {
-            Ok(source) => source,
-            Err(error) => return Err(opened.origin.failure(&error)),
-        };
-        let Some(column) = source.schema().columns.first() else {
-            let title = format!("{} contains no array", opened.origin.name);
-            return Err(Failure::usage(title));
-        };
-        let mut shape = vec![source.rows()];
-        shape.extend(&column.row_shape);
-        let found = outline.shape.filter(|_| self.column.is_none());
-        let bytes = source.rows().saturating_mul(column.row_bytes());
+        let Opened {
+            container, origin, ..
+        } = opened;
+        let failed = |error: Error| origin.failure(&error);
+        let mut source = self.fixed(&mut **container).map_err(failed)?;
+        let rows = source.rows();
+        let source = OneArray::new(&mut *source).map_err(failed)?;
+        let column = source.column();
         Ok(Array {
             dtype: column.dtype.clone(),
-            shape: found.unwrap_or(shape),
+            shape: source.shape().to_vec(),
             attributes: source.schema().attributes.clone(),
             typesize: u8::try_from(column.dtype.itemsize()).unwrap_or(1).max(1),
             codec: None,
-            bytes,
+            bytes: rows.saturating_mul(column.row_bytes()),
         })
     }
 

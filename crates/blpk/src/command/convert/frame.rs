@@ -6,9 +6,10 @@ use bloscpack::{
     Category, Compressor, Error,
     dataset::CArray,
     error::Side,
-    exchange::Source,
+    exchange::OneArray,
     frame::{ArrayKind, NdArray, NdArrayBuilder},
     open::{Inner, Region},
+    wire::internal::to_u64,
 };
 
 use super::{Convert, codec_of};
@@ -132,7 +133,7 @@ impl Convert {
         self.storage.frame(builder, source.shape())
     }
 
-    /// Makes a frame from the rows of any input.
+    /// Makes a frame from the rows of any other input.
     fn of_rows(
         &self,
         new: &NewFrame<'_>,
@@ -140,34 +141,18 @@ impl Convert {
         opened: &mut Opened,
         session: &Session,
     ) -> Result<(), Failure> {
-        let name = opened.origin.name.clone();
-        let source = opened.container.columns(&self.selection());
-        let mut source = match source {
-            Ok(source) => source,
-            Err(error) => return Err(opened.origin.failure(&error)),
-        };
-        let (shape, builder) = self.like_source(&*source, kind, &name, session)?;
-        let mut made = new.create(builder)?;
-        let done = copy_rows(&mut made, &shape, &mut *source);
-        drop(source);
-        done.map_err(|error| opened.origin.advise(new.failed_from(&name, &error)))
-    }
-
-    fn like_source(
-        &self,
-        source: &dyn Source,
-        kind: ArrayKind,
-        name: &str,
-        session: &Session,
-    ) -> Result<(Vec<u64>, NdArrayBuilder), Failure> {
-        let Some(column) = source.schema().columns.first() else {
-            return Err(Failure::usage(format!("{name} contains no array")));
-        };
-        let mut shape = vec![source.rows()];
-        shape.extend(&column.row_shape);
-        let builder = array_builder(kind, &column.dtype, &shape, name, session)?;
-        let builder = self.storage.frame(builder, &shape)?;
-        Ok((shape, builder))
+        let Opened {
+            container, origin, ..
+        } = opened;
+        let failed = |error: Error| new.unfinished(origin.failure(&error));
+        let mut source = self.fixed(&mut **container).map_err(failed)?;
+        let mut source = OneArray::new(&mut *source).map_err(failed)?;
+        let (dtype, shape) = (&source.column().dtype, source.shape());
+        let builder = array_builder(kind, dtype, shape, &origin.name, session);
+        let builder = builder.and_then(|builder| self.storage.frame(builder, shape));
+        let mut made = new.create(builder.map_err(|failure| new.unfinished(failure))?)?;
+        let done = copy_rows(&mut made, &mut source);
+        done.map_err(|error| origin.advise(new.failed_from(&origin.name, &error)))
     }
 }
 
@@ -186,24 +171,22 @@ fn fill(
 }
 
 /// Fills a new array with rows in order: as many at a time as whole chunks have.
-fn copy_rows(made: &mut NdArray, shape: &[u64], source: &mut dyn Source) -> Result<(), Error> {
+fn copy_rows(made: &mut NdArray, source: &mut OneArray<'_>) -> Result<(), Error> {
     let chunk = made.chunk_shape().first().copied().unwrap_or(1).max(1);
-    let row = source.schema().row_bytes().max(1);
-    // A chunk of more bytes than there can be does not fit, and is an error where it is read.
+    let row = source.column().row_bytes().max(1);
+    // A chunk of more bytes than memory can have is an error where it is read.
     let chunk = usize::try_from(u64::from(chunk).saturating_mul(row)).unwrap_or(usize::MAX);
     let at_once = chunk.saturating_mul((BAND / chunk).max(1));
+    let shape = source.shape().to_vec();
     let mut begin = 0;
-    while let Some(batch) = source
-        .next_batch(at_once)
+    while let Some(elements) = source
+        .next_elements(at_once)
         .map_err(|error| error.on(Side::Source))?
     {
         interrupt::check()?;
-        let rows: Range<u64> = begin..begin + batch.rows;
+        let rows = begin..begin + to_u64(elements.len()) / row;
         begin = rows.end;
-        let region = Region::of_rows(rows, shape);
-        for bytes in &batch.columns {
-            made.write_slice(&region.ranges, bytes)?;
-        }
+        made.write_slice(&Region::of_rows(rows, &shape).ranges, &elements)?;
     }
     made.flush()
 }

@@ -95,15 +95,19 @@ impl Convert {
                 let title = format!("two arrays have the name of {}", quoted(path));
                 return Err(new.unfinished(Failure::usage(title).hint("rename one of them")));
             }
+            let mut other;
+            let opened = if number == 0 {
+                &mut *first
+            } else {
+                other = self
+                    .open(path, session)
+                    .map_err(|failure| new.unfinished(failure))?;
+                &mut other
+            };
+            self.check_one_array(opened)
+                .map_err(|failure| new.unfinished(failure))?;
             let frame = NewFrame::Member(new, member);
-            match number {
-                0 => self.fill_frame(&frame, first, Some(ArrayKind::B2nd), session)?,
-                _ => {
-                    let opened = self.open(path, session);
-                    let mut opened = opened.map_err(|failure| new.unfinished(failure))?;
-                    self.fill_frame(&frame, &mut opened, Some(ArrayKind::B2nd), session)?;
-                }
-            }
+            self.fill_frame(&frame, opened, Some(ArrayKind::B2nd), session)?;
         }
         seal_store(&folder).map_err(|error| new.failed(&error))
     }

@@ -7,7 +7,7 @@ use bloscpack::{
     Error,
     dataset::{CArray, Dataset},
     dtype::DType,
-    exchange::{BoxedSource, Format, ImportOptions, open_at},
+    exchange::{BoxedSource, Format, ImportOptions, OneArray, open_at},
     open::{Bounds, Region, Slice},
 };
 use clap::Args;
@@ -63,7 +63,9 @@ impl Set {
         let progress = Progress::new(session, Some(target.bytes()));
         if Format::of_path(&self.input) == Some(Format::Npy) {
             let mut source = open_elements(&target, &input, &edit)?;
-            let mut bytes = ElementReader::new(&mut *source);
+            let array = OneArray::new(&mut *source);
+            let array = array.map_err(|error| Failure::library(input.name(), &error))?;
+            let mut bytes = ElementReader::new(array);
             self.copy(&mut bytes, &target, &mut dataset, &input, &edit)?;
         } else {
             let bytes = InterruptibleReader::begin(&input, &progress);

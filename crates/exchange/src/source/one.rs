@@ -1,0 +1,132 @@
+//! [`OneArray`]: a source for a target that stores one array.
+
+use super::Source;
+use crate::schema::{Batch, Column, Schema};
+use crate::values::Cells;
+use bloscpack_error::{Error, Result};
+
+/// The elements of a source that is one array: what a target that stores one array takes, and nothing else.
+///
+/// Several columns, values of varying length and missing values are refused; [`FixedSource`](super::FixedSource) makes elements
+/// of the last two.
+///
+/// ```
+/// use bloscpack_datasets::CTable;
+/// use bloscpack_exchange::{OneArray, TableSource};
+///
+/// let table = CTable::open("../../testdata/datasets/bcolz/zipline_daily_equities.bcolz")?;
+/// let mut all = TableSource::new(&table)?;
+/// assert!(OneArray::new(&mut all).is_err());
+/// let mut close = TableSource::new(&table)?.columns(&["close"])?.range(0..5)?;
+/// let mut close = OneArray::new(&mut close)?;
+/// assert_eq!(close.shape(), [5]);
+/// let elements = close.next_elements(1 << 20)?.ok_or("no rows")?;
+/// assert_eq!(elements, table.column("close")?.read_rows(0..5)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct OneArray<'a> {
+    source: &'a mut dyn Source,
+    schema: Schema,
+    column: Column,
+    shape: Vec<u64>,
+    done: u64,
+}
+
+impl std::fmt::Debug for OneArray<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = f.debug_struct("OneArray");
+        let shown = shown.field("column", &self.column);
+        shown.field("shape", &self.shape).finish_non_exhaustive()
+    }
+}
+
+impl<'a> OneArray<'a> {
+    /// The only column of the source.
+    ///
+    /// # Errors
+    /// Returns wrong usage for several columns or none, and for values of varying length.
+    pub fn new(source: &'a mut dyn Source) -> Result<Self> {
+        let schema = source.schema().clone();
+        let column = schema.only("an array has one column")?.clone();
+        if column.varying.is_some() {
+            return Err(unsuitable(&column, "values of varying length"));
+        }
+        Ok(Self {
+            shape: schema.shape(source.rows())?,
+            source,
+            schema,
+            column,
+            done: 0,
+        })
+    }
+
+    /// The column.
+    #[must_use]
+    pub fn column(&self) -> &Column {
+        &self.column
+    }
+
+    /// The schema of the source.
+    #[must_use]
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Elements along each axis; none for a single element without an axis.
+    #[must_use]
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// The elements of the next rows, of about so many bytes but at least one row; `None` after the last.
+    ///
+    /// # Errors
+    /// Returns the errors of the source, and wrong usage for a missing value and for another number of rows than the source
+    /// announced.
+    pub fn next_elements(&mut self, bytes: usize) -> Result<Option<Vec<u8>>> {
+        let rows = self.source.rows();
+        let Some(mut batch) = self.source.next_batch(bytes)? else {
+            return match self.done == rows {
+                true => Ok(None),
+                false => Err(changed(rows, self.done)),
+            };
+        };
+        batch.check(&self.schema)?;
+        refuse_missing(&self.schema, &batch)?;
+        self.done = self.done.saturating_add(batch.rows);
+        if self.done > rows {
+            return Err(changed(rows, self.done));
+        }
+        let elements = batch.columns.pop();
+        let elements = elements.ok_or_else(|| Error::bug("an array is not one column"))?;
+        Ok(Some(elements))
+    }
+}
+
+/// The error of a source that gave another number of rows than it announced.
+pub(crate) fn changed(expected: u64, found: u64) -> Error {
+    Error::usage(format!(
+        "source changed while being read: expected {expected} rows, got {found}"
+    ))
+}
+
+/// Refuses rows that are not elements of a fixed length, where a target stores only those.
+pub(crate) fn refuse_missing(schema: &Schema, batch: &Batch) -> Result<()> {
+    for (number, column) in schema.columns.iter().enumerate() {
+        match batch.cells(number) {
+            Cells::Present(present) if present.contains(&false) => {
+                return Err(unsuitable(column, "missing values"));
+            }
+            Cells::Varying(_) => return Err(unsuitable(column, "values of varying length")),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn unsuitable(column: &Column, what: &str) -> Error {
+    let name = &column.name;
+    Error::usage(format!(
+        "column {name:?} has {what}, which cannot be stored there"
+    ))
+}
