@@ -4,26 +4,28 @@ use super::{MAX_LITERALS, MAX_NEAR};
 
 /// Decompresses `src` into `dst` and returns whether all of `src` gives exactly `dst.len()` bytes.
 ///
-/// If not, the content of `dst` is unspecified.
+/// If not, the content of `dst` is unspecified. A stream that ends with a match is refused, as C-Blosc does: every encoder
+/// ends with literals.
 pub(crate) fn decompress(src: &[u8], dst: &mut [u8]) -> bool {
     expand(src, dst) == Some(dst.len())
 }
 
 /// Executes the instructions and returns the number of bytes written, or `None` if an instruction
-/// is cut short, refers to bytes before the beginning of `dst`, or writes past its end.
+/// is cut short, refers to bytes before the beginning of `dst`, or writes past its end, or if a match is the last.
 fn expand(mut src: &[u8], dst: &mut [u8]) -> Option<usize> {
     let mut control = take(&mut src)? & 31;
     let mut at = 0;
     loop {
-        at = if control < 32 {
-            copy_literals(&mut src, usize::from(control) + 1, dst, at)?
+        if control < 32 {
+            at = copy_literals(&mut src, usize::from(control) + 1, dst, at)?;
+            match take(&mut src) {
+                Some(next) => control = next,
+                None => return Some(at),
+            }
         } else {
             let (length, distance) = read_match(&mut src, control)?;
-            copy_match(length, distance, dst, at)?
-        };
-        match take(&mut src) {
-            Some(next) => control = next,
-            None => return Some(at),
+            at = copy_match(length, distance, dst, at)?;
+            control = take(&mut src)?;
         }
     }
 }

@@ -225,12 +225,15 @@ fn streams_written_by_hand() {
         expand(&[0, 6, 0xc0, 0, 0, 5], 10),
         Some([[6; 9].as_slice(), &[5]].concat())
     );
-    assert_eq!(expand(&[0, 6, 0xe0, 254, 0], 264), Some(vec![6; 264]));
-    assert_eq!(expand(&[0, 6, 0xe0, 255, 0, 0], 265), Some(vec![6; 265]));
+    assert_eq!(expand(&[0, 6, 0xe0, 254, 0, 0, 6], 265), Some(vec![6; 265]));
+    assert_eq!(
+        expand(&[0, 6, 0xe0, 255, 0, 0, 0, 6], 266),
+        Some(vec![6; 266])
+    );
     // Distance 2 overlaps its own output.
     assert_eq!(
-        expand(&[1, 7, 8, 0x60, 1], 7),
-        Some(vec![7, 8, 7, 8, 7, 8, 7])
+        expand(&[1, 7, 8, 0x60, 1, 0, 7], 8),
+        Some(vec![7, 8, 7, 8, 7, 8, 7, 7])
     );
     // The nearest far match: 8192 back.
     let mut stream = vec![];
@@ -238,13 +241,13 @@ fn streams_written_by_hand() {
         stream.push(31);
         stream.extend([i; 32]);
     }
-    stream.extend([0x3f, 255, 0, 0]);
-    let bytes = expand(&stream, 8195).unwrap();
-    assert_eq!((bytes[8191], &bytes[8192..]), (255, &[0, 0, 0][..]));
+    stream.extend([0x3f, 255, 0, 0, 0, 9]);
+    let bytes = expand(&stream, 8196).unwrap();
+    assert_eq!((bytes[8191], &bytes[8192..]), (255, &[0, 0, 0, 9][..]));
     // One farther is before the beginning.
-    let last = stream.len() - 1;
-    stream[last] = 1;
-    assert_eq!(expand(&stream, 8195), None);
+    let far = stream.len() - 3;
+    stream[far] = 1;
+    assert_eq!(expand(&stream, 8196), None);
 }
 
 #[test]
@@ -260,10 +263,11 @@ fn what_is_cut_short_or_reaches_outside_is_refused() {
         &[0, 6, 0x3f, 255, 0],  // half of it
         &[0, 6, 0x20, 1, 0, 5], // one before the beginning
         &[0, 6, 0xe0, 0, 0],    // nine bytes where three are to come
+        &[0, 6, 0x20, 0],       // nothing after a match
     ] {
         assert!(!decompress(stream, &mut [0; 4]), "{stream:?}");
     }
-    assert!(decompress(&[0, 6, 0x20, 0], &mut [0; 4]));
+    assert!(decompress(&[0, 6, 0x20, 0, 0, 6], &mut [0; 5]));
 }
 
 /// C-Blosc adds length bytes up in 32 bits with a sign: 8 421 505 bytes of 255 turn negative, and

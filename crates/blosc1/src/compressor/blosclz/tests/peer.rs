@@ -218,6 +218,29 @@ fn damaged_streams_are_judged_alike() {
     );
 }
 
+/// C-Blosc refuses a stream that ends with a match, near or far.
+#[test]
+fn the_last_instruction_is_judged_alike() {
+    // A run of 8191, and three bytes from 8192 before its end.
+    let far = [&[0, 6, 0xe0][..], &[255; 32], &[22, 0, 0x3f, 255, 0, 0]].concat();
+    for (stream, len, accepted) in [
+        (&[0, 6, 0x40, 0][..], 5, false),
+        (&[0, 6, 0x60, 0, 0, 9], 7, true),
+        (&[0, 6, 0xe0, 254, 0], 264, false),
+        (&[0, 6, 0xe0, 254, 0, 0, 9], 265, true),
+        (&[0, 6, 0xe0, 255, 0, 0], 265, false),
+        (&[0, 6, 0xe0, 255, 0, 0, 0, 9], 266, true),
+        (&far, 8195, false),
+        (&[&far[..], &[0, 9]].concat(), 8196, true),
+    ] {
+        let mut ours = vec![0; len];
+        let ours = blosclz::decompress(stream, &mut ours).then_some(ours);
+        let theirs = c_decode(&chunk(0, 1, len, stream), len);
+        assert_eq!(ours.is_some(), accepted, "{stream:?}");
+        assert!(ours == theirs, "{stream:?}");
+    }
+}
+
 /// A stream as long as its block is stored as it is, which leaves C-Blosc with the filter alone.
 #[test]
 fn c_blosc_undoes_our_filters() {
