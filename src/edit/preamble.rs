@@ -3,6 +3,7 @@
 use super::EditorBuilder;
 use super::file_state::FileState;
 use crate::checked::{in_memory, to_u64};
+use crate::encoder::check_of_content;
 use bloscpack_error::Result;
 use bloscpack_storage::internal::for_each_step;
 use bloscpack_storage::{Change, Folder, ReadAt};
@@ -27,6 +28,7 @@ impl NewMetadata {
         options: &EditorBuilder,
     ) -> Result<Self> {
         let (header, hashers) = (&state.map.header, &options.hashers);
+        check_of_content(header, metadata)?;
         let (len, allowed) = (metadata.text().len(), options.limits.metadata);
         FormatError::check_write(Limit::Metadata, to_u64(len), allowed.into())?;
         if header.layout == FormatVersion::V3 {

@@ -13,8 +13,8 @@ mod stream;
 pub(super) use chunk_compressor::{Batch, ChunkCompressor, ChunkOptions, ChunkSink, Totals};
 pub(super) use chunker::Chunker;
 pub(super) use plan::{
-    MOST_SPARE, Plan, RecordOptions, Total, check_of_records, check_table, default_spare,
-    last_chunk_len,
+    MOST_SPARE, Plan, RecordOptions, Total, check_of_content, check_of_records, check_table,
+    default_spare, last_chunk_len,
 };
 pub use seek::SeekEncoder;
 pub(super) use seek::{Mover, SeekSink, move_up};

@@ -9,7 +9,7 @@ use blosc1::{ChunkSettings, MAX_NBYTES, Tuner};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel::Crew;
 use bloscpack_wire::{
-    Checksum, FormatError, FormatVersion, Geometry, Hashers, Header, Limit, Limits, Metadata,
+    Checksum, Form, FormatError, FormatVersion, Geometry, Hashers, Header, Limit, Limits, Metadata,
     MetadataHeader, MetadataPlace, Packing, declared,
     internal::{ENTRY_LEN, Seal},
 };
@@ -52,6 +52,19 @@ pub(crate) fn check_of_records(own: &Metadata) -> Result<()> {
     Err(Error::usage(
         "the metadata of records has to be a JSON object",
     ))
+}
+
+/// Refuses metadata of the user that a file of content cannot have, since readers would look for records.
+///
+/// # Errors
+/// Returns a [`Usage`](bloscpack_error::Category::Usage) error for metadata that declares packed records.
+pub(crate) fn check_of_content(header: &Header, own: &Metadata) -> Result<()> {
+    match Form::of(header, Some(own)) {
+        Err(error) if !header.varlen => Err(Error::usage(format!(
+            "the metadata cannot be that of a file of content: {error}"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The amount to write.
@@ -141,6 +154,7 @@ impl Plan {
         };
         let mut plan = Self::with(options, header, known, payload)?;
         if let Some(metadata) = metadata {
+            check_of_content(&plan.header, &metadata)?;
             plan.place(&metadata)?;
         }
         plan.checked()

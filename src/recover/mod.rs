@@ -8,7 +8,9 @@ use super::damages::{Damage, Findings, FoundMember, Take};
 use super::walk::Walk;
 use bloscpack_error::{Error, ErrorKind, IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
-use bloscpack_wire::{Event, FormatError, NumpyArray, Section};
+use bloscpack_wire::{
+    Event, Form, FormatError, FormatVersion, Header, Metadata, NumpyArray, Section,
+};
 use output::OutputFile;
 use std::io::{Read, Seek, Write};
 
@@ -131,7 +133,7 @@ where
         found.members.iter_mut().for_each(FoundMember::empty);
     }
     let array_lost = !has_records && drop_torn_array(&mut found, source, options)?;
-    let metadata_lost = has_records && drop_odd_metadata(&mut found);
+    let metadata_lost = drop_odd_metadata(&mut found, has_records);
     let builder = output::builder(&found, source, options, has_records)?;
     let output = OutputFile::Waiting(Box::new((target, builder)), 0);
     let (mut recovery, output) =
@@ -183,10 +185,19 @@ fn walk<S: ReadAt>(
     }
 }
 
-/// Drops metadata that records cannot have since it is not a JSON object. Returns whether there was any.
-fn drop_odd_metadata(found: &mut Findings) -> bool {
+/// Drops metadata that the new file cannot have: of records, any that is not a JSON object; of content, any that declares
+/// packed records. Returns whether there was any.
+fn drop_odd_metadata(found: &mut Findings, has_records: bool) -> bool {
+    let header = Header::new(FormatVersion::V3);
+    let is_odd = |metadata: &mut Metadata| {
+        if has_records {
+            !metadata.is_object()
+        } else {
+            Form::of(&header, Some(metadata)).is_err()
+        }
+    };
     let all = found.members.iter_mut().map(|member| &mut member.metadata);
-    let odd = all.filter_map(|all| all.take_if(|metadata| !metadata.is_object()));
+    let odd = all.filter_map(|all| all.take_if(is_odd));
     odd.count() > 0
 }
 

@@ -264,3 +264,26 @@ fn a_table_that_leads_into_other_chunks_is_not_patched_by() {
         patched
     );
 }
+
+/// Readers would look for records in a file of content.
+#[test]
+fn content_cannot_declare_packed_records() {
+    let packed = r#"{"packing": {"name": "lengths", "version": 1, "chunk_size": 4096}}"#;
+    let packed = Metadata::from_json(packed).unwrap();
+    for layout in [FormatVersion::V2, FormatVersion::V3] {
+        let options = Encoder::builder().layout(layout).metadata(packed.clone());
+        let error = options.write_to(Vec::new()).unwrap_err();
+        assert_eq!(error.category(), Category::Usage, "{error}");
+    }
+    let sound = file(Encoder::builder(), b"content");
+    let folder = Memory::from([(NAME, sound.clone())]);
+    let mut editor = Editor::open_in(folder.clone(), name()).unwrap();
+    let error = editor.set_metadata(&packed).unwrap_err();
+    assert_eq!(error.category(), Category::Usage, "{error}");
+    let mut appender = editor.append().unwrap();
+    let error = appender.set_metadata(&packed).unwrap_err();
+    assert_eq!(error.category(), Category::Usage, "{error}");
+    drop(appender);
+    drop(editor);
+    assert_eq!(folder.bytes(NAME), Some(sound));
+}

@@ -1,7 +1,7 @@
 //! Tests of refused input, and of the parts of a report besides the content.
 
 use crate::recovery::cases::{JSON, counted, data, others};
-use bloscpack::wire::Header;
+use bloscpack::wire::{Hashers, Header, MetadataHeader};
 use bloscpack::{
     Category, Checksum, Compressor, Encoder, Filter, FormatVersion, Limits, Metadata,
     recover::{RecoverOptions, Recovery, recover},
@@ -51,6 +51,27 @@ fn settings_and_metadata_are_those_of_the_old_file() {
         assert_eq!(member.filters, [Filter::Bit]);
         assert!(member.header.offsets);
     }
+}
+
+/// No reader accepts a file of content with such metadata.
+#[test]
+fn metadata_of_packed_records_is_not_kept_for_content() {
+    let mut file = encoded(FormatVersion::V3);
+    let packed = r#"{"packing": {"name": "lengths", "version": 1, "chunk_size": 4096}}"#;
+    let packed = Metadata::from_json(packed).unwrap();
+    let old = MetadataHeader::decode(file[32..].first_chunk().unwrap()).unwrap();
+    let section = packed.to_section_in_place_of(&old, &Hashers::default());
+    let section = section.unwrap().unwrap();
+    file[32..32 + section.len()].copy_from_slice(&section);
+    let found = verify_at(&file, Limits::default(), 1).unwrap();
+    assert!(!found.is_sound(), "{found:?}");
+
+    let mut target = Cursor::new(Vec::new());
+    let report = recover(&file, &mut target, &RecoverOptions::default()).unwrap();
+    assert!(report.metadata_lost && !report.is_complete());
+    let target = target.into_inner();
+    assert!(verify_at(&target, Limits::default(), 1).unwrap().is_sound());
+    assert_eq!(bloscpack::decompress(&target).unwrap(), data(1));
 }
 
 #[test]
