@@ -35,7 +35,7 @@ const WIDE_FINGERPRINT: u8 = 3;
 pub struct Trailer {
     /// Metalayers of varying length. Each value is a Blosc2 chunk, kept as it is.
     pub vlmetalayers: Metalayers,
-    /// The digest of all bytes of the frame before it, if it has one. [`encode`](Self::encode) writes none.
+    /// The digest of all bytes of the frame before it, if it has one. A change of the frame invalidates it.
     pub fingerprint: Option<[u8; 16]>,
 }
 
@@ -88,7 +88,7 @@ impl Trailer {
         2 + self.vlmetalayers.encoded_len() + Self::TAIL_LEN
     }
 
-    /// The trailer as Blosc2 writes it.
+    /// The trailer as Blosc2 writes it, and with the fingerprint if there is one.
     ///
     /// # Errors
     /// Returns [`FrameError::CannotStore`] for more metalayers than a trailer can contain: 8192, 65,529 bytes of names (with
@@ -101,7 +101,12 @@ impl Trailer {
             FrameError::cannot_store(FramePart::Trailer, "length", len, "less than 4 GiB")
         })?;
         put(&mut bytes, U32, &len.to_be_bytes());
-        put(&mut bytes, SIXTEEN, &[0; 17]);
+        let (kind, fingerprint) = match self.fingerprint {
+            Some(fingerprint) => (WIDE_FINGERPRINT, fingerprint),
+            None => (NO_FINGERPRINT, [0; 16]),
+        };
+        put(&mut bytes, SIXTEEN, &[kind]);
+        bytes.extend_from_slice(&fingerprint);
         Ok(bytes)
     }
 }
@@ -176,13 +181,14 @@ mod tests {
     }
 
     #[test]
-    fn a_fingerprint_is_read() {
+    fn a_fingerprint_is_read_and_written() {
         let mut bytes = *EMPTY;
         (bytes[18], bytes[34]) = (3, 7);
         let mut expected = [0; 16];
         expected[15] = 7;
         let trailer = Trailer::decode(&bytes).unwrap();
         assert_eq!(trailer.fingerprint, Some(expected));
+        assert_eq!(trailer.encode().unwrap(), bytes);
         assert_eq!(Trailer::len_from_tail(&bytes[12..]), Ok(35));
     }
 }
