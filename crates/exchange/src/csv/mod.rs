@@ -62,15 +62,27 @@ pub fn write_tsv(
 fn write_separated(
     source: &mut dyn Source,
     delimiter: u8,
-    to: impl Write,
+    mut to: impl Write,
     progress: &mut Progress<'_>,
 ) -> Result<()> {
     check_empty_rows(source)?;
-    let mut writer = csv::WriterBuilder::new();
-    let mut writer = writer.delimiter(delimiter).from_writer(to);
-    let columns = source.schema().columns.iter();
-    let names = columns.map(|column| column.name.as_str());
-    writer.write_record(names).map_err(io::Error::from)?;
+    let mut builder = csv::WriterBuilder::new();
+    builder.delimiter(delimiter);
+    let names = source.schema().columns.iter().map(|column| &column.name);
+    // Outside of quotes, a reader would take these for the separator.
+    let is_misleading = names.clone().any(|name| name.contains([';', '\t']));
+    let style = if is_misleading {
+        csv::QuoteStyle::Always
+    } else {
+        csv::QuoteStyle::Necessary
+    };
+    let mut head = builder.quote_style(style).from_writer(&mut to);
+    head.write_record(names).map_err(io::Error::from)?;
+    head.flush()?;
+    drop(head);
+    let mut writer = builder
+        .quote_style(csv::QuoteStyle::Necessary)
+        .from_writer(to);
     let mut cell = String::new();
     for_each(source, progress, |schema, batch| {
         for row in 0..in_memory(batch.rows)? {

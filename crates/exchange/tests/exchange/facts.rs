@@ -176,6 +176,23 @@ fn csv_is_what_the_rfc_says() {
     assert_eq!(Held::of(&mut *back, 10).unwrap().columns, held.columns);
 }
 
+/// Otherwise a reader would take the tab or semicolon of the only name for the separator.
+#[test]
+#[cfg(feature = "csv")]
+fn names_with_separators_are_quoted() {
+    use super::typed;
+    use bloscpack_exchange::Column;
+    for name in ["a;b", "a\tb", "a,b", "a\"b"] {
+        let schema = Schema::table(vec![Column::new(name, DType::F64)]);
+        let mut held = Held::new(schema.clone(), 1, vec![0.5f64.to_le_bytes().to_vec()]);
+        let file = written(&mut held, Format::Csv).unwrap();
+        let quoted = name.replace('"', "\"\"");
+        assert_eq!(file, format!("\"{quoted}\"\n0.5\n").into_bytes());
+        let mut back = opened(&file, Format::Csv, &typed(&schema)).unwrap();
+        assert_eq!(Held::of(&mut *back, 10).unwrap().columns, held.columns);
+    }
+}
+
 #[test]
 #[cfg(feature = "csv")]
 fn types_of_csv_are_guessed_from_all_of_it() {
