@@ -20,6 +20,10 @@ pub fn pick(
         let at = at as usize * itemsize;
         return out.extend_from_slice(&whole[at..at + itemsize]);
     };
+    // The axes before an empty one may be of any length.
+    if slice.iter().any(Range::is_empty) {
+        return;
+    }
     for position in range.clone() {
         let at = at * shape[0] + position;
         pick(rest, &shape[1..], itemsize, at, whole, out);
