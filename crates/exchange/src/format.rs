@@ -61,6 +61,15 @@ impl Format {
         Some(*format)
     }
 
+    /// The first extension of its files, such as `csv`.
+    #[must_use]
+    pub fn ending(self) -> &'static str {
+        let mut known = ENDINGS.iter();
+        known
+            .find(|(_, format)| *format == self)
+            .map_or("", |(ending, _)| ending)
+    }
+
     /// Whether this build of the crate has what the format takes.
     #[must_use]
     pub fn is_available(self) -> bool {

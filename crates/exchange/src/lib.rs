@@ -52,6 +52,7 @@ mod cells;
 #[cfg(feature = "csv")]
 mod csv;
 mod dispatch;
+mod ending;
 mod error;
 mod format;
 mod import;
@@ -78,6 +79,7 @@ pub use bytes::write_bytes;
 #[cfg(feature = "csv")]
 pub use csv::{write_csv, write_tsv};
 pub use dispatch::{export, open, open_at};
+pub use ending::Ending;
 pub use error::{CsvError, ExchangeError, ValueError};
 pub use format::Format;
 pub use import::{import_array, import_table};

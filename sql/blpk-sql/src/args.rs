@@ -1,10 +1,12 @@
 //! The command line.
 
 use crate::failure::Failure;
+use bloscpack::dataset::DatasetLayout;
+use bloscpack::exchange::{self, Ending};
 use bloscpack::open::internal::size;
 use clap::{Parser, ValueEnum};
 use std::io::{self, IsTerminal as _, Read as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// SQL over bcolz, Bloscpack and Blosc2 data
 ///
@@ -76,6 +78,8 @@ pub enum Format {
     Table,
     /// Comma-separated values, with a header
     Csv,
+    /// Values separated by tabs, with a header
+    Tsv,
     /// A JSON object a row
     Jsonl,
     /// An Arrow file
@@ -87,22 +91,36 @@ pub enum Format {
 }
 
 impl Args {
-    /// The form of the result.
-    pub fn form(&self) -> Format {
-        let ending = self.output.as_deref().and_then(|path| path.extension());
-        let by_ending = match ending.and_then(|ending| ending.to_str()) {
-            Some("csv") => Some(Format::Csv),
-            Some("jsonl" | "ndjson") => Some(Format::Jsonl),
-            Some("arrow" | "feather") => Some(Format::Arrow),
-            Some("parquet") => Some(Format::Parquet),
-            Some("bcolz") => Some(Format::Ctable),
+    /// The form of the result. The ending of OUT must not contradict it.
+    pub fn form(&self) -> Result<Format, Failure> {
+        let Some((path, ending)) = self.output.as_deref().and_then(named) else {
+            let on_terminal = self.output.is_none() && io::stdout().is_terminal();
+            let default = if on_terminal {
+                Format::Table
+            } else {
+                Format::Csv
+            };
+            return Ok(self.format.unwrap_or(default));
+        };
+        let form = match ending {
+            Ending::Format(exchange::Format::Csv) => Some(Format::Csv),
+            Ending::Format(exchange::Format::Tsv) => Some(Format::Tsv),
+            Ending::Format(exchange::Format::JsonLines) => Some(Format::Jsonl),
+            Ending::Format(exchange::Format::Arrow) => Some(Format::Arrow),
+            Ending::Format(exchange::Format::Parquet) => Some(Format::Parquet),
+            Ending::Dataset(DatasetLayout::Bcolz) => Some(Format::Ctable),
             _ => None,
         };
-        let on_terminal = self.output.is_none() && io::stdout().is_terminal();
-        self.format.or(by_ending).unwrap_or(match on_terminal {
-            true => Format::Table,
-            false => Format::Csv,
-        })
+        let name = path.display();
+        match (form, self.format) {
+            (Some(form), given) if given.unwrap_or(form) == form => Ok(form),
+            (Some(_), _) => Err(Failure::usage(format!(
+                "the name of '{name}' is that of {ending}; choose another name, or omit --format"
+            ))),
+            (None, _) => Err(Failure::usage(format!(
+                "the name of '{name}' is that of {ending}, which blpk sql does not write; use .csv, .tsv, .jsonl, .arrow, .parquet or .bcolz, and blpk import or convert for other kinds"
+            ))),
+        }
     }
 
     /// The statements; `None` if they are to be typed at a prompt.
@@ -123,6 +141,11 @@ impl Args {
         io::stdin().read_to_string(&mut text)?;
         Ok(Some(text))
     }
+}
+
+/// A path whose ending stands for something.
+fn named(path: &Path) -> Option<(&Path, Ending)> {
+    Some((path, Ending::of_path(path)?))
 }
 
 fn table(text: &str) -> Result<(String, String), String> {

@@ -34,6 +34,8 @@ fn run(args: Args) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
+    // A form that is not possible is refused before the work.
+    args.form()?;
     let args = Arc::new(args);
     let done = runtime.block_on(async {
         let context = tables::context(&args).await?;

@@ -39,6 +39,9 @@ fn results_have_the_form_that_was_asked_for() {
             "{name}"
         );
     }
+    of(&["-o", "out.tsv", query]);
+    let lines = fs::read_to_string(folder.path().join("out.tsv")).unwrap();
+    assert_eq!(lines, "id\tclose\n1\t60867\n1\t59267\n");
     assert_eq!(
         of(&["-o", "copy", "--format", "ctable", "SELECT * FROM 'prices'"]),
         ""
@@ -73,6 +76,19 @@ fn mistakes_have_statuses_and_reasons() {
     failed(&["--memory", "much", "SELECT 1"], 2, "0.5K or 1M");
     failed(&[""], 2, "no statement");
     failed(&["--format", "ctable", "SELECT 1"], 2, "-o DIRECTORY");
+    for (name, what) in [
+        ("q.npy", "of the format .npy, which blpk sql does not write"),
+        ("q.zarr", "a Zarr array or group, which"),
+        ("q.b2z", "a store of python-blosc2, which"),
+        ("q.csv.gz", "a gzip file, which"),
+        ("q.h5", "an HDF5 file, which"),
+    ] {
+        failed(&["-o", name, "SELECT 1 AS a"], 2, what);
+        failed(&["-o", name, "--format", "csv", "SELECT 1 AS a"], 2, what);
+        assert!(!folder.path().join(name).exists(), "{name}");
+    }
+    let contradicted = ["-o", "q.csv", "--format", "parquet", "SELECT 1 AS a"];
+    failed(&contradicted, 2, "omit --format");
     failed(
         &["SELECT * FROM 's3://bucket/prices'"],
         1,
@@ -155,7 +171,10 @@ fn ctrl_c_ends_a_query() {
         std::thread::sleep(Duration::from_millis(10));
         child.try_wait().unwrap()
     });
-    assert_eq!(ended.expect("it goes on after two minutes").signal(), Some(2));
+    assert_eq!(
+        ended.expect("it goes on after two minutes").signal(),
+        Some(2)
+    );
     assert_eq!(
         fs::read_dir(folder.path()).unwrap().count(),
         1,

@@ -36,8 +36,9 @@ pub use dataset::warn_about_axes;
 ///
 /// With --layout, OUT is a dataset or a Blosc2 frame (caterva, b2nd), and PATH a dataset, a frame, or a Bloscpack file with
 /// a NumPy array. With --format, OUT is a Bloscpack file, and PATH another one or an array. Without either, OUT is a frame if it
-/// ends in .b2nd or .b2frame, a Bloscpack file if it ends in .blp, Zarr of version 3 if it ends in .zarr, and otherwise of the
-/// same kind as PATH. Attributes and metadata are copied if OUT can store them. If OUT ends in .b2z or .b2d, a table becomes a
+/// ends in .b2nd or .b2frame, a Bloscpack file if it ends in .blp, Zarr of version 3 if it ends in .zarr, a dataset if it ends in
+/// .bcolz or .blz, and otherwise of the same kind as PATH; an ending that stands for anything else, such as .csv, is refused.
+/// A target of one array takes a column of a table (--column). Attributes and metadata are copied if OUT can store them. If OUT ends in .b2z or .b2d, a table becomes a
 /// CTable of python-blosc2, and one array or several become a tree. Settings that are not given are those of PATH; if its level
 /// is unknown, it is the default of the codec. Zarr takes whole chunks of datasets and Bloscpack files as they are, unless
 /// settings are given.
@@ -160,43 +161,22 @@ impl Convert {
 
     /// The kind of output: by the options, by the ending of OUT, or else that of PATH.
     fn goal(&self, kind: Kind) -> Result<Goal, Failure> {
-        let goal = match (self.layout, self.format, kind) {
-            (Some(ArrayLayout::Dataset(layout)), ..) => Goal::Dataset(Some(layout)),
-            (Some(ArrayLayout::Frame(kind)), ..) => Goal::Frame(Some(kind)),
-            (Some(ArrayLayout::Zarr(version)), ..) => Goal::Zarr(version),
-            (Some(ArrayLayout::Store(form)), ..) => Goal::Store(form),
-            (None, Some(_), _) | (None, None, Kind::Bloscpack | Kind::Records) => Goal::File,
-            (None, None, Kind::Frame) => Goal::Frame(None),
-            (None, None, _) => Goal::Dataset(None),
+        let given = match self.format {
+            Some(_) => Some(Target::File),
+            None => self.layout.map(Target::Layout),
         };
-        let hint = "choose another name, or omit --layout and --format";
-        let is_given = self.layout.is_some() || self.format.is_some();
-        match (target::promised(self.output()), goal) {
-            (Some(Target::Layout(ArrayLayout::Store(form))), goal) => match goal {
-                Goal::Store(given) if given == form => Ok(goal),
-                _ if is_given => Err(target::mismatch(
-                    self.output(),
-                    "a store of python-blosc2",
-                    hint,
-                )),
-                _ => Ok(Goal::Store(form)),
+        Ok(match target::of(self.output(), given, "convert")? {
+            Some(Target::File) => Goal::File,
+            Some(Target::Layout(ArrayLayout::Dataset(layout))) => Goal::Dataset(Some(layout)),
+            Some(Target::Layout(ArrayLayout::Frame(kind))) => Goal::Frame(Some(kind)),
+            Some(Target::Layout(ArrayLayout::Zarr(version))) => Goal::Zarr(version),
+            Some(Target::Layout(ArrayLayout::Store(form))) => Goal::Store(form),
+            None => match kind {
+                Kind::Bloscpack | Kind::Records => Goal::File,
+                Kind::Frame => Goal::Frame(None),
+                _ => Goal::Dataset(None),
             },
-            (None, _) | (Some(Target::File), Goal::File) => Ok(goal),
-            (Some(Target::Layout(ArrayLayout::Zarr(_))), Goal::Zarr(_)) => Ok(goal),
-            (Some(Target::Layout(ArrayLayout::Frame(_))), Goal::Frame(_)) => Ok(goal),
-            (Some(Target::File), _) if is_given => {
-                Err(target::mismatch(self.output(), "a Bloscpack file", hint))
-            }
-            (Some(Target::Layout(ArrayLayout::Zarr(_))), _) if is_given => {
-                Err(target::mismatch(self.output(), "a Zarr array", hint))
-            }
-            (Some(Target::Layout(_)), _) if is_given => {
-                Err(target::mismatch(self.output(), "a Blosc2 frame", hint))
-            }
-            (Some(Target::File), _) => Ok(Goal::File),
-            (Some(Target::Layout(ArrayLayout::Zarr(version))), _) => Ok(Goal::Zarr(version)),
-            (Some(Target::Layout(_)), _) => Ok(Goal::Frame(Some(ArrayKind::B2nd))),
-        }
+        })
     }
 
     /// Refuses options that have no meaning here.

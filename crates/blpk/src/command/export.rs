@@ -1,15 +1,17 @@
 //! `blpk export`: a dataset, a frame, or the array in a file, as a file of another format.
 
+use std::ffi::OsStr;
 use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
 
 use bloscpack::{
     dtype::DType,
-    exchange::Format,
+    exchange::{Ending, Format},
     open::{Bounds, Part, Selection, Slice},
 };
 use clap::Args;
 
+use super::target;
 use crate::args;
 use crate::container::Opened;
 use crate::dataset::new::{file_permissions, refuse_within};
@@ -22,7 +24,7 @@ use bloscpack::open::internal::size;
 
 /// Write a dataset or frame as .npy, CSV, ...
 ///
-/// The extension of OUT selects the format: .npy, .csv, .tsv or .jsonl; with the feature arrow, which blpk --version shows,
+/// The extension of OUT selects the format, which --to must not contradict: .npy, .csv, .tsv or .jsonl; with the feature arrow, which blpk --version shows,
 /// .arrow, .arrows (a stream) or .parquet; .bin contains only the elements of one column. A table becomes a .npy array whose elements have fields; an array of two axes becomes CSV with a
 /// column for each position along the second. PATH may also be a Bloscpack file with a NumPy array or with a .npy file in it, or
 /// a Blosc2 frame with an array. --dtype is needed for the arrays of Caterva, which do not store
@@ -64,6 +66,9 @@ Examples:
   blpk export prices prices.csv --columns day,close --rows ..1000
   blpk export grid - --to csv --slice '0,:,:10'
   blpk export cube.cat cube.npy --dtype '<f8'";
+
+/// The formats that are written.
+const FORMATS: &str = "--to npy, csv, tsv, jsonl, arrow, arrows, parquet or bin";
 
 impl Export {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
@@ -113,18 +118,41 @@ impl Export {
         )
     }
 
+    /// The format of OUT: by `--to`, which the ending of the name must not contradict, or by that ending.
     fn format(&self) -> Result<Format, Failure> {
-        if let Some(format) = self.to.or_else(|| Format::of_path(&self.output)) {
-            return Ok(format);
+        let name = quoted(&self.output);
+        match (Ending::of_path(&self.output), self.to) {
+            (None, Some(given)) => Ok(given),
+            (Some(Ending::Format(named)), given) if given.unwrap_or(named) == named => Ok(named),
+            // Readers tell the two by their content.
+            (Some(Ending::Format(Format::Arrow)), Some(Format::ArrowStream)) => {
+                Ok(Format::ArrowStream)
+            }
+            (None, None) => {
+                let title = if is_standard_output(&self.output) {
+                    "standard output needs a format".to_owned()
+                } else {
+                    format!("the name of {name} does not show its format")
+                };
+                Err(Failure::usage(title).hint(format!("use {FORMATS}")))
+            }
+            (Some(ending), given) => {
+                let (path, plain) = (quoted(&self.path), self.output.with_extension(""));
+                let inner = given.or_else(|| Format::of_path(&plain));
+                let extension = self.output.extension().and_then(OsStr::to_str);
+                let hint = match (ending, extension) {
+                    (Ending::Format(_), _) => "choose another name, or omit --to".to_owned(),
+                    (Ending::Foreign(_), Some("gz")) => {
+                        let to = inner.map_or("csv", Format::ending);
+                        format!("blpk export {path} - --to {to} | gzip > {name}")
+                    }
+                    (Ending::Foreign(_), _) => {
+                        format!("choose another name, or use {FORMATS} to standard output")
+                    }
+                    _ => format!("use blpk convert {path} {name}, or choose another name"),
+                };
+                Err(target::mismatch(&self.output, &ending.to_string(), hint))
+            }
         }
-        let title = match is_standard_output(&self.output) {
-            true => "standard output needs a format".to_owned(),
-            false => format!(
-                "the name of {} does not show its format",
-                quoted(&self.output)
-            ),
-        };
-        Err(Failure::usage(title)
-            .hint("use --to npy, csv, tsv, jsonl, arrow, arrows, parquet or bin"))
     }
 }

@@ -92,7 +92,11 @@ impl Import {
         let target = match is_same_file(&self.input, &self.output) {
             // This is refused later, as by all commands.
             Ok(true) => Target::Layout(ArrayLayout::default()),
-            _ => target::of(&self.output, self.layout)?,
+            _ => {
+                let given = self.layout.map(Target::Layout);
+                let target = target::of(&self.output, given, "import")?;
+                target.unwrap_or(Target::Layout(ArrayLayout::default()))
+            }
         };
         if let Target::Layout(layout) = target {
             self.storage.check(layout)?;
@@ -105,7 +109,8 @@ impl Import {
             Target::Layout(ArrayLayout::Dataset(layout)) => self.dataset(layout, session),
             Target::Layout(ArrayLayout::Frame(kind)) => self.frame(kind, session),
             Target::Layout(ArrayLayout::Zarr(_)) => {
-                Err(Failure::usage("import makes no Zarr").hint("use blpk convert"))
+                let title = "blpk import makes no Zarr";
+                Err(Failure::usage(title).hint("import a dataset, then use blpk convert"))
             }
             Target::Layout(ArrayLayout::Store(form)) => self.store(form, session),
             Target::File => self.file(session),

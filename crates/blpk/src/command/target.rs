@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bloscpack::{exchange::Format, frame::ArrayKind};
+use bloscpack::{exchange::Ending, frame::ArrayKind};
 
 use crate::failure::Failure;
 use crate::layout::{ArrayLayout, StoreForm, ZarrVersion};
@@ -17,20 +17,26 @@ pub enum Target {
     File,
 }
 
-/// The kind that the ending of a name promises, if that is a frame, a store or a Bloscpack file.
-pub fn promised(path: &Path) -> Option<Target> {
-    match &*ending(path)? {
-        "b2nd" | "b2frame" => Some(Target::Layout(ArrayLayout::Frame(ArrayKind::B2nd))),
-        "blp" => Some(Target::File),
-        "zarr" => Some(Target::Layout(ArrayLayout::Zarr(ZarrVersion::V3))),
-        "b2z" => Some(Target::Layout(ArrayLayout::Store(StoreForm::Archive))),
-        "b2d" => Some(Target::Layout(ArrayLayout::Store(StoreForm::Folder))),
-        _ => None,
-    }
-}
-
-fn ending(path: &Path) -> Option<String> {
-    Some(path.extension()?.to_str()?.to_ascii_lowercase())
+/// The kind that the ending of a name promises, if any. Refuses the endings of files that neither `import` nor `convert` makes.
+pub fn promised(path: &Path, command: &str) -> Result<Option<Target>, Failure> {
+    let layout = match Ending::of_path(path) {
+        None => return Ok(None),
+        Some(Ending::Bloscpack) => return Ok(Some(Target::File)),
+        Some(Ending::Frame) => ArrayLayout::Frame(ArrayKind::B2nd),
+        Some(Ending::Zarr) => ArrayLayout::Zarr(ZarrVersion::V3),
+        Some(Ending::StoreArchive) => ArrayLayout::Store(StoreForm::Archive),
+        Some(Ending::StoreFolder) => ArrayLayout::Store(StoreForm::Folder),
+        Some(Ending::Dataset(layout)) => ArrayLayout::Dataset(layout),
+        Some(other) => {
+            let what = format!("{other}, which blpk {command} does not make");
+            let hint = match other {
+                Ending::Format(_) => "blpk export makes files of other formats",
+                _ => "choose another name",
+            };
+            return Err(mismatch(path, &what, hint));
+        }
+    };
+    Ok(Some(Target::Layout(layout)))
 }
 
 /// The failure to make something else than the ending of the name says.
@@ -39,46 +45,34 @@ pub fn mismatch(path: &Path, is: &str, hint: impl Into<String>) -> Failure {
     Failure::usage(title).hint(hint)
 }
 
-/// The kind to make at `path`, with the layout that was given. Refuses a layout that the ending of the name contradicts.
-pub fn of(path: &Path, given: Option<ArrayLayout>) -> Result<Target, Failure> {
-    let wrong = |is: &str, hint: &str| Err(mismatch(path, is, hint));
-    match (ending(path).as_deref(), promised(path), given) {
-        (Some("zarr"), ..) => wrong(
-            "a Zarr array, which blpk import does not write",
-            "choose another name, then use blpk convert",
-        ),
-        (_, Some(target), None) => Ok(target),
-        (ending, _, given) => given_for(path, ending, given),
+impl Target {
+    /// Whether a name that promises this may be given to `made`: the ending of frames and datasets leaves their layout open.
+    fn is_kept_by(self, made: Self) -> bool {
+        use ArrayLayout::{Dataset, Frame, Zarr};
+        match (self, made) {
+            (Self::Layout(Frame(_)), Self::Layout(Frame(_)))
+            | (Self::Layout(Zarr(_)), Self::Layout(Zarr(_)))
+            | (Self::Layout(Dataset(_)), Self::Layout(Dataset(_))) => true,
+            _ => self == made,
+        }
     }
 }
 
-/// The kind to make where a layout was given, or nothing promises one.
-fn given_for(
-    path: &Path,
-    ending: Option<&str>,
-    given: Option<ArrayLayout>,
-) -> Result<Target, Failure> {
-    let wrong = |is: &str, hint: &str| Err(mismatch(path, is, hint));
-    match (ending, given) {
-        (Some("b2nd" | "b2frame"), Some(ArrayLayout::Dataset(layout))) => wrong(
-            "a Blosc2 frame",
-            &format!("choose another name for a dataset, or omit --layout {layout}"),
-        ),
-        (Some(found @ ("b2z" | "b2d")), Some(layout)) if found != layout.name() => wrong(
-            "a store of python-blosc2",
-            &format!("choose another name for the layout {layout}, or omit --layout"),
-        ),
-        (Some("blp"), Some(layout)) => wrong(
-            "a Bloscpack file",
-            &format!("choose another name for the layout {layout}, or omit --layout"),
-        ),
-        (_, given) => match Format::of_path(path) {
-            Some(format) => wrong(
-                &format!("a file of the format {format}, but import makes datasets and frames"),
-                "blpk export writes other formats",
-            ),
-            None => Ok(Target::Layout(given.unwrap_or_default())),
-        },
+/// The kind that `command` makes at `path`: what was given, or what the ending of the name promises, if anything. Refuses what the
+/// ending contradicts.
+pub fn of(path: &Path, given: Option<Target>, command: &str) -> Result<Option<Target>, Failure> {
+    match (promised(path, command)?, given) {
+        (Some(promised), Some(given)) if !promised.is_kept_by(given) => {
+            let ending = Ending::of_path(path).map(|ending| ending.to_string());
+            let hint = match given {
+                Target::Layout(layout) => {
+                    format!("choose another name for the layout {layout}, or omit --layout")
+                }
+                Target::File => "choose another name for a Bloscpack file, or omit --format".into(),
+            };
+            Err(mismatch(path, &ending.unwrap_or_default(), hint))
+        }
+        (promised, given) => Ok(given.or(promised)),
     }
 }
 
@@ -94,7 +88,10 @@ mod tests {
 
     #[test]
     fn the_ending_decides_or_contradicts() {
-        let of = |path: &str, given| of(Path::new(path), given).ok();
+        let of = |path: &str, given: Option<ArrayLayout>| {
+            let target = of(Path::new(path), given.map(Target::Layout), "import").ok()?;
+            Some(target.unwrap_or(Target::Layout(ArrayLayout::default())))
+        };
         let bcolz = ArrayLayout::Dataset(DatasetLayout::Bcolz);
         let b2nd = ArrayLayout::Frame(ArrayKind::B2nd);
         let archive = ArrayLayout::Store(StoreForm::Archive);
@@ -108,6 +105,10 @@ mod tests {
         assert_eq!(of("x.b2frame", None), Some(Target::Layout(b2nd)));
         assert_eq!(of("x.b2nd", Some(caterva)), Some(Target::Layout(caterva)));
         assert_eq!(of("x.blp", None), Some(Target::File));
+        let blz = ArrayLayout::Dataset(DatasetLayout::Blz);
+        assert_eq!(of("x.blz", None), Some(Target::Layout(blz)));
+        assert_eq!(of("x.bcolz", Some(blz)), Some(Target::Layout(blz)));
+        assert_eq!(of("2024.01.02", Some(blz)), Some(Target::Layout(blz)));
         for (path, given) in [
             ("x.b2nd", Some(bcolz)),
             ("x.b2frame", Some(bcolz)),
@@ -115,8 +116,13 @@ mod tests {
             ("x.b2z", Some(bcolz)),
             ("x.b2d", Some(archive)),
             ("x.blp", Some(b2nd)),
-            ("x.zarr", None),
             ("x.csv", None),
+            ("x.zarr", Some(bcolz)),
+            ("x.bcolz", Some(b2nd)),
+            ("x.h5", None),
+            ("x.zip", Some(bcolz)),
+            ("x.csv.gz", None),
+            ("x.npz", None),
             ("x.npy", Some(b2nd)),
             ("x.parquet", None),
         ] {

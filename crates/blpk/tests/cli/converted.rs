@@ -151,3 +151,65 @@ fn an_array_without_axes_gets_none() {
         .warned("its shape () becomes (1,)");
     assert_eq!(info(&folder, "one")["shape"], json!([1]));
 }
+
+#[test]
+fn an_ending_is_obeyed_or_refused() {
+    let folder = Folder::new();
+    folder.write("t.csv", "a\n1\n");
+    folder.run(["import", "t.csv", "t"]).succeeded();
+    folder.write("a.npy", npy("'<i8'", "(1,)", &1i64.to_le_bytes()));
+    folder.run(["import", "a.npy", "a.b2nd"]).succeeded();
+    folder.run(["import", "a.npy", "a.blp"]).succeeded();
+    let before = folder.names();
+    let others = [
+        "csv", "tsv", "npy", "npz", "jsonl", "parquet", "arrow", "arrows", "bin", "h5", "nc",
+        "json", "zip", "csv.gz", "7z", "b2e", "CSV",
+    ];
+    for ending in others {
+        let out = format!("x.{ending}");
+        for source in ["t", "a.b2nd", "a.blp"] {
+            let words = format!("the name of '{out}' is that of ");
+            folder.run(["convert", source, &out]).failed(2, &words);
+            let layout = ["convert", source, &out, "--layout", "bcolz"];
+            folder.run(layout).failed(2, &words);
+        }
+        folder
+            .run(["import", "t.csv", &out])
+            .failed(2, "which blpk import does not make");
+    }
+    // What only convert and import make, and what contradicts --to.
+    for out in ["x.b2nd", "x.b2z", "x.zarr", "x.blp", "x.h5", "x.csv.gz"] {
+        folder.run(["export", "t", out]).failed(2, "is that of ");
+        let given = ["export", "t", out, "--to", "csv"];
+        folder.run(given).failed(2, "is that of ");
+    }
+    folder
+        .run(["export", "t", "x.csv.gz"])
+        .failed(2, "blpk export 't' - --to csv | gzip > 'x.csv.gz'");
+    folder
+        .run(["export", "t", "x.csv", "--to", "parquet"])
+        .failed(2, "omit --to");
+    folder
+        .run([
+            "dataset", "set", "t", "--column", "a", "--rows", "0..1", "t.csv",
+        ])
+        .failed(2, "is that of a file of the format CSV");
+    assert_eq!(folder.names(), before);
+    // A dataset, whatever it is made of.
+    for source in ["t", "a.b2nd", "a.blp"] {
+        for (out, layout) in [("x.bcolz", "bcolz"), ("x.blz", "blz")] {
+            folder.run(["convert", source, out]).succeeded();
+            assert_eq!(info(&folder, out)["layout"], layout, "{source} {out}");
+            std::fs::remove_dir_all(folder.path(out)).unwrap();
+        }
+    }
+    folder
+        .run(["convert", "a.blp", "x.bcolz", "--layout", "b2nd"])
+        .failed(2, "a dataset of the layout bcolz");
+    // A name with a dot that stands for nothing.
+    folder.run(["import", "t.csv", "t-2024.01"]).succeeded();
+    folder
+        .run(["export", "t", "t.txt", "--to", "csv"])
+        .succeeded();
+    assert_eq!(folder.read("t.txt"), b"a\n1\n");
+}

@@ -46,7 +46,7 @@ impl Output {
     pub fn new(args: &Args, is_last: bool, schema: SchemaRef) -> Result<Self, Failure> {
         let path = args.output.as_deref().filter(|_| is_last);
         let path = path.filter(|path| *path != Path::new("-"));
-        let format = args.form();
+        let format = args.form()?;
         if format == Format::Ctable {
             let path = path.ok_or_else(|| Failure::usage("a ctable needs -o DIRECTORY"))?;
             let form = Form::Ctable(Box::new(ctable::Ctable::new(path, args.force, &schema)?));
@@ -62,7 +62,11 @@ impl Output {
         let target = BufWriter::new(target);
         let form = match format {
             Format::Table => Form::Table(table::Table::new(target, file.is_none())),
-            Format::Csv => Form::Csv(Box::new(arrow::csv::WriterBuilder::new().build(target))),
+            Format::Csv | Format::Tsv => {
+                let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
+                let writer = arrow::csv::WriterBuilder::new().with_delimiter(delimiter);
+                Form::Csv(Box::new(writer.build(target)))
+            }
             Format::Jsonl => Form::Jsonl(LineDelimitedWriter::new(target)),
             Format::Arrow => Form::Arrow(Box::new(
                 FileWriter::try_new(target, &schema).map_err(arrow_failed)?,

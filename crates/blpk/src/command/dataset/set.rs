@@ -7,7 +7,7 @@ use bloscpack::{
     Error,
     dataset::{CArray, Dataset},
     dtype::DType,
-    exchange::{BoxedSource, Format, ImportOptions, OneArray, open_at},
+    exchange::{BoxedSource, Ending, Format, ImportOptions, OneArray, open_at},
     open::{Bounds, Region, Slice},
 };
 use clap::Args;
@@ -55,6 +55,18 @@ impl Set {
         if self.slice.is_none() && self.rows.is_none() {
             let title = "--slice or --rows is required";
             return Err(Failure::usage(title).hint("they select the elements to overwrite"));
+        }
+        match Ending::of_path(&self.input) {
+            None | Some(Ending::Format(Format::Npy | Format::Bytes)) => {}
+            Some(other) => {
+                let title = format!(
+                    "the name of {} is that of {other}, and the new elements are .npy or raw bytes",
+                    quoted(&self.input)
+                );
+                return Err(
+                    Failure::usage(title).hint("blpk import and blpk cat make raw bytes of it")
+                );
+            }
         }
         let edit = DatasetEdit::find(&self.path)?;
         let input = Input::open(&self.input, session)?;
