@@ -20,7 +20,7 @@ const LONGEST: usize = 1 << 18;
 const DEEPEST: usize = 32;
 
 /// A JSON text with one line for each member and element, indented by `level`, or on one line if it is long or deeply
-/// nested. Numbers that only Python writes become `null`.
+/// nested. Numbers that only Python writes become strings of their names.
 pub fn pretty(text: &str, level: usize) -> String {
     let laid_out = match text.len() <= LONGEST {
         true => lay_out(text, Some(level)),
@@ -76,7 +76,7 @@ fn lay_out(text: &str, level: Option<usize>) -> Option<String> {
             '"' => push_escaped(&mut out, token),
             _ => {
                 if let Some(word) = PYTHON_ONLY.iter().find(|word| rest.starts_with(**word)) {
-                    out.push_str("null");
+                    out.push_str(&format!("\"{word}\""));
                     rest = rest[word.len()..].trim_start();
                     continue;
                 }
@@ -220,17 +220,16 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_kept_and_those_of_python_become_null() {
+    fn numbers_are_kept_and_those_of_python_become_names() {
         let text = r#"[1e400,12345678901234567890123,-Infinity,NaN,"NaN",Infinity]"#;
-        let expected =
-            "[\n  1e400,\n  12345678901234567890123,\n  null,\n  null,\n  \"NaN\",\n  null\n]";
+        let expected = "[\n  1e400,\n  12345678901234567890123,\n  \"-Infinity\",\n  \"NaN\",\n  \"NaN\",\n  \"Infinity\"\n]";
         assert_eq!(pretty(text, 0), expected);
     }
 
     #[test]
     fn deep_or_long_text_is_on_one_line() {
         let deep = format!("{{ \"a\": {}1, NaN{} }}", "[".repeat(40), "]".repeat(40));
-        let one = format!("{{\"a\":{}1,null{}}}", "[".repeat(40), "]".repeat(40));
+        let one = format!("{{\"a\":{}1,\"NaN\"{}}}", "[".repeat(40), "]".repeat(40));
         assert_eq!(pretty(&deep, 3), one);
         let long = format!("[{}0]", "0, ".repeat(100_000));
         assert_eq!(pretty(&long, 3), long.replace(' ', ""));

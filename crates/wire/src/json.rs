@@ -1,4 +1,6 @@
 //! JSON as Python writes it: with `NaN`, `Infinity` and `-Infinity`.
+//!
+//! As values they are strings of these names, never null, which has a meaning of its own.
 
 use serde_core::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
@@ -7,27 +9,24 @@ use std::string::FromUtf8Error;
 /// `-Infinity` before `Infinity`, so that no sign is left over.
 const PYTHON_ONLY: [&[u8]; 3] = [b"-Infinity", b"Infinity", b"NaN"];
 
-/// Parses JSON; the three numbers that only Python knows become `null`.
+/// Parses JSON; the three numbers that only Python knows become strings of their names. So do numbers beyond floats, which are
+/// infinite to Python.
 ///
 /// Nesting deeper than 128 is an error. If a key occurs twice, the last value counts.
 pub fn parse(text: &[u8]) -> Result<Value, serde_json::Error> {
-    serde_json::from_slice(text).or_else(|error| {
-        match without_python_numbers(text, is_beyond_floats) {
-            Some(plain) => serde_json::from_slice(&plain),
-            None => Err(error),
-        }
+    serde_json::from_slice(text).or_else(|error| match with_named_numbers(text, is_beyond_floats) {
+        Some(plain) => serde_json::from_slice(&plain),
+        None => Err(error),
     })
 }
 
 /// Whether [`parse`] will succeed, found out in little memory.
 pub fn check(text: &[u8]) -> Result<(), serde_json::Error> {
     let check = |text: &[u8]| serde_json::from_slice::<Sound>(text).map(|_| ());
-    check(text).or_else(
-        |error| match without_python_numbers(text, is_beyond_floats) {
-            Some(plain) => check(&plain),
-            None => Err(error),
-        },
-    )
+    check(text).or_else(|error| match with_named_numbers(text, is_beyond_floats) {
+        Some(plain) => check(&plain),
+        None => Err(error),
+    })
 }
 
 /// Any JSON value, parsed by the same rules as [`Value`] and kept nowhere.
@@ -81,37 +80,49 @@ impl<'de> Visitor<'de> for Sound {
     }
 }
 
-/// The text with `null` in place of the numbers that only Python writes. All others keep their digits, even those that are too
+/// The text with names in quotes in place of the numbers that only Python writes. All others keep their digits, even those that are too
 /// large for a float.
 ///
 /// # Errors
 /// Returns no error: only ASCII is replaced.
 pub fn plain(text: &str) -> Result<String, FromUtf8Error> {
-    match without_python_numbers(text.as_bytes(), |_| false) {
+    match with_named_numbers(text.as_bytes(), |_| false) {
         Some(plain) => String::from_utf8(plain),
         None => Ok(text.to_owned()),
     }
 }
 
-/// The text with `null` in place of the words of Python, and of each number that is `refused`, or nothing if there is none.
-fn without_python_numbers(text: &[u8], refused: impl Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
-    // `NaN` grows by a third.
-    let mut plain = Vec::with_capacity(text.len() + text.len() / 3);
+/// The text with quotes around the words of Python, and with such words in place of numbers that are `infinite`; nothing if
+/// there is none.
+fn with_named_numbers(text: &[u8], infinite: impl Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
+    // `NaN` grows by two thirds.
+    let mut plain = Vec::with_capacity(text.len() + text.len() / 3 * 2);
     let (mut rest, mut in_string) = (text, false);
     let mut replaced = false;
     while let Some((&byte, after)) = rest.split_first() {
         let mut words = PYTHON_ONLY.iter();
-        if !in_string && let Some(after) = words.find_map(|word| rest.strip_prefix(*word)) {
-            plain.extend_from_slice(b"null");
+        if !in_string && let Some(word) = words.find(|word| rest.starts_with(word)) {
+            push_name(&mut plain, word);
             replaced = true;
-            rest = after;
+            rest = rest.get(word.len()..).unwrap_or_default();
             continue;
         }
         // A number is passed at once: looking at each digit with all that follow would be quadratic.
         if !in_string && let Some((number, after)) = split_number(rest) {
-            let is_refused = refused(number);
-            plain.extend_from_slice(if is_refused { b"null" } else { number });
-            replaced |= is_refused;
+            if infinite(number) {
+                let is_negative = number.starts_with(b"-");
+                push_name(
+                    &mut plain,
+                    if is_negative {
+                        b"-Infinity"
+                    } else {
+                        b"Infinity"
+                    },
+                );
+                replaced = true;
+            } else {
+                plain.extend_from_slice(number);
+            }
             rest = after;
             continue;
         }
@@ -127,6 +138,12 @@ fn without_python_numbers(text: &[u8], refused: impl Fn(&[u8]) -> bool) -> Optio
         }
     }
     replaced.then_some(plain)
+}
+
+fn push_name(text: &mut Vec<u8>, name: &[u8]) {
+    text.push(b'"');
+    text.extend_from_slice(name);
+    text.push(b'"');
 }
 
 /// The number that the text begins with, if it does, and what follows.
@@ -153,23 +170,27 @@ mod tests {
     #[test]
     fn plain_text_keeps_all_digits() {
         let text = r#"{"NaN \" NaN": [1e400, -Infinity, NaN, Infinity, -1.50, "ä"]}"#;
-        let expected = r#"{"NaN \" NaN": [1e400, null, null, null, -1.50, "ä"]}"#;
+        let expected = r#"{"NaN \" NaN": [1e400, "-Infinity", "NaN", "Infinity", -1.50, "ä"]}"#;
         assert_eq!(plain(text).unwrap(), expected);
         assert_eq!(plain(expected).unwrap(), expected);
     }
 
     #[test]
-    fn numbers_that_only_python_knows_are_null() {
+    fn numbers_that_only_python_knows_are_named() {
         let text = br#"{"a": NaN, "b": [-Infinity, Infinity, -1.5], "c": "NaN \" -Infinity\\"}"#;
-        let value = json!({"a": null, "b": [null, null, -1.5], "c": "NaN \" -Infinity\\"});
+        let value =
+            json!({"a": "NaN", "b": ["-Infinity", "Infinity", -1.5], "c": "NaN \" -Infinity\\"});
         assert_eq!(parse(text).unwrap(), value);
     }
 
     #[test]
-    fn numbers_that_no_float_holds_are_null() {
+    fn numbers_that_no_float_holds_are_infinite() {
         let text = br#"{"a": 1e400, "b": [-2.5E+999, 12345678901234567890123], "c": "1e400", "d": 1e-400}"#;
         let value = parse(text).unwrap();
-        assert_eq!((&value["a"], &value["b"][0]), (&json!(null), &json!(null)));
+        assert_eq!(
+            (&value["a"], &value["b"][0]),
+            (&json!("Infinity"), &json!("-Infinity"))
+        );
         assert_eq!((&value["c"], &value["d"]), (&json!("1e400"), &json!(0.0)));
         assert!(value["b"][1].as_f64().unwrap() > 1e22);
     }
@@ -180,7 +201,7 @@ mod tests {
         let text = format!("{{\"a\": 0.{digits}, \"b\": NaN, \"c\": {digits}}}");
         assert_eq!(
             parse(text.as_bytes()).unwrap(),
-            json!({"a": 1.0, "b": null, "c": null})
+            json!({"a": 1.0, "b": "NaN", "c": "Infinity"})
         );
     }
 

@@ -207,7 +207,7 @@ pub(super) fn inflate(stored: &[u8], max: u32) -> Result<Vec<u8>, FormatError> {
 /// use bloscpack_wire::Metadata;
 /// let metadata = Metadata::from_json(r#"{"dtype": "float64", "shape": [1024], "dflt": NaN}"#)?;
 /// assert_eq!(metadata.value()["shape"][0], 1024);
-/// assert!(metadata.value()["dflt"].is_null());
+/// assert_eq!(metadata.value()["dflt"], "NaN");
 /// assert!(metadata.text().contains("NaN"));
 /// # Ok::<(), bloscpack_wire::FormatError>(())
 /// ```
@@ -254,7 +254,7 @@ impl Metadata {
         self.text.trim_ascii_start().starts_with('{')
     }
 
-    /// The parsed value; `null` where the text has a number that only Python knows.
+    /// The parsed value; a string such as `"NaN"` where the text has a number that only Python knows.
     #[must_use]
     pub fn value(&self) -> &Value {
         self.value

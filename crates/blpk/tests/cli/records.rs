@@ -596,7 +596,8 @@ fn numbers_of_metadata_are_shown_digit_for_digit() {
     let report = folder.run(["info", "--json", "a.blp"]).succeeded();
     let report = String::from_utf8(report).unwrap();
     for (indent, times) in [("      ", 1), ("          ", 1)] {
-        let numbers = format!("\n{indent}1e400,\n{indent}12345678901234567890123,\n{indent}null\n");
+        let numbers =
+            format!("\n{indent}1e400,\n{indent}12345678901234567890123,\n{indent}\"NaN\"\n");
         assert_eq!(report.matches(&numbers).count(), times, "{report}");
     }
     let people = folder.run(["info", "a.blp"]).succeeded();

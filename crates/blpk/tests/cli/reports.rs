@@ -31,7 +31,7 @@ fn info_as_json() {
         "nchunks": 5,
         "max_app_chunks": 64,
         "offsets": true,
-        "metadata": {"b": [1, 2], "a": null},
+        "metadata": {"b": [1, 2], "a": "NaN"},
         "chunks": 5,
         "uncompressed_bytes": 5000,
         "file_bytes": folder.read("data.blp").len(),

@@ -10,6 +10,7 @@ use bloscpack_dtype::{DType, Kind, TimeUnit};
 #[cfg(feature = "documents")]
 use bloscpack_error::Error;
 use bloscpack_storage::Key;
+use bloscpack_wire::internal::json;
 use serde_json::Value;
 
 /// The greatest length of a default, as text or in bytes. Parsing takes many times as much memory.
@@ -39,7 +40,8 @@ pub(super) fn parse(
     if text.len() > MAX_LEN {
         return Err(Unusable);
     }
-    let value: Value = serde_json::from_str(&quoted(text)).map_err(|_| Unusable)?;
+    // Numbers that only Python knows are strings, which dtypes of floats accept.
+    let value = json::parse(text.as_bytes()).map_err(|_| Unusable)?;
     if is_zero(&value, dtype) {
         return Ok(None);
     }
@@ -118,32 +120,6 @@ fn is_zero(value: &Value, dtype: &DType) -> bool {
     }
 }
 
-/// The text with the numbers that only Python knows as strings, which dtypes of floats accept.
-fn quoted(text: &str) -> String {
-    let (mut quoted, mut rest, mut in_string) = (String::new(), text.trim(), false);
-    while let Some(next) = rest.chars().next() {
-        let word = ["NaN", "-Infinity", "Infinity"]
-            .into_iter()
-            .find(|word| !in_string && rest.starts_with(word));
-        let (part, later) = match word {
-            Some(word) => rest.split_at(word.len()),
-            // An escaped character never ends a string.
-            None if next == '\\' => {
-                let pair = rest.chars().take(2).map(char::len_utf8).sum();
-                rest.split_at(pair)
-            }
-            None => rest.split_at(next.len_utf8()),
-        };
-        match word {
-            Some(word) => quoted.extend(["\"", word, "\""]),
-            None => quoted.push_str(part),
-        }
-        in_string ^= next == '"';
-        rest = later;
-    }
-    quoted
-}
-
 fn put_row(value: &Value, dtype: &DType, shape: &[u64], row: &mut Vec<u8>) -> Option<()> {
     let Some((side, within)) = shape.split_first() else {
         let size = usize::try_from(dtype.itemsize()).ok()?;
@@ -200,8 +176,8 @@ pub(crate) fn is_short(dtype: &DType, default: Option<&[u8]>, row_shape: &[u64])
 /// One element as a value that is read as the same element. Numbers that JSON does not have are strings.
 #[cfg(feature = "documents")]
 pub(super) fn value(dtype: &DType, element: &[u8]) -> bloscpack_error::Result<Value> {
-    let text = quoted(&one(dtype, element));
-    serde_json::from_str(&text).map_err(|error| Error::bug(format!("a default {text}: {error}")))
+    let text = one(dtype, element);
+    json::parse(text.as_bytes()).map_err(|error| Error::bug(format!("a default {text}: {error}")))
 }
 
 /// Bytes of an element; 1 for elements of no bytes. No element that is in memory is longer than memory.

@@ -74,7 +74,7 @@ impl Attributes {
         Ok(Self { text })
     }
 
-    /// The value of a key; `null` where the text has a number that only Python knows, such as `NaN`.
+    /// The value of a key; a string such as `"NaN"` where the text has a number that only Python knows.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Value> {
         json::parse(self.get_text(key)?.as_bytes()).ok()
@@ -192,7 +192,7 @@ impl Attributes {
         self.members().next().is_none()
     }
 
-    /// All attributes as one object. Numbers that only Python knows are `null`.
+    /// All attributes as one object. Numbers that only Python knows are strings, such as `"NaN"`.
     #[must_use]
     pub fn to_value(&self) -> Value {
         // The text was checked when it was parsed or set.

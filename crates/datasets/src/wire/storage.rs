@@ -146,7 +146,7 @@ impl Storage {
         compressor(&self.compressor_name)
     }
 
-    /// The default as a value; `null` where it is a number that only Python knows.
+    /// The default as a value; a string such as `"NaN"` where it is a number that only Python knows.
     #[must_use]
     pub fn default_value(&self) -> Value {
         python::parse(self.default.as_bytes()).unwrap_or_default()
@@ -389,11 +389,11 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_only_python_knows_are_null_as_values() {
+    fn numbers_that_only_python_knows_are_named_as_values() {
         let storage = parsed(
             r#"{"dtype": "float64", "cparams": {"clevel": 5, "shuffle": 1}, "chunklen": 1, "expectedlen": 0, "dflt": [NaN, 1.5]}"#,
         );
-        assert_eq!(storage.default_value(), json!([null, 1.5]));
+        assert_eq!(storage.default_value(), json!(["NaN", 1.5]));
     }
 
     #[test]

@@ -230,15 +230,18 @@ impl Convert {
         let failed = |error: Error| Failure::library(name, &error);
         let descr = array.dtype.descr();
         let descr = descr.map_err(|error| failed(error.into()))?;
-        let mut object = json!({
+        let object = json!({
             "dtype": descr,
             "shape": array.shape,
             "order": "C",
             "container": "numpy",
         });
+        let mut text = object.to_string();
         if !array.attributes.is_empty() {
-            object[ATTRIBUTES] = array.attributes.to_value();
+            // As their writer spelled them, with the numbers that only Python knows.
+            text.pop();
+            text += &format!(",\"{ATTRIBUTES}\":{}}}", array.attributes.text());
         }
-        Metadata::from_json(object.to_string()).map_err(|error| failed(error.into()))
+        Metadata::from_json(text).map_err(|error| failed(error.into()))
     }
 }

@@ -13,7 +13,8 @@ const MAX_DEPTH: usize = 127;
 /// The greatest number of values. Two bytes suffice for one, which takes many times as much memory.
 const MAX_NODES: usize = 1 << 20;
 
-/// Parses the only document of a file. Floats that JSON cannot express (`.nan`, `.inf`) become `null`.
+/// Parses the only document of a file. Floats that JSON cannot express (`.nan`, `.inf`) become
+/// the strings that JSON of Python becomes: `NaN`, `Infinity` and `-Infinity`.
 pub(super) fn parse(file: &[u8]) -> Result<Value, MetaError> {
     if file.len() > MAX_LEN {
         return Err(MetaError::too_long("file", file.len(), MAX_LEN));
@@ -170,12 +171,24 @@ fn plain(text: &str) -> Value {
         _ => {}
     }
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-    if matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
-        return Value::Null;
+    if matches!(unsigned, ".inf" | ".Inf" | ".INF") {
+        return infinite(text);
+    }
+    if matches!(text, ".nan" | ".NaN" | ".NAN") {
+        return "NaN".into();
     }
     integer(text, unsigned)
         .or_else(|| float(text, unsigned))
         .unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// The name of the infinity of this sign.
+fn infinite(text: &str) -> Value {
+    if text.starts_with('-') {
+        "-Infinity".into()
+    } else {
+        "Infinity".into()
+    }
 }
 
 fn integer(text: &str, unsigned: &str) -> Option<Value> {
@@ -194,7 +207,7 @@ fn integer(text: &str, unsigned: &str) -> Option<Value> {
     signed.or_else(|| text.parse::<u64>().ok().map(Value::from))
 }
 
-/// A number that is too large is infinite, which JSON cannot express.
+/// A number that is too large is infinite.
 fn float(text: &str, unsigned: &str) -> Option<Value> {
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
@@ -212,7 +225,7 @@ fn float(text: &str, unsigned: &str) -> Option<Value> {
         return None;
     }
     let float = text.parse().ok()?;
-    Some(Number::from_f64(float).map_or(Value::Null, Value::Number))
+    Some(Number::from_f64(float).map_or_else(|| infinite(text), Value::Number))
 }
 
 /// Writes the lines of a map, each key indented by `indent` spaces. A map inside of it is indented by two more; a list is
@@ -365,10 +378,10 @@ mod tests {
             ("1e", json!("1e")),
             ("1_000", json!("1_000")),
             ("1.2.3", json!("1.2.3")),
-            (".inf", json!(null)),
-            ("-.INF", json!(null)),
-            (".nan", json!(null)),
-            ("1e999", json!(null)),
+            (".inf", json!("Infinity")),
+            ("-.INF", json!("-Infinity")),
+            (".nan", json!("NaN")),
+            ("1e999", json!("Infinity")),
             ("inf", json!("inf")),
             ("nan", json!("nan")),
             ("2016-03-09", json!("2016-03-09")),
