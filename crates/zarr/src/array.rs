@@ -4,6 +4,7 @@ use crate::codec::Unpacker;
 use crate::error::{Checked, ZarrError};
 use crate::int::{byte_len, in_memory, to_u64};
 use crate::meta::{ArrayMeta, Format};
+use crate::open::open_file;
 use crate::options::OpenOptions;
 use crate::read::{Chunk, Reader};
 use bloscpack_dtype::DType;
@@ -217,11 +218,8 @@ impl ZarrArray {
 
     fn read_stored(&self, at: &[u64], key: &Key, part: &[Range<u64>]) -> Result<Vec<u8>> {
         let reader = self.reader();
-        let file = match self.store.open(key) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(reader.filled(part)?);
-            }
-            opened => opened.reading()?,
+        let Some(file) = open_file(&*self.store, key)? else {
+            return Ok(reader.filled(part)?);
         };
         let chunk = Chunk::of(&*file).reading()?;
         if !self.meta.codecs.is_read_whole() {
@@ -244,15 +242,14 @@ impl ZarrArray {
     /// Returns any I/O error, and an error for a file that is longer than any chunk.
     pub fn stored_chunk(&self, at: &[u64]) -> Result<Option<Vec<u8>>> {
         let key = self.meta.keys.key(&self.folder, at).reading()?;
-        let read = || match self.store.open(&key) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            opened => {
-                let file = opened.reading()?;
-                let chunk = Chunk::of(&*file).reading()?;
-                let bytes = byte_len(self.chunk_shape(), self.dtype().itemsize());
-                Unpacker::check_stored(chunk.len(), bytes.unwrap_or(u64::MAX))?;
-                chunk.read().map(Some)
-            }
+        let read = || {
+            let Some(file) = open_file(&*self.store, &key)? else {
+                return Ok(None);
+            };
+            let chunk = Chunk::of(&*file).reading()?;
+            let bytes = byte_len(self.chunk_shape(), self.dtype().itemsize());
+            Unpacker::check_stored(chunk.len(), bytes.unwrap_or(u64::MAX))?;
+            chunk.read().map(Some)
         };
         read().map_err(|error: Error| error.in_file(Path::new(key.as_str())))
     }

@@ -21,6 +21,9 @@ pub enum ZarrError {
     /// There is neither `zarr.json` nor `.zarray` nor `.zgroup`.
     #[error("no Zarr array or group: there is neither zarr.json nor .zarray nor .zgroup")]
     NotFound,
+    /// A link, a folder or a device has the name of a file, or a link or a file that of a folder.
+    #[error("not a regular file in regular folders (links are not followed)")]
+    NotAFile,
     /// A file of metadata is not JSON.
     #[error("not JSON: {reason}")]
     Json {
@@ -177,7 +180,9 @@ impl Detail for ZarrError {
     fn fault(&self) -> Fault {
         match self {
             Self::NotFound | Self::Unsupported { .. } => Fault::Unsupported,
-            Self::Json { .. } | Self::Field { .. } | Self::Damaged { .. } => Fault::Damaged,
+            Self::NotAFile | Self::Json { .. } | Self::Field { .. } | Self::Damaged { .. } => {
+                Fault::Damaged
+            }
             Self::CutShort { .. } => Fault::CutShort,
             Self::Blosc(error) => error.fault(),
             Self::OverLimit { .. } => Fault::OverLimit,

@@ -2,10 +2,11 @@
 
 use crate::array::ZarrArray;
 use crate::error::ZarrError;
-use crate::meta::{ArrayMeta, Document, Format};
+use crate::meta::{ArrayMeta, Document, Format, object_text};
+use crate::open::open_file;
 use crate::options::OpenOptions;
 use bloscpack_error::{IoSide as _, Result};
-use bloscpack_storage::{EntryKind, Key, Store};
+use bloscpack_storage::{Entry, EntryKind, Key, Store};
 use bloscpack_wire::{Limit, Limits};
 use std::path::Path;
 use std::sync::Arc;
@@ -70,10 +71,15 @@ impl ZarrGroup {
     fn names(&self) -> Result<Vec<String>> {
         match self.store.list(&self.folder) {
             Ok(entries) => {
-                let folders = entries
+                // A link that was a member is one that cannot be opened.
+                let is_listed = |entry: &Entry| {
+                    let mut names = self.consolidated.iter();
+                    names.any(|name| entry.name.to_str() == Some(name))
+                };
+                let members = entries
                     .into_iter()
-                    .filter(|entry| entry.kind == EntryKind::Folder);
-                Ok(folders
+                    .filter(|entry| entry.kind == EntryKind::Folder || is_listed(entry));
+                Ok(members
                     .filter_map(|entry| entry.name.into_string().ok())
                     .collect())
             }
@@ -161,9 +167,8 @@ impl Files<'_> {
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
         self.located(name, || {
             let key = self.folder.join(name).reading()?;
-            let file = match self.store.open(&key) {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-                opened => opened.reading()?,
+            let Some(file) = open_file(&**self.store, &key)? else {
+                return Ok(None);
             };
             let size = file.size().reading()?;
             ZarrError::check_limit(Limit::Metadata, size, self.limits.metadata.into())?;
@@ -185,16 +190,14 @@ impl Files<'_> {
         let consolidated = fields.get("consolidated_metadata");
         let consolidated = consolidated.and_then(|all| all.get("metadata")?.as_object());
         let paths = consolidated.into_iter().flat_map(|all| all.keys());
-        let attributes = document.member("attributes").unwrap_or("{}").to_owned();
+        let attributes = document.attributes()?.to_owned();
         Ok(self.group(Format::V3, attributes, names(paths), options))
     }
 
     fn v2(&self, text: &[u8], options: &OpenOptions) -> Result<ZarrNode> {
         Document::parse(text)?.fields().expect("zarr_format", 2)?;
         let attributes = match self.read(".zattrs")? {
-            Some(text) => self.located(".zattrs", || {
-                Ok(Document::parse(&text)?.text().trim().to_owned())
-            })?,
+            Some(text) => self.located(".zattrs", || Ok(object_text(&text)?.to_owned()))?,
             None => "{}".to_owned(),
         };
         let consolidated = self.read(".zmetadata")?;

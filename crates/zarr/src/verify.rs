@@ -1,7 +1,8 @@
 //! [`ZarrArray::verify`]: decodes every chunk.
 
 use crate::array::ZarrArray;
-use crate::int::{byte_len, to_u64};
+use crate::int::byte_len;
+use crate::open::open_file;
 use bloscpack_dtype::boxes::common;
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_storage::{EntryKind, Key, parallel};
@@ -30,10 +31,11 @@ const MAX_FILES: usize = 1 << 10;
 /// Bytes of a part of a shard that are decoded at once, unless one chunk has more.
 const AT_ONCE: u64 = 64 << 20;
 
-/// A file with the name of a chunk.
+/// What has the name of a chunk, or of a folder of chunks.
 struct Found {
     at: Vec<u64>,
     key: Key,
+    is_file: bool,
 }
 
 impl ZarrArray {
@@ -82,8 +84,8 @@ impl ZarrArray {
         let mut report = ZarrReport::default();
         self.for_each_file(&mut |files, foreign| {
             report.foreign += foreign;
-            report.chunks += to_u64(files.len());
-            for file in files {
+            for file in files.iter().filter(|file| file.is_file) {
+                report.chunks += 1;
                 report.stored_bytes += self.stored_len(&file.key)?;
             }
             Ok(())
@@ -92,7 +94,8 @@ impl ZarrArray {
     }
 
     fn stored_len(&self, key: &Key) -> Result<u64> {
-        self.store.open(key).and_then(|file| file.size()).reading()
+        let file = open_file(&*self.store, key)?;
+        file.map_or(Ok(0), |file| file.size().reading())
     }
 
     /// Decodes a chunk, and returns the bytes of its elements that are in the array.
@@ -134,15 +137,17 @@ impl ZarrArray {
                 let name = entry.name.to_string_lossy().into_owned();
                 let key = folder.join(&name);
                 let below = format!("{path}{name}");
-                match (entry.kind, key) {
-                    (EntryKind::Folder, Ok(key)) if self.may_lead_to_chunks(&below) => {
+                let is_file = entry.kind == EntryKind::File;
+                match (self.chunk_below(&below), key) {
+                    (Some((_, true)), Ok(key)) if entry.kind == EntryKind::Folder => {
                         folders.push((key, format!("{below}/")));
                     }
-                    (EntryKind::File, Ok(key)) => match self.position(&below) {
-                        Some(at) => files.push(Found { at, key }),
-                        None if path.is_empty() && OWN.contains(&name.as_str()) => {}
-                        None => foreign += 1,
-                    },
+                    // A link, or a file in the place of a folder, hides chunks.
+                    (Some((at, is_folder)), Ok(key)) => {
+                        let is_file = is_file && !is_folder;
+                        files.push(Found { at, key, is_file });
+                    }
+                    _ if is_file && path.is_empty() && OWN.contains(&name.as_str()) => {}
                     _ => foreign += 1,
                 }
                 if files.len() >= MAX_FILES {
@@ -154,24 +159,24 @@ impl ZarrArray {
         Ok(())
     }
 
-    /// The position of the chunk with this name, if the array has one there.
-    fn position(&self, name: &str) -> Option<Vec<u64>> {
-        let at = self.meta.keys.parse(name, self.shape().len())?;
-        let mut axes = at.iter().zip(self.shape().iter().zip(self.chunk_shape()));
-        axes.all(|(at, (len, chunk))| *at < len.div_ceil(*chunk))
-            .then_some(at)
-    }
-
-    /// Whether a folder may contain chunks, by its depth.
-    fn may_lead_to_chunks(&self, path: &str) -> bool {
+    /// The position of the chunk with this name, or of the first in the folder of this name, and whether it is a folder; `None`
+    /// if the array has no chunk there.
+    fn chunk_below(&self, name: &str) -> Option<(Vec<u64>, bool)> {
         let keys = self.meta.keys;
-        let depth = path.split('/').count();
         let axes = self.shape().len();
-        match (keys.separator, keys.prefix) {
-            ('/', true) => depth <= axes && (path == "c" || path.starts_with("c/")),
-            ('/', false) => depth < axes,
-            _ => false,
-        }
+        let (at, is_folder) = match keys.parse(name, axes) {
+            Some(at) => (at, false),
+            None if keys.separator == '/' => {
+                let given = name.split('/').count() - usize::from(keys.prefix);
+                let mut at = keys.parse(name, given).filter(|_| given < axes)?;
+                at.resize(axes, 0);
+                (at, true)
+            }
+            None => return None,
+        };
+        let mut all = at.iter().zip(self.shape().iter().zip(self.chunk_shape()));
+        let is_there = all.all(|(at, (len, chunk))| *at < len.div_ceil(*chunk));
+        is_there.then_some((at, is_folder))
     }
 }
 

@@ -7,8 +7,8 @@ use bloscpack_dtype::ByteOrder;
 use serde_json::Value;
 
 /// Parses a list of codecs: transpositions, then one that makes bytes of elements, then any that change bytes. Returns also the
-/// byte order of the elements.
-pub(super) fn parse(list: &[Value]) -> Checked<(Codecs, ByteOrder)> {
+/// byte order of the elements, where it is given.
+pub(super) fn parse(list: &[Value]) -> Checked<(Codecs, Option<ByteOrder>)> {
     let (mut transpose, mut serializer, mut bytes) = (None, None, Vec::new());
     for value in list {
         let (name, fields) = Fields::named("codecs", value)?;
@@ -56,10 +56,16 @@ fn bytes_codec(name: &str) -> Checked<BytesCodec> {
     })
 }
 
-fn endian(fields: &Fields<'_>) -> Checked<ByteOrder> {
+/// The error for numbers of several bytes whose order is not given.
+pub(super) fn no_endian() -> ZarrError {
+    ZarrError::field("bytes: endian", "nothing", "little or big")
+}
+
+fn endian(fields: &Fields<'_>) -> Checked<Option<ByteOrder>> {
     match fields.get("endian").map(Value::as_str) {
-        None | Some(Some("little")) => Ok(ByteOrder::Little),
-        Some(Some("big")) => Ok(ByteOrder::Big),
+        None => Ok(None),
+        Some(Some("little")) => Ok(Some(ByteOrder::Little)),
+        Some(Some("big")) => Ok(Some(ByteOrder::Big)),
         _ => {
             let found = fields.required("endian")?;
             Err(ZarrError::field("bytes: endian", found, "little or big"))
@@ -76,7 +82,7 @@ fn order(fields: &Fields<'_>) -> Checked<Vec<usize>> {
         .ok_or_else(|| ZarrError::field("transpose: order", format!("{axes:?}"), "numbers of axes"))
 }
 
-fn shard(fields: &Fields<'_>) -> Checked<(Shard, ByteOrder)> {
+fn shard(fields: &Fields<'_>) -> Checked<(Shard, Option<ByteOrder>)> {
     let (codecs, order) = parse(fields.list("codecs")?)?;
     let (index, index_order) = parse(fields.list("index_codecs")?)?;
     let has_crc = match (&index.serializer, &index.transpose, index.bytes.as_slice()) {
@@ -103,7 +109,7 @@ fn shard(fields: &Fields<'_>) -> Checked<(Shard, ByteOrder)> {
     let shard = Shard {
         chunk_shape: fields.lengths("chunk_shape")?,
         codecs,
-        index_order,
+        index_order: index_order.ok_or_else(no_endian)?,
         has_crc,
         at_start,
     };

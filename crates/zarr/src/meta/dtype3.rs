@@ -54,6 +54,11 @@ pub(super) fn read(value: &Value) -> Checked<DType> {
     dtype.map_err(wrong)
 }
 
+/// Whether the byte order makes a difference.
+pub(super) fn has_order(dtype: &DType) -> bool {
+    dtype.clone().with_order(ByteOrder::Big).is_big()
+}
+
 /// The bits of a type `r*`: a multiple of 8.
 fn raw_bits(name: &str) -> Option<u64> {
     let bits: u64 = name.strip_prefix('r')?.parse().ok()?;

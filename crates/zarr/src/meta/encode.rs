@@ -106,9 +106,11 @@ fn object(members: Vec<(&'static str, Value)>, attributes: &str) -> Result<Strin
 
 /// Orders of the bytes of elements, where they have one.
 fn bytes_codec(dtype: &DType) -> Value {
-    let is_single = dtype.clone().with_order(ByteOrder::Big) == *dtype && !dtype.is_big();
-    match (is_single || dtype.fields().is_some(), dtype.order()) {
-        (true, _) => json!({ "name": "bytes" }),
+    match (
+        dtype3::has_order(dtype) && dtype.fields().is_none(),
+        dtype.order(),
+    ) {
+        (false, _) => json!({ "name": "bytes" }),
         (_, ByteOrder::Big) => json!({ "name": "bytes", "configuration": { "endian": "big" } }),
         _ => json!({ "name": "bytes", "configuration": { "endian": "little" } }),
     }

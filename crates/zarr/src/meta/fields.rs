@@ -4,7 +4,23 @@ use crate::error::{Checked, ZarrError};
 use bloscpack_wire::internal::{Members, json};
 use serde_json::{Map, Value};
 
-/// A JSON object, with its text. Numbers that only Python writes, such as `NaN`, are allowed, and null in its values.
+/// The members in which numbers that only Python writes, such as `NaN`, may occur: as strings in the values.
+const WITH_FLOATS: [&str; 3] = ["attributes", "consolidated_metadata", "fill_value"];
+
+/// The text of a JSON object in which numbers that only Python writes may occur.
+pub(crate) fn object_text(text: &[u8]) -> Checked<&str> {
+    let failed = |reason: String| ZarrError::Json { reason };
+    json::check(text).map_err(|error| failed(error.to_string()))?;
+    let text = std::str::from_utf8(text).map_err(|error| failed(error.to_string()))?;
+    let text = text.trim_ascii();
+    if text.starts_with('{') {
+        Ok(text)
+    } else {
+        Err(ZarrError::field("metadata", text, "a JSON object"))
+    }
+}
+
+/// The JSON object of a file of metadata, with its text.
 #[derive(Debug)]
 pub(crate) struct Document<'a> {
     text: &'a str,
@@ -13,26 +29,40 @@ pub(crate) struct Document<'a> {
 
 impl<'a> Document<'a> {
     pub(crate) fn parse(text: &'a [u8]) -> Checked<Self> {
-        let failed = |reason: String| ZarrError::Json { reason };
-        let value = json::parse(text).map_err(|error| failed(error.to_string()))?;
-        let text = std::str::from_utf8(text).map_err(|error| failed(error.to_string()))?;
-        match value {
-            Value::Object(object) => Ok(Self { text, object }),
-            other => Err(ZarrError::field("metadata", other, "a JSON object")),
+        let text = object_text(text)?;
+        let mut object = Map::new();
+        for member in Members::of(text) {
+            let name: String = serde_json::from_str(member.key).map_err(|error| {
+                let reason = error.to_string();
+                ZarrError::Json { reason }
+            })?;
+            let value = if WITH_FLOATS.contains(&name.as_str()) {
+                json::parse(member.text.as_bytes())
+            } else {
+                serde_json::from_str(member.text)
+            };
+            let value = value.map_err(|error| {
+                let expected = format!("JSON ({error})");
+                ZarrError::field(name.as_str(), member.text, expected)
+            })?;
+            object.insert(name, value);
         }
+        Ok(Self { text, object })
     }
 
-    pub(crate) fn text(&self) -> &'a str {
-        self.text
-    }
-
-    /// The text of the last member with this name, if it is an object.
+    /// The text of the last member with this name.
     pub(crate) fn member(&self, name: &str) -> Option<&'a str> {
-        let member = Members::of(self.text)
-            .filter(|member| member.is(name))
-            .last()?;
-        let text = self.text.get(member.value)?;
-        text.starts_with('{').then_some(text)
+        let found = Members::of(self.text).filter(|member| member.is(name));
+        found.last().map(|member| member.text)
+    }
+
+    /// The text of the attributes.
+    pub(crate) fn attributes(&self) -> Checked<&'a str> {
+        match self.member("attributes") {
+            None | Some("null") => Ok("{}"),
+            Some(text) if text.starts_with('{') => Ok(text),
+            Some(text) => Err(ZarrError::field("attributes", text, "an object")),
+        }
     }
 
     pub(crate) fn fields(&self) -> Fields<'_> {

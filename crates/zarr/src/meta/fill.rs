@@ -4,19 +4,18 @@ use super::Format;
 use crate::error::{Checked, ZarrError};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use bloscpack_dtype::{ByteOrder, DType, Kind};
+use bloscpack_dtype::{ByteOrder, DType, Kind, Struct};
+use bloscpack_wire::internal::{Member, Members, json as python_json};
 use serde_json::{Value, json};
 
-/// The bytes of an element that a fill value describes; `None` for null, which leaves it open.
-pub(super) fn read(
-    format: Format,
-    dtype: &DType,
-    value: Option<&Value>,
-) -> Checked<Option<Vec<u8>>> {
-    let Some(value) = value.filter(|value| !value.is_null()) else {
+/// The bytes of an element that the JSON of a fill value describes. Null leaves it open: zarr-python then reads times as "not a
+/// time", and `None` stands for zeros.
+pub(super) fn read(format: Format, dtype: &DType, text: Option<&str>) -> Checked<Option<Vec<u8>>> {
+    let text = text.filter(|text| *text != "null");
+    if text.is_none() && !is_time(dtype) {
         return Ok(None);
-    };
-    let wrong = |expected: &str| ZarrError::field("fill_value", value, expected);
+    }
+    let wrong = |expected: &str| ZarrError::field("fill_value", text.unwrap_or("null"), expected);
     let itemsize = usize::try_from(dtype.itemsize()).map_err(|_| wrong("a shorter type"))?;
     let mut element = Vec::new();
     let room = element.try_reserve_exact(itemsize);
@@ -24,24 +23,68 @@ pub(super) fn read(
         bytes: dtype.itemsize(),
     })?;
     element.resize(itemsize, 0);
-    let is_zero = value == &json!(0) || value == &json!("") || value == &json!(0.0);
-    let put = match dtype.kind() {
-        Kind::Float => float(value, dtype.order(), &mut element),
-        Kind::Complex => complex(value, dtype.order(), &mut element),
-        Kind::Datetime(_) | Kind::Timedelta(_) => moment(value, dtype.order(), &mut element),
-        // Before version 3, zero was written for any type.
-        Kind::Text | Kind::Bytes | Kind::Void | Kind::Struct(_) if is_zero => Some(()),
-        Kind::Bytes | Kind::Void | Kind::Struct(_) => bytes(format, value, dtype, &mut element),
-        Kind::Bool if format == Format::V2 && value.is_number() => {
-            let number = value.as_f64().map(|number| u8::from(number != 0.0));
-            number
-                .zip(element.first_mut())
-                .map(|(number, to)| *to = number)
-        }
-        _ => dtype.from_value(value, &mut element).ok(),
+    let put = match text {
+        Some(text) => put(format, dtype, text, &mut element),
+        None => not_a_time(dtype.order(), &mut element),
     };
     put.ok_or_else(|| wrong(&format!("a value of {dtype}")))?;
     Ok(Some(element))
+}
+
+fn is_time(dtype: &DType) -> bool {
+    matches!(dtype.kind(), Kind::Datetime(_) | Kind::Timedelta(_))
+}
+
+/// Puts the value that this JSON describes into the bytes of an element, which are zeros.
+fn put(format: Format, dtype: &DType, text: &str, element: &mut [u8]) -> Option<()> {
+    let value = &python_json::parse(text.as_bytes()).ok()?;
+    // `NaN` without quotes is a number, and no text.
+    let is_bare = value.is_string() && !text.starts_with('"');
+    let is_zero = value == &json!(0) || value == &json!("") || value == &json!(0.0);
+    match dtype.kind() {
+        Kind::Float => float(value, dtype.order(), element),
+        _ if is_bare => None,
+        Kind::Complex => complex(value, dtype.order(), element),
+        Kind::Datetime(_) | Kind::Timedelta(_) => moment(value, dtype.order(), element),
+        // Before version 3, zero was written for any type.
+        Kind::Text | Kind::Bytes | Kind::Void | Kind::Struct(_) if is_zero => Some(()),
+        Kind::Struct(of) if format == Format::V3 && value.is_object() => fields(of, text, element),
+        Kind::Bytes | Kind::Void | Kind::Struct(_) => {
+            bytes(format, value, dtype, element)?;
+            // The bytes of fields are little-endian, whatever the byte order of the chunks.
+            if format == Format::V3 {
+                dtype.to_little(element);
+            }
+            Some(())
+        }
+        Kind::Bool if format == Format::V2 && value.is_number() => {
+            *element.first_mut()? = u8::from(value.as_f64()? != 0.0);
+            Some(())
+        }
+        _ => dtype.from_value(value, element).ok(),
+    }
+}
+
+/// The members of an object, by the names of the fields. A field without one has its default, as in zarr-python.
+fn fields(of: &Struct, text: &str, element: &mut [u8]) -> Option<()> {
+    let is_field = |member: Member<'_>| of.fields.iter().any(|field| member.is(&field.name));
+    if !Members::of(text).all(is_field) {
+        return None;
+    }
+    for field in &of.fields {
+        let (start, len) = (field.offset, field.dtype.itemsize());
+        let range = usize::try_from(start).ok()?..usize::try_from(start.checked_add(len)?).ok()?;
+        let part = element.get_mut(range)?;
+        match Members::of(text)
+            .filter(|member| member.is(&field.name))
+            .last()
+        {
+            Some(member) => put(Format::V3, &field.dtype, member.text, part)?,
+            None if is_time(&field.dtype) => not_a_time(field.dtype.order(), part)?,
+            None => {}
+        }
+    }
+    Some(())
 }
 
 /// A number, a name of one that JSON has not, or the bits in hexadecimal digits.
@@ -97,10 +140,18 @@ fn complex(value: &Value, order: ByteOrder, element: &mut [u8]) -> Option<()> {
 /// The count of units.
 fn moment(value: &Value, order: ByteOrder, element: &mut [u8]) -> Option<()> {
     let count = match value.as_str() {
-        Some("NaT") => i64::MIN,
+        Some("NaT") => return not_a_time(order, element),
         Some(_) => return None,
         None => value.as_i64()?,
     };
+    put_count(count, order, element)
+}
+
+fn not_a_time(order: ByteOrder, element: &mut [u8]) -> Option<()> {
+    put_count(i64::MIN, order, element)
+}
+
+fn put_count(count: i64, order: ByteOrder, element: &mut [u8]) -> Option<()> {
     let bytes = match order {
         ByteOrder::Little => count.to_le_bytes(),
         ByteOrder::Big => count.to_be_bytes(),

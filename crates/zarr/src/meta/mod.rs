@@ -18,7 +18,7 @@ use bloscpack_wire::{Limit, Limits};
 use std::fmt;
 
 pub(crate) use encode::{Encoded, array as encode_array, group as encode_group};
-pub(crate) use fields::{Document, Fields};
+pub(crate) use fields::{Document, Fields, object_text};
 
 /// A version of Zarr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -84,10 +84,10 @@ impl ArrayMeta {
         limits: &Limits,
     ) -> Result<Self, ZarrError> {
         let attributes = match attributes {
-            Some(text) => Document::parse(text)?.text().trim().to_owned(),
+            Some(text) => object_text(text)?.to_owned(),
             None => "{}".to_owned(),
         };
-        v2::parse(&Document::parse(array)?.fields(), attributes)?.checked(limits)
+        v2::parse(&Document::parse(array)?, attributes)?.checked(limits)
     }
 
     /// The metadata of version 3: the text of `zarr.json`.
@@ -95,9 +95,7 @@ impl ArrayMeta {
     /// # Errors
     /// Returns a [`ZarrError`] for damage, for anything that is not supported, and for what exceeds a limit.
     pub fn parse_v3(array: &[u8], limits: &Limits) -> Result<Self, ZarrError> {
-        let document = Document::parse(array)?;
-        let attributes = document.member("attributes").unwrap_or("{}").to_owned();
-        v3::parse(&document.fields(), attributes)?.checked(limits)
+        v3::parse(&Document::parse(array)?)?.checked(limits)
     }
 
     /// Refuses what no array can be, or what exceeds a limit.

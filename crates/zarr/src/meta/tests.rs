@@ -242,6 +242,254 @@ fn text_that_is_not_an_object_is_an_error() {
     assert!(ArrayMeta::parse_v2(text.as_bytes(), Some(b"[1]"), &limits).is_err());
 }
 
+/// The fill value of this JSON text, or why there is none.
+fn fill_of(mut meta: Value, text: &str) -> Result<Option<Vec<u8>>, Fault> {
+    meta["fill_value"] = json!("@");
+    let text = meta.to_string().replace("\"@\"", text);
+    let limits = Limits::default();
+    let meta = if meta["zarr_format"] == 2 {
+        ArrayMeta::parse_v2(text.as_bytes(), None, &limits)
+    } else {
+        ArrayMeta::parse_v3(text.as_bytes(), &limits)
+    };
+    meta.map(|meta| meta.fill).map_err(|error| error.fault())
+}
+
+/// As zarr-python 3.1.6 and 3.4.2 read these, but for `bool`, which they take for true.
+#[test]
+fn numbers_that_only_python_writes_are_no_null() {
+    let in_v2 = |dtype: Value, text: &str| {
+        let mut meta = v2();
+        meta["dtype"] = dtype;
+        fill_of(meta, text)
+    };
+    let in_v3 = |dtype: Value, text: &str| {
+        let mut meta = v3();
+        meta["data_type"] = dtype;
+        let inner = meta["codecs"][0]["configuration"]["codecs"].as_array_mut();
+        inner.unwrap()[0]["configuration"]["endian"] = json!("little");
+        fill_of(meta, text)
+    };
+    for (text, float) in [
+        ("NaN", f32::NAN),
+        ("\"NaN\"", f32::NAN),
+        ("Infinity", f32::INFINITY),
+        ("-Infinity", f32::NEG_INFINITY),
+        ("1e400", f32::INFINITY),
+        ("-1e400", f32::NEG_INFINITY),
+    ] {
+        let bytes = float.to_le_bytes().to_vec();
+        assert_eq!(in_v2(json!("<f4"), text), Ok(Some(bytes.clone())), "{text}");
+        assert_eq!(in_v3(json!("float32"), text), Ok(Some(bytes)), "{text}");
+    }
+    let both = [f32::NAN.to_le_bytes(), 1f32.to_le_bytes()].concat();
+    assert_eq!(in_v2(json!("<c8"), "[NaN, 1]"), Ok(Some(both)));
+    let fields = json!([["a", "<i4"], ["b", "<f8"]]);
+    let two = [
+        json!("|b1"),
+        json!("<i4"),
+        json!("<u8"),
+        json!("<c8"),
+        json!("|S8"),
+        json!("<U8"),
+        json!("|V8"),
+    ];
+    for dtype in two
+        .into_iter()
+        .chain([json!("<M8[s]"), json!("<m8[s]"), fields])
+    {
+        for text in ["NaN", "Infinity", "-Infinity", "1e400"] {
+            let found = in_v2(dtype.clone(), text);
+            assert_eq!(found, Err(Fault::Damaged), "{dtype} {text}");
+        }
+    }
+    let text = json!({"name": "fixed_length_utf32", "configuration": {"length_bytes": 32}});
+    for dtype in [json!("bool"), json!("int32"), json!("complex64"), text] {
+        assert_eq!(in_v3(dtype.clone(), "NaN"), Err(Fault::Damaged), "{dtype}");
+    }
+}
+
+/// No field takes such a number for null, which would mean that there is no compressor, filter or name.
+#[test]
+fn numbers_that_only_python_writes_are_damage_elsewhere() {
+    for (meta, fields) in [
+        (
+            v2(),
+            &[
+                "shape",
+                "chunks",
+                "dtype",
+                "order",
+                "compressor",
+                "filters",
+                "dimension_separator",
+            ][..],
+        ),
+        (
+            v3(),
+            &[
+                "shape",
+                "data_type",
+                "chunk_grid",
+                "chunk_key_encoding",
+                "codecs",
+                "attributes",
+                "dimension_names",
+                "storage_transformers",
+            ],
+        ),
+    ] {
+        for field in fields {
+            for value in ["@", "[@]", "{\"name\": @}"] {
+                if *field == "attributes" && value.starts_with('{') {
+                    continue;
+                }
+                let mut meta = meta.clone();
+                meta[field] = json!("@");
+                let text = meta
+                    .to_string()
+                    .replace("\"@\"", &value.replace('@', "NaN"));
+                let read = if meta["zarr_format"] == 2 {
+                    ArrayMeta::parse_v2(text.as_bytes(), None, &Limits::default())
+                } else {
+                    ArrayMeta::parse_v3(text.as_bytes(), &Limits::default())
+                };
+                let error = read.unwrap_err();
+                assert_eq!(error.fault(), Fault::Damaged, "{field}: {error}");
+                assert!(error.to_string().contains(field), "{field}: {error}");
+            }
+        }
+    }
+}
+
+/// As zarr-python 3.1.6 and 3.4.2 read arrays of version 2 without a fill value.
+#[test]
+fn times_without_a_fill_value_are_no_times() {
+    let fill = |dtype: Value| {
+        let mut meta = v2();
+        meta["dtype"] = dtype;
+        fill_of(meta, "null").unwrap()
+    };
+    for dtype in ["<M8[s]", "<M8[ns]", "<m8[ms]", "<M8", "<m8"] {
+        assert_eq!(
+            fill(json!(dtype)).unwrap(),
+            i64::MIN.to_le_bytes(),
+            "{dtype}"
+        );
+    }
+    assert_eq!(fill(json!(">M8[D]")).unwrap(), i64::MIN.to_be_bytes());
+    for dtype in [
+        json!("|b1"),
+        json!("<f8"),
+        json!("<U2"),
+        json!([["a", "<i4"], ["t", "<M8[s]"]]),
+    ] {
+        assert_eq!(fill(dtype.clone()), None, "{dtype}");
+    }
+    let mut missing = v2();
+    missing.as_object_mut().unwrap().remove("fill_value");
+    missing["dtype"] = json!("<M8[s]");
+    assert_eq!(
+        parsed(&missing).unwrap().fill.unwrap(),
+        i64::MIN.to_le_bytes()
+    );
+}
+
+/// A `struct` of an `int16` and a time, as zarr-python 3.4 writes it.
+fn fields(name: &str, endian: Option<&str>) -> Value {
+    let time =
+        json!({"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 1}});
+    let fields = json!([{"name": "a", "data_type": "int16"}, {"name": "t", "data_type": time}]);
+    let mut meta = v3();
+    meta["data_type"] = json!({"name": name, "configuration": {"fields": fields}});
+    meta["codecs"] = match endian {
+        Some(endian) => json!([{"name": "bytes", "configuration": {"endian": endian}}]),
+        None => json!(["bytes"]),
+    };
+    meta
+}
+
+/// Bytes by zarr-python 3.4.2.
+#[test]
+fn fill_values_of_fields_may_be_objects() {
+    let fill = |endian, text: &str| fill_of(fields("struct", endian), text);
+    let nat = [0, 0, 0, 0, 0, 0, 0, 0x80];
+    let element = |a: [u8; 2], t: [u8; 8]| Ok(Some([&a[..], &t].concat()));
+    for (text, expected) in [
+        (
+            r#"{"a": 1, "t": 3}"#,
+            element([1, 0], [3, 0, 0, 0, 0, 0, 0, 0]),
+        ),
+        (r#"{"t": "NaT", "a": 1}"#, element([1, 0], nat)),
+        (r#"{"a": 1}"#, element([1, 0], nat)),
+        ("{}", element([0, 0], nat)),
+        (r#""AQAAAAAAAAAAgA==""#, element([1, 0], nat)),
+        (r#"{"a": NaN, "t": 3}"#, Err(Fault::Damaged)),
+        (r#"{"a": null, "t": 3}"#, Err(Fault::Damaged)),
+        (r#"{"a": 1, "t": 3, "z": 1}"#, Err(Fault::Damaged)),
+        ("[1, 2]", Err(Fault::Damaged)),
+    ] {
+        assert_eq!(fill(Some("little"), text), expected, "{text}");
+        assert_eq!(fill(None, text), expected, "{text}");
+    }
+    let big = element([0, 1], [0x80, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(fill(Some("big"), r#"{"a": 1}"#), big);
+    assert_eq!(fill(Some("big"), r#""AQAAAAAAAAAAgA==""#), big);
+    let old = fill_of(fields("structured", Some("big")), r#""AQAAAAAAAAAAgA==""#);
+    assert_eq!(old, big);
+    let mut nested = v3();
+    let inner = json!({"name": "struct", "configuration": {"fields": [{"name": "x", "data_type": "float32"}]}});
+    nested["data_type"] =
+        json!({"name": "struct", "configuration": {"fields": [{"name": "n", "data_type": inner}]}});
+    nested["codecs"] = fields("struct", Some("little"))["codecs"].take();
+    let text = r#"{"n": {"x": Infinity}}"#;
+    assert_eq!(
+        fill_of(nested, text),
+        Ok(Some(f32::INFINITY.to_le_bytes().to_vec()))
+    );
+}
+
+/// zarr-python 3.4.2 refuses the same.
+#[test]
+fn numbers_of_several_bytes_need_a_byte_order() {
+    let text = json!({"name": "fixed_length_utf32", "configuration": {"length_bytes": 4}});
+    let time =
+        json!({"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 1}});
+    let bytes = json!({"name": "null_terminated_bytes", "configuration": {"length_bytes": 4}});
+    for (dtype, fill, expected) in [
+        (json!("int16"), json!(0), Some(Fault::Damaged)),
+        (json!("complex64"), json!([0, 0]), Some(Fault::Damaged)),
+        (text, json!(""), Some(Fault::Damaged)),
+        (time, json!(0), Some(Fault::Damaged)),
+        (json!("uint8"), json!(0), None),
+        (json!("bool"), json!(false), None),
+        (json!("r16"), json!([0, 0]), None),
+        (bytes, json!(""), None),
+    ] {
+        let mut meta = v3();
+        (meta["data_type"], meta["fill_value"]) = (dtype.clone(), fill);
+        for codec in [
+            json!("bytes"),
+            json!({"name": "bytes", "configuration": {"endian": null}}),
+        ] {
+            meta["codecs"] = json!([codec]);
+            let read = parsed(&meta);
+            assert_eq!(
+                read.map_err(|error| error.fault()).err(),
+                expected,
+                "{dtype}"
+            );
+        }
+    }
+    let mut index = v3();
+    index["codecs"][0]["configuration"]["index_codecs"] = json!(["bytes", "crc32c"]);
+    let error = parsed(&index).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "bytes: endian: found nothing, expected little or big"
+    );
+}
+
 #[test]
 fn fill_values_are_read_as_each_version_spells_them() {
     let fill = |dtype: &str, value: Value| {

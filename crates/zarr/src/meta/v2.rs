@@ -1,13 +1,14 @@
 //! `.zarray` of version 2.
 
 use super::codecs2::compressor;
-use super::{ArrayMeta, Fields, Format, check_dtype, fill};
+use super::{ArrayMeta, Document, Fields, Format, check_dtype, fill};
 use crate::codec::{Codecs, Serializer};
 use crate::error::{Checked, ZarrError};
 use crate::keys::ChunkKeys;
 use bloscpack_dtype::DType;
 
-pub(super) fn parse(fields: &Fields<'_>, attributes: String) -> Checked<ArrayMeta> {
+pub(super) fn parse(document: &Document<'_>, attributes: String) -> Checked<ArrayMeta> {
+    let fields = &document.fields();
     fields.expect("zarr_format", 2)?;
     let shape = fields.lengths("shape")?;
     check_filters(fields)?;
@@ -22,7 +23,7 @@ pub(super) fn parse(fields: &Fields<'_>, attributes: String) -> Checked<ArrayMet
         format: Format::V2,
         chunk_shape: fields.lengths("chunks")?,
         keys: ChunkKeys::new(false, fields.separator("dimension_separator", '.')?),
-        fill: fill::read(Format::V2, &dtype, fields.get("fill_value"))?,
+        fill: fill::read(Format::V2, &dtype, document.member("fill_value"))?,
         dtype,
         codecs,
         attributes,

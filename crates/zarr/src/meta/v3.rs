@@ -1,8 +1,9 @@
 //! `zarr.json` of an array.
 
-use super::{ArrayMeta, Fields, Format, check_dtype, codecs3, dtype3, fill};
+use super::{ArrayMeta, Document, Fields, Format, check_dtype, codecs3, dtype3, fill};
 use crate::error::{Checked, ZarrError};
 use crate::keys::ChunkKeys;
+use bloscpack_dtype::ByteOrder;
 use serde_json::Value;
 
 /// The fields that an array may have. Any other has to say that it need not be understood.
@@ -21,17 +22,17 @@ const KNOWN: [&str; 12] = [
     "consolidated_metadata",
 ];
 
-pub(super) fn parse(fields: &Fields<'_>, attributes: String) -> Checked<ArrayMeta> {
+pub(super) fn parse(document: &Document<'_>) -> Checked<ArrayMeta> {
+    let fields = &document.fields();
     fields.expect("zarr_format", 3)?;
     check_known(fields)?;
+    fields.required("fill_value")?;
     match fields.text("node_type")? {
         "array" => {}
         other => return Err(ZarrError::field("node_type", other, "array")),
     }
-    if let Some([first, ..]) = fields
-        .get("storage_transformers")
-        .and_then(Value::as_array)
-        .map(Vec::as_slice)
+    if fields.get("storage_transformers").is_some()
+        && let [first, ..] = fields.list("storage_transformers")?
     {
         return Err(ZarrError::unsupported(
             "the storage transformer",
@@ -40,17 +41,22 @@ pub(super) fn parse(fields: &Fields<'_>, attributes: String) -> Checked<ArrayMet
         ));
     }
     let (codecs, order) = codecs3::parse(fields.list("codecs")?)?;
-    let dtype = dtype3::read(fields.required("data_type")?)?.with_order(order);
+    let dtype = dtype3::read(fields.required("data_type")?)?;
+    // Fields are little-endian then, as zarr-python 3.1 writes them.
+    if order.is_none() && dtype3::has_order(&dtype) && dtype.fields().is_none() {
+        return Err(codecs3::no_endian());
+    }
+    let dtype = dtype.with_order(order.unwrap_or(ByteOrder::Little));
     check_dtype(&dtype)?;
     Ok(ArrayMeta {
         format: Format::V3,
         shape: fields.lengths("shape")?,
         chunk_shape: chunk_shape(fields)?,
         keys: keys(fields)?,
-        fill: fill::read(Format::V3, &dtype, Some(fields.required("fill_value")?))?,
+        fill: fill::read(Format::V3, &dtype, document.member("fill_value"))?,
         dtype,
         codecs,
-        attributes,
+        attributes: document.attributes()?.to_owned(),
         dimension_names: dimension_names(fields)?,
     })
 }
