@@ -10,6 +10,7 @@ use crate::open::{
     Container, Inner, Kind, OpenOptions, Outline, Region, Report, Selection, SelectionError,
 };
 use bloscpack_error::Result;
+use bloscpack_storage::Key;
 use bloscpack_zarr::{ZarrArray, ZarrReport};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -77,11 +78,14 @@ pub(super) fn verify(array: &ZarrArray, watch: &Watch, total: u64, report: &mut 
     let damages = found.damages.into_iter().map(crate::verify::Damage::of);
     report.damages.extend(damages);
     if found.foreign > 0 {
-        let folder = array.folder();
         let count = found.foreign;
-        report.warnings.push(format!(
-            "{folder}: {count} other files or folders, not part of the array"
-        ));
+        let other = format!("{count} other files or folders, not part of the array");
+        let folder = array.folder();
+        report.warnings.push(if *folder == Key::root() {
+            other
+        } else {
+            format!("{folder}: {other}")
+        });
     }
 }
 

@@ -25,7 +25,8 @@ impl Group {
         if options.dtype.is_some() {
             return Err(SelectionError::HasDType.into());
         }
-        let columns = super::columns(&group)?;
+        // An error is that of reading rows: all else needs no columns.
+        let columns = super::columns(&group).unwrap_or_default();
         let watch = options.watch.clone();
         Ok(Self {
             group,
@@ -62,13 +63,14 @@ impl Group {
 
     /// The error of what only one member can do.
     fn choose(&self) -> Error {
-        let columns = self.names();
-        match columns {
-            Some(columns) => SelectionError::NeedsColumn { columns }.into(),
-            None => Error::usage(
-                "a group, which is not a table: add the path of an array within it to its name",
-            ),
+        if let Some(columns) = self.names() {
+            return SelectionError::NeedsColumn { columns }.into();
         }
+        super::columns(&self.group).err().unwrap_or_else(|| {
+            Error::usage(
+                "a group, which is not a table: add the path of an array within it to its name",
+            )
+        })
     }
 
     /// The only column that is selected.

@@ -92,13 +92,19 @@ fn zarr_options(options: &OpenOptions) -> bloscpack_zarr::OpenOptions {
         .limits(options.limits)
 }
 
-/// The arrays of a group that are the columns of a table: all its members, each of one axis at least, and of as many rows.
+/// The arrays of a group that are the columns of a table: all its members, each of one axis at least, and of as many rows. A group
+/// that would be a table, but for a member that cannot be opened, is an error.
 fn columns(group: &ZarrGroup) -> Result<Option<Vec<(String, bloscpack_zarr::ZarrArray)>>> {
     let mut columns = Vec::new();
-    let mut rows = None;
+    let (mut rows, mut damage) = (None, None);
     for (name, node) in group.members()? {
-        let Ok(ZarrNode::Array(array)) = node else {
-            return Ok(None);
+        let array = match node {
+            Ok(ZarrNode::Array(array)) => array,
+            Ok(ZarrNode::Group(_)) => return Ok(None),
+            Err(error) => {
+                damage.get_or_insert(error);
+                continue;
+            }
         };
         let Some(len) = array.shape().first().copied() else {
             return Ok(None);
@@ -107,6 +113,9 @@ fn columns(group: &ZarrGroup) -> Result<Option<Vec<(String, bloscpack_zarr::Zarr
             return Ok(None);
         }
         columns.push((name, *array));
+    }
+    if let Some(error) = damage {
+        return Err(error);
     }
     Ok(Some(columns).filter(|columns| !columns.is_empty()))
 }

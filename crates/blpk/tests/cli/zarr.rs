@@ -1,6 +1,7 @@
 //! Tests of `convert` into Zarr and back, and of the other commands on Zarr.
 
 use serde_json::{Value, json};
+use std::fs;
 
 use crate::support::Folder;
 
@@ -133,4 +134,235 @@ fn damage_is_reported_with_the_file() {
         "{\"zarr_format\": 3, \"node_type\": \"array\", \"shape\": [-1]}",
     );
     folder.run(["info", "a.zarr/n"]).failed(3, "zarr.json");
+}
+
+/// `.zarray` or `zarr.json` of three elements in chunks of two, with this dtype and fill value.
+fn of_three(folder: &Folder, path: &str, dtype: &str, fill: &str) {
+    let (name, text) = if path.ends_with('2') {
+        let text = format!(
+            "{{\"zarr_format\": 2, \"shape\": [3], \"chunks\": [2], \"dtype\": {dtype}, \"compressor\": null, \
+             \"filters\": null, \"order\": \"C\", \"fill_value\": {fill}}}"
+        );
+        (".zarray", text)
+    } else {
+        let text = format!(
+            "{{\"zarr_format\": 3, \"node_type\": \"array\", \"shape\": [3], \"data_type\": {dtype}, \
+             \"chunk_grid\": {{\"name\": \"regular\", \"configuration\": {{\"chunk_shape\": [2]}}}}, \
+             \"chunk_key_encoding\": \"default\", \"fill_value\": {fill}, \
+             \"codecs\": [{{\"name\": \"bytes\", \"configuration\": {{\"endian\": \"little\"}}}}]}}"
+        );
+        ("zarr.json", text)
+    };
+    fs::create_dir_all(folder.path(path)).unwrap();
+    folder.write(&format!("{path}/{name}"), text);
+}
+
+/// What zarr-python 3.1.6 and 3.4.2 read, to the bit.
+#[test]
+fn fill_values_that_only_python_writes_are_read_and_converted() {
+    let folder = Folder::new();
+    for (dtype, fill, element) in [
+        ("<f4", "NaN", f32::NAN.to_le_bytes().to_vec()),
+        ("<f8", "Infinity", f64::INFINITY.to_le_bytes().to_vec()),
+        ("<f8", "-Infinity", f64::NEG_INFINITY.to_le_bytes().to_vec()),
+        ("<f8", "1e400", f64::INFINITY.to_le_bytes().to_vec()),
+    ] {
+        let name = if dtype == "<f4" {
+            "\"float32\""
+        } else {
+            "\"float64\""
+        };
+        for (path, dtype) in [("v2", format!("\"{dtype}\"")), ("v3", name.to_owned())] {
+            of_three(&folder, path, &dtype, fill);
+            let wanted = element.repeat(3);
+            assert_eq!(
+                folder.run(["cat", path]).succeeded(),
+                wanted,
+                "{path} {fill}"
+            );
+            folder.run(["verify", path]).succeeded();
+            for to in ["b.b2nd", "b.npy", "b.zarr", "b2.zarr"] {
+                let layout: &[&str] = if to == "b2.zarr" {
+                    &["--layout", "zarr2"]
+                } else {
+                    &[]
+                };
+                let verb = if to == "b.npy" { "export" } else { "convert" };
+                let args = [&["-q", "-f", verb, path, to][..], layout].concat();
+                folder.run(args).succeeded();
+                let bytes = if to == "b.npy" {
+                    folder.read(to).split_off(128)
+                } else {
+                    folder.run(["cat", to]).succeeded()
+                };
+                assert_eq!(bytes, wanted, "{path} {fill} {to}");
+                let _ = fs::remove_dir_all(folder.path(to));
+            }
+        }
+    }
+    for (path, dtype) in [("v2", "\"<i4\""), ("v3", "\"int32\"")] {
+        for fill in ["NaN", "Infinity", "1e400"] {
+            of_three(&folder, path, dtype, fill);
+            folder.run(["cat", path]).failed(3, "fill_value: found");
+            folder.run(["verify", path]).status_is(3);
+        }
+    }
+}
+
+/// As zarr-python 3.1.6 and 3.4.2 read it.
+#[test]
+fn times_without_a_fill_value_are_no_times() {
+    let folder = Folder::new();
+    of_three(&folder, "t2", "\"<M8[s]\"", "null");
+    let nat = i64::MIN.to_le_bytes().repeat(3);
+    assert_eq!(folder.run(["cat", "t2"]).succeeded(), nat);
+    folder.run(["-q", "convert", "t2", "t3.zarr"]).succeeded();
+    assert_eq!(folder.run(["cat", "t3.zarr"]).succeeded(), nat);
+    let meta: Value = serde_json::from_slice(&folder.read("t3.zarr/zarr.json")).unwrap();
+    assert_eq!(meta["fill_value"], i64::MIN);
+    let csv = folder.run(["export", "t2", "-", "--to", "csv"]).succeeded();
+    assert_eq!(
+        String::from_utf8(csv).unwrap().trim_end(),
+        "value\n\"\"\n\"\"\n\"\""
+    );
+}
+
+/// Attributes that Python writes: as they are where that is possible, by name in JSON for all.
+#[test]
+fn attributes_that_only_python_writes_are_no_null() {
+    let folder = Folder::new();
+    of_three(&folder, "a2", "\"|u1\"", "7");
+    folder.write(
+        "a2/.zattrs",
+        "{\"_FillValue\": NaN, \"range\": [-Infinity, 1e400], \"none\": null}",
+    );
+    let named = json!({"_FillValue": "NaN", "range": ["-Infinity", "Infinity"], "none": null});
+    let info = folder.run(["info", "--json", "a2"]).succeeded();
+    let shown = String::from_utf8(info)
+        .unwrap()
+        .replace("1e400", "\"Infinity\"");
+    let info: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(info["attributes"], named);
+    folder.run(["-q", "convert", "a2", "a3.zarr"]).succeeded();
+    let meta = String::from_utf8(folder.read("a3.zarr/zarr.json")).unwrap();
+    let meta: Value = serde_json::from_str(&meta.replace("1e400", "\"Infinity\"")).unwrap();
+    assert_eq!(meta["attributes"], named);
+    folder.run(["-q", "convert", "a2", "d"]).succeeded();
+    assert!(
+        String::from_utf8(folder.read("d/__attrs__"))
+            .unwrap()
+            .contains("\"_FillValue\": NaN")
+    );
+    let value = folder
+        .run(["dataset", "attrs", "d", "_FillValue"])
+        .succeeded();
+    assert_eq!(value, b"\"NaN\"\n");
+    folder.run(["-q", "convert", "d", "d.blp"]).succeeded();
+    let metadata = folder
+        .run(["d", "d.blp", "out", "--metadata-out", "-"])
+        .succeeded();
+    assert!(
+        String::from_utf8(metadata)
+            .unwrap()
+            .contains("\"_FillValue\": NaN")
+    );
+}
+
+/// Whatever makes `cat` fail is damage for `verify`.
+#[cfg(unix)]
+#[test]
+fn chunks_that_are_no_files_are_damage() {
+    let folder = Folder::new();
+    table(&folder);
+    for (layout, spoil) in [
+        ("zarr2", "mv 1 away && ln -s away 1"),
+        ("zarr2", "rm 1 && ln -s nowhere 1"),
+        ("zarr2", "rm 1 && mkdir 1"),
+        ("zarr3", "mv c/1 away && ln -s ../away c/1"),
+        ("zarr3", "rm c/1 && mkdir c/1"),
+        ("zarr3", "rm c/1 && mkfifo c/1"),
+        ("zarr3", "mv c away && ln -s away c"),
+        ("zarr3", "mv c away && touch c"),
+    ] {
+        let make = [
+            "-q", "convert", "t", "n", "--column", "n", "--layout", layout,
+        ];
+        folder.run(make).succeeded();
+        let mut shell = std::process::Command::new("sh");
+        let spoiled = shell
+            .args(["-c", spoil])
+            .current_dir(folder.path("n"))
+            .status();
+        assert!(spoiled.unwrap().success(), "{spoil}");
+        let ran = folder.run(["verify", "n"]).status_is(3);
+        assert!(
+            ran.text().contains("not a regular file"),
+            "{spoil}: {}",
+            ran.text()
+        );
+        folder.run(["cat", "n"]).failed(3, "not a regular file");
+        folder.run(["info", "n"]).succeeded();
+        fs::remove_dir_all(folder.path("n")).unwrap();
+    }
+}
+
+#[test]
+fn a_group_with_a_damaged_member_says_so() {
+    let folder = Folder::new();
+    table(&folder);
+    folder.run(["-q", "convert", "t", "g.zarr"]).succeeded();
+    folder.write("g.zarr/n/zarr.json", "{");
+    let out = ["x.csv", "x.b2z", "x.blp", "x.zarr"];
+    for args in [
+        vec!["cat", "g.zarr"],
+        vec!["cat", "g.zarr", "--column", "id"],
+        vec!["export", "g.zarr", out[0]],
+        vec!["convert", "g.zarr", out[1]],
+        vec!["convert", "g.zarr", out[2]],
+        vec!["convert", "g.zarr", "d", "--layout", "bcolz"],
+    ] {
+        folder.run(args).failed(3, "n/zarr.json: not JSON");
+    }
+    folder.run(["info", "g.zarr"]).succeeded();
+    assert_eq!(folder.names(), ["g.zarr", "t", "t.csv"]);
+    let ran = folder.run(["verify", "g.zarr/n"]).status_is(3);
+    assert!(
+        ran.stderr.contains("consolidated metadata"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!ran.stderr.contains("dataset repair"), "{}", ran.stderr);
+    // What the hint says works.
+    let group: Value = serde_json::from_slice(&folder.read("g.zarr/zarr.json")).unwrap();
+    let copy = group["consolidated_metadata"]["metadata"]["n"].to_string();
+    folder.write("g.zarr/n/zarr.json", copy);
+    assert_eq!(csv(&folder, "g.zarr"), csv(&folder, "t"));
+    // A group of another kind is no table, damaged or not.
+    fs::create_dir(folder.path("g.zarr/sub")).unwrap();
+    folder.write(
+        "g.zarr/sub/zarr.json",
+        "{\"zarr_format\": 3, \"node_type\": \"group\"}",
+    );
+    folder.run(["cat", "g.zarr"]).failed(2, "not a table");
+}
+
+/// A member that is a link is not left out of a table without a word.
+#[cfg(unix)]
+#[test]
+fn a_member_that_is_a_link_is_damage() {
+    let folder = Folder::new();
+    table(&folder);
+    for layout in ["zarr2", "zarr3"] {
+        folder
+            .run(["-q", "convert", "t", "g", "--layout", layout])
+            .succeeded();
+        fs::rename(folder.path("g/n"), folder.path("n")).unwrap();
+        std::os::unix::fs::symlink("../n", folder.path("g/n")).unwrap();
+        folder
+            .run(["export", "g", "-", "--to", "csv"])
+            .failed(3, "links are not followed");
+        folder.run(["verify", "g"]).status_is(3);
+        fs::remove_dir_all(folder.path("g")).unwrap();
+        fs::remove_dir_all(folder.path("n")).unwrap();
+    }
 }
