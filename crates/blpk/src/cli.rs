@@ -14,7 +14,7 @@ use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use crate::args::{CODECS, Global};
 use crate::command::{Command, EXAMPLES};
 use crate::status::{self, Status};
-use crate::{help, input, message};
+use crate::{help, input, message, output};
 
 /// Compress, decompress and inspect files of the Bloscpack family
 #[derive(Debug, Parser)]
@@ -91,10 +91,19 @@ const OTHER_OPTIONS: [(&str, &str); 10] = [
 
 /// Prints an error of the parser as all others, or the help that was asked for, and ends.
 pub fn exit(error: clap::Error) -> ! {
-    let is_help = |kind| matches!(kind, ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    if is_help(error.kind()) || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
-    {
-        error.exit();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            let status = output::print(&error.render().ansi().to_string()).map_or_else(
+                |failure| {
+                    failure.report();
+                    failure.status()
+                },
+                |()| Status::Done,
+            );
+            process::exit(status.code().into())
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
+        _ => {}
     }
     let error = advise_option(advise(error));
     message::print(&format!("blpk: {}", error.render().ansi()));

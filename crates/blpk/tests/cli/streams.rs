@@ -31,7 +31,7 @@ fn all() -> Folder {
 }
 
 /// Each verb that writes to standard output, and says something there.
-const TELLING: [&str; 34] = [
+const TELLING: [&str; 39] = [
     "c data -",
     "c --size 34 data -",
     "c --format 1 data -",
@@ -66,6 +66,11 @@ const TELLING: [&str; 34] = [
     "recover --json a.blp recovered.blp",
     "completions bash",
     "man",
+    "man verify",
+    "--help",
+    "dataset repair -h",
+    "help cat",
+    "--version",
 ];
 
 fn run(folder: &Folder, words: &str, stdin: Stdio, stdout: Stdio) -> Ran {
