@@ -20,13 +20,27 @@ mod tables;
 use args::Args;
 use clap::Parser as _;
 use failure::{Failure, Status};
+use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 fn main() -> ExitCode {
-    match run(Args::parse()) {
+    let done = match Args::try_parse() {
+        Ok(args) => run(args),
+        Err(help) if !help.use_stderr() => printed(&help).map_err(Failure::from),
+        Err(error) => error.exit(),
+    };
+    match done {
         Ok(()) => Status::Done.into(),
         Err(failure) => failure.report(),
+    }
+}
+
+/// Prints help that was asked for. A reader of a pipe may have seen enough of it.
+fn printed(help: &clap::Error) -> io::Result<()> {
+    match help.print() {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        printed => printed,
     }
 }
 

@@ -51,6 +51,33 @@ fn results_have_the_form_that_was_asked_for() {
     assert_eq!(of(&["SELECT 1 AS a; SELECT NULL AS b"]), "a\n1\nb\n\"\"\n");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn an_output_that_is_full_is_status_1() {
+    let folder = folder();
+    for arguments in [
+        &["--help"][..],
+        &["--version"],
+        &["SELECT 1"],
+        &["--format", "table", "SELECT 1"],
+        &["--format", "tsv", "SELECT 1"],
+        &["--format", "jsonl", "SELECT 1"],
+        &["--format", "arrow", "SELECT 1"],
+        &["--format", "parquet", "SELECT 1"],
+    ] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_blpk-sql"));
+        command.args(arguments).current_dir(folder.path());
+        let ran = command.stdout(full.unwrap()).output().unwrap();
+        let message = text(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(1), "{arguments:?}: {message}");
+        assert!(
+            message.contains("No space left"),
+            "{arguments:?}: {message}"
+        );
+    }
+}
+
 #[test]
 fn mistakes_have_statuses_and_reasons() {
     let folder = folder();

@@ -15,15 +15,27 @@ use std::process::ExitCode;
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() -> ExitCode {
-    let args = Args::parse();
     let log = env_logger::Env::default().default_filter_or("warn");
     env_logger::Builder::from_env(log).init();
-    match run(args) {
+    let done = match Args::try_parse() {
+        Ok(args) => run(args),
+        Err(help) if !help.use_stderr() => printed(&help).map_err(Into::into),
+        Err(error) => error.exit(),
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("blpk-cluster: {error}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// Prints help that was asked for. A reader of a pipe may have seen enough of it.
+fn printed(help: &clap::Error) -> io::Result<()> {
+    match help.print() {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        printed => printed,
     }
 }
 
