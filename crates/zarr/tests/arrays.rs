@@ -415,6 +415,50 @@ fn what_zarr_has_no_place_for_is_refused() {
     }
 }
 
+/// `zarr.json`, the first of two chunks, and the elements, as zarr-python 3.4.2 has written and read them.
+#[test]
+fn fields_of_zarr_python_3_4_are_read() -> Result<()> {
+    const META: &str = r#"{"shape": [3], "data_type": {"name": "struct", "configuration": {"fields": [
+        {"name": "a", "data_type": "int16"},
+        {"name": "t", "data_type": {"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 1}}},
+        {"name": "s", "data_type": {"name": "null_terminated_bytes", "configuration": {"length_bytes": 2}}},
+        {"name": "n", "data_type": {"name": "struct", "configuration": {"fields": [
+            {"name": "x", "data_type": "float32"}, {"name": "y", "data_type": "bool"}]}}}]}},
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": {"a": -1, "t": -9223372036854775808, "s": "YWI=", "n": {"x": "Infinity", "y": true}},
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+        "attributes": {}, "zarr_format": 3, "node_type": "array", "storage_transformers": []}"#;
+    let elements = "010002000000000000007a000000003f00\
+        ffff000000000000008061620000807f01ffff000000000000008061620000807f01";
+    for (endian, chunk) in [
+        (
+            "little",
+            "010002000000000000007a000000003f00ffff000000000000008061620000807f01",
+        ),
+        (
+            "big",
+            "000100000000000000027a003f00000000ffff800000000000000061627f80000001",
+        ),
+    ] {
+        let store = Memory::from([
+            ("zarr.json", META.replace("little", endian).into_bytes()),
+            ("c/0", from_hex(chunk)),
+        ]);
+        let array = open(&store)?;
+        let mut found = array.read_slice(&[0..3])?;
+        array.dtype().to_little(&mut found);
+        assert_eq!(found, from_hex(elements), "{endian}");
+    }
+    Ok(())
+}
+
+fn from_hex(digits: &str) -> Vec<u8> {
+    let pairs = digits.as_bytes().chunks(2);
+    let bytes = pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16));
+    bytes.collect::<std::result::Result<_, _>>().unwrap()
+}
+
 #[test]
 fn a_slice_outside_is_an_error() -> Result<()> {
     let array = open(&array_v2(json!(null), 4, vec![1, 2, 3, 4]))?;

@@ -9,6 +9,7 @@ READER is zarr, zarrs or tensorstore. This file is not in the folder of `zarr.py
 import io
 import os
 import random
+import re
 import sys
 import warnings
 
@@ -95,8 +96,8 @@ def write_2(rng, path):
     else:
         array = zarr.create(store=zarr.DirectoryStore(path), shape=shape, chunks=chunks or None, dtype=data.dtype,
                             compressor=compressor, order=order, fill_value=fill, dimension_separator=separator)
-    # Without a fill value, anything may be read where nothing was written.
-    fill_part(rng, array, data, fill is not None)
+    # Without a fill value, version 2 of zarr-python reads anything where nothing was written, and so does 3.1 in fields.
+    fill_part(rng, array, data, fill is not None or (IS_3 and data.dtype.kind in "mM"))
     return numpy.asarray(array[...], data.dtype), (dtype, shape, chunks, order, str(compressor), separator, fill)
 
 
@@ -131,11 +132,24 @@ def write_3(rng, path):
     return numpy.asarray(array[...], data.dtype), (dtype, shape, chunks, shards, filters, compressors, encoding, is_big, fill)
 
 
+def without_quotes(path):
+    """Spells a fill value such as "NaN" as Python's json does by default, which zarr-python reads, too."""
+    name = next(os.path.join(path, name) for name in (".zarray", "zarr.json") if os.path.exists(os.path.join(path, name)))
+    with open(name) as file:
+        text = file.read()
+    bare = re.sub(r'("fill_value": )"(NaN|-?Infinity)"', r"\1\2", text)
+    with open(name, "w") as file:
+        file.write(bare)
+    return bare != text
+
+
 def write(folder, count, seed, version):
     for number in range(int(count)):
         rng = random.Random("%s %s %d" % (seed, version, number))
         path = os.path.join(folder, "%d.zarr" % number)
         data, facts = (write_2 if version == "2" else write_3)(rng, path)
+        if rng.random() < 0.5 and without_quotes(path):
+            data = numpy.asarray(zarr.open(path, mode="r")[...], data.dtype)
         numpy.save(os.path.join(folder, "%d.npy" % number), data)
         with open(os.path.join(folder, "%d.txt" % number), "w") as file:
             file.write(repr(facts))
