@@ -83,6 +83,7 @@ mod owners;
 #[doc(hidden)]
 pub mod parallel;
 mod presence;
+mod process;
 mod read_ahead;
 mod read_at;
 mod refresh;

@@ -16,6 +16,10 @@ mod check;
 mod pipeline_models;
 
 /// The modules of the crate, all but `sync`, for which the tool is substituted.
+#[allow(dead_code, reason = "the models do not use all of it")]
+#[path = "../../../crates/storage/src/process.rs"]
+mod process;
+
 #[path = "../../../crates/storage/src/parallel"]
 pub mod parallel {
     mod crew;

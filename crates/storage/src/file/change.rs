@@ -144,6 +144,7 @@ impl<'a, F: Folder> Change<'a, F> {
     /// Returns any error of the journal.
     #[doc(hidden)]
     pub fn stage(&mut self, bytes: &[u8]) -> io::Result<Range<u64>> {
+        self.check_process()?;
         let from = self.draft.end;
         let end = end_of(from, to_u64(bytes.len()))?;
         self.file.journal.write_all_at(from, bytes)?;
@@ -192,6 +193,7 @@ impl<'a, F: Folder> Change<'a, F> {
     /// old content, or the next writer completes the change.
     pub fn commit(self, new_len: u64) -> io::Result<&'a mut JournaledFile<F>> {
         let Self { file, draft } = self;
+        file.process.check()?;
         if new_len == 0 {
             let what = "a change cannot leave a file empty, which has no byte for the mark";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
@@ -218,6 +220,11 @@ impl<'a, F: Folder> Change<'a, F> {
         file.begun = None;
         file.at_risk(|file| file.begin_journal())?;
         Ok(file)
+    }
+
+    /// Refuses to change the file in a process that was forked since it was opened.
+    pub(super) fn check_process(&self) -> io::Result<()> {
+        self.file.process.check()
     }
 
     /// The changed file.

@@ -5,6 +5,7 @@ use crate::convert::min_len;
 use crate::error::busy;
 use crate::history::{Entry, Former, Keeper, status_of};
 use crate::journal::{Journal, Salt};
+use crate::process::Process;
 use crate::write_at::retry;
 use crate::{Folder, Key, Lock, LockMode, LockTimeout, ReadAt, WriteAt};
 use std::ffi::{OsStr, OsString};
@@ -58,6 +59,8 @@ pub struct JournaledFile<F: Folder> {
     pub(super) journal_name: OsString,
     pub(super) salt: Salt,
     pub(super) timeout: LockTimeout,
+    /// The process that has the journal locked.
+    pub(super) process: Process,
     /// An error has left the state of the disk unknown.
     pub(super) is_poisoned: bool,
     pub(super) begun: Option<Begun>,
@@ -171,8 +174,9 @@ impl<F: Folder> JournaledFile<F> {
     /// Refuses to continue after an error that has left the state of the file unknown.
     ///
     /// # Errors
-    /// Returns an error if there was such an error.
+    /// Returns an error if there was such an error, and in a process that was forked since the file was opened.
     pub fn check(&self) -> io::Result<()> {
+        self.process.check()?;
         if self.is_poisoned {
             let what = "an earlier error has left this file in an unknown state; open it again";
             return Err(io::Error::other(what));
@@ -217,6 +221,7 @@ impl<F: Folder> JournaledFile<F> {
     /// has another journal and perhaps another writer under its new name; and a file to which a program has written
     /// that does not respect locks.
     pub(super) fn check_others(&self) -> io::Result<()> {
+        self.process.check()?;
         if !self.folder.leads_to(&self.name, &self.file)? || !self.has_journal() {
             let what = "the file or its journal was moved, removed or replaced while it was open";
             return Err(io::Error::new(io::ErrorKind::NotFound, what));
@@ -303,6 +308,9 @@ impl<F: Folder> JournaledFile<F> {
 
 impl<F: Folder> Drop for JournaledFile<F> {
     fn drop(&mut self) {
+        if !self.process.is_current() {
+            return;
+        }
         let is_complete = is_marked(&self.file).is_ok_and(|marked| !marked);
         // A journal that may still be needed stays for the next writer. If it cannot be removed, it
         // has no effect on readers.
@@ -312,6 +320,8 @@ impl<F: Folder> Drop for JournaledFile<F> {
                 let _ = self.folder.remove(&self.journal_name);
             }
         }
+        // A child that was forked meanwhile has the journal open, too, so that to close it here would not unlock it.
+        let _ = self.journal.unlock();
     }
 }
 

@@ -4,6 +4,7 @@ use super::journaled::{FileState, JournaledFile, is_marked, journal_name};
 use crate::error::busy;
 use crate::history::{Keeper, as_only_writer};
 use crate::journal::{Journal, Salt};
+use crate::process::Process;
 use crate::write_at::retry;
 use crate::{Access, Folder, JournalFault, Lock, LockMode, LockTimeout, Result};
 use std::ffi::OsStr;
@@ -62,6 +63,7 @@ impl<F: Folder> JournaledFile<F> {
             journal_name: journal_name(name),
             salt: Salt::random(),
             timeout: timeout.clone(),
+            process: Process::current(),
             // Until it is known that the journal is a journal.
             is_poisoned: true,
             begun: None,

@@ -50,6 +50,7 @@ impl<'a, F: Folder> Replacement<'a, F> {
     /// # Errors
     /// Returns any error of the file.
     pub fn write(&self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.old().check_process()?;
         self.file.write_all_at(at, bytes)
     }
 

@@ -11,6 +11,7 @@
 use super::record::{History, Kind, Record};
 use super::view::View;
 use super::{SETTLER, WRITER, WRITERS, presence_of, slot_of, status_of};
+use crate::process::Process;
 use crate::{FileStatus, Lock, LockMode, ReadAt};
 use std::io;
 use std::sync::Arc;
@@ -32,6 +33,8 @@ pub(crate) struct Follower<F> {
     look: Box<dyn Fn() -> io::Result<F> + Send + Sync>,
     identity: u128,
     owner: u32,
+    /// The process whose reads the announcement protects.
+    process: Process,
 }
 
 /// The result of an attempt to begin.
@@ -76,6 +79,7 @@ impl<F: ReadAt + Lock> Follower<F> {
             look: Box::new(look),
             identity: found.identity,
             owner: found.owner,
+            process: Process::current(),
         }))
     }
 
@@ -248,7 +252,8 @@ impl<F: ReadAt + Lock> Follower<F> {
         // From here on its writer knows, unless it has just removed it.
         let is_there = status_of(&*history.file)?.has_name;
         let old = if is_there { view.slot } else { slot };
-        if view.slot != slot {
+        // A forked child shares the announcements of its parent, who may still read the history before.
+        if view.slot != slot && self.process.is_current() {
             presence.withdraw(old)?;
         }
         if is_there {

@@ -2,6 +2,7 @@
 
 use super::{PROCESSES, QUEUE};
 use crate::error::busy;
+use crate::process::Process;
 use crate::{Lock, LockTimeout, Presence};
 use std::io;
 
@@ -63,7 +64,7 @@ fn holder(presence: Option<&dyn Presence>) -> io::Result<String> {
         None => None,
     };
     Ok(match found.map(|slot| slot - PROCESSES.start) {
-        Some(process) if process == u64::from(std::process::id()) => "this process".to_owned(),
+        Some(process) if process == u64::from(Process::current().id()) => "this process".to_owned(),
         Some(process) => format!("process {process}"),
         None => "another process".to_owned(),
     })
@@ -71,5 +72,5 @@ fn holder(presence: Option<&dyn Presence>) -> io::Result<String> {
 
 /// The slot of this process.
 pub(super) fn own_slot() -> u64 {
-    PROCESSES.start + u64::from(std::process::id())
+    PROCESSES.start + u64::from(Process::current().id())
 }

@@ -24,6 +24,7 @@ pub(crate) mod fields;
 mod overlay;
 
 use crate::error::bug;
+use crate::process::Process;
 use crate::read_at::for_each_piece;
 use crate::{JournalFault, ReadAt, Result, WriteAt};
 use crc32fast::Hasher;
@@ -48,12 +49,9 @@ pub(crate) struct Salt(pub [u8; 16]);
 
 impl Salt {
     /// A new salt. The standard library seeds the `RandomState`s of a thread at random, and a forked process has those of
-    /// its parent: the number of the process distinguishes them. A platform without processes has no such number.
+    /// its parent: the number of the process distinguishes them.
     pub(crate) fn random() -> Self {
-        let process = match cfg!(target_family = "wasm") {
-            true => 0,
-            false => std::process::id(),
-        };
+        let process = Process::current().id();
         let half = |_| RandomState::new().hash_one(process);
         Self((u128::from(half(0)) << 64 | u128::from(half(1))).to_le_bytes())
     }

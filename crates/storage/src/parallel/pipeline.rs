@@ -10,6 +10,7 @@ use super::panicked::catch;
 use super::queue::{Queue, Wait};
 use super::sync::thread::{self, JoinHandle};
 use super::{Panicked, Pool};
+use crate::process::Process;
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::fmt;
@@ -50,6 +51,8 @@ pub struct Pipeline<J, R> {
     oldest: u64,
     /// Jobs whose results have not been taken.
     under_way: usize,
+    /// The process that has the threads.
+    process: Process,
 }
 
 impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
@@ -68,6 +71,7 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
             shared: None,
             oldest: 0,
             under_way: 0,
+            process: Process::current(),
         }
     }
 
@@ -210,6 +214,11 @@ impl<J: Send + 'static, R: Send + 'static> Pipeline<J, R> {
 
 impl<J, R> Drop for Pipeline<J, R> {
     fn drop(&mut self) {
+        if !self.process.is_current() {
+            // A forked child has none of the threads, and would wait for them, or for a lock that one of them had, forever.
+            std::mem::forget(std::mem::take(&mut self.crew));
+            return;
+        }
         self.queue.stop();
         for thread in self.crew.drain(..) {
             // A panic was already reported as the error of its job.

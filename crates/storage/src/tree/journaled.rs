@@ -76,7 +76,7 @@ pub(super) enum Role {
     Writer {
         keeper: Mutex<Option<StoreKeeper>>,
         /// The lock of the staging folder.
-        _guard: Box<dyn Guard>,
+        guard: Box<dyn Guard>,
     },
 }
 
@@ -345,10 +345,11 @@ impl JournaledStore {
         Ok(gate)
     }
 
-    fn check_writer(&self) -> io::Result<()> {
-        match self.is_writer() {
-            true => Ok(()),
-            false => Err(io::Error::new(
+    /// Refuses changes of a reader, and of a forked copy of a writer.
+    pub(super) fn check_writer(&self) -> io::Result<()> {
+        match &self.role {
+            Role::Writer { guard, .. } => guard.check_process(),
+            _ => Err(io::Error::new(
                 io::ErrorKind::PermissionDenied,
                 "the store is open for reading only",
             )),

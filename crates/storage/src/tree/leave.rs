@@ -124,7 +124,7 @@ impl Drop for JournaledStore {
     fn drop(&mut self) {
         // Files that may still be needed stay for the next writer, and so do those that cannot be
         // listed or removed: they have no effect.
-        if self.is_writer() && self.check().is_ok() {
+        if self.check_writer().is_ok() && self.check().is_ok() {
             let _ = self.leave();
         }
     }

@@ -124,7 +124,7 @@ impl JournaledStore {
         let state = (PendingChanges::default(), was_interrupted);
         let role = Role::Writer {
             keeper: Mutex::new(keeper),
-            _guard: guard,
+            guard,
         };
         Ok(Self::new(store, staging, state, (role, timeout)))
     }

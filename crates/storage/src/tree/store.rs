@@ -18,7 +18,16 @@ pub trait Handle: WriteAt + Lock + Send + Sync {}
 impl<T: WriteAt + Lock + Send + Sync> Handle for T {}
 
 /// The lock of a folder, which ends when this is dropped.
-pub trait Guard: Send + Sync + Debug {}
+pub trait Guard: Send + Sync + Debug {
+    /// Refuses to use the lock in a process that does not have it: one that was forked since it was taken. A lock in
+    /// memory belongs to each copy of the memory.
+    ///
+    /// # Errors
+    /// Returns an error in such a process.
+    fn check_process(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// The lock of a store that nobody changes, so that there is nothing to exclude.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 use super::folders::{FOLDER, Folders, folder_in};
 use super::{HOLE, NOT_A_FILE, NOT_A_FOLDER, at, invalid, or_none, require, split};
 use crate::owners::copy_owners;
+use crate::process::Process;
 use crate::tree::{Entry, EntryKind, Guard, Handle, Key, Object, Store};
 use crate::write_at::{cannot_sync, retry, sync_file};
 use crate::{Access, Lock, LockMode, WriteAt};
@@ -227,15 +228,34 @@ impl Store for DiskStore {
                 Ok(held)
             }),
         };
-        Ok(at(key, held)?.map(|held| Box::new(FolderLock(held)) as Box<dyn Guard>))
+        Ok(at(key, held)?.map(|folder| {
+            let process = Process::current();
+            Box::new(FolderLock { folder, process }) as Box<dyn Guard>
+        }))
     }
 }
 
 /// A locked folder.
 #[derive(Debug)]
-struct FolderLock(#[allow(dead_code, reason = "the lock ends when the file is closed")] File);
+struct FolderLock {
+    folder: File,
+    process: Process,
+}
 
-impl Guard for FolderLock {}
+impl Guard for FolderLock {
+    fn check_process(&self) -> io::Result<()> {
+        self.process.check()
+    }
+}
+
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        // A child that was forked meanwhile has the folder open, too, so that to close it here would not unlock it.
+        if self.process.is_current() {
+            let _ = Lock::unlock(&self.folder);
+        }
+    }
+}
 
 fn flags_of(access: Access) -> OFlags {
     match access {
