@@ -1,8 +1,9 @@
 //! Inputs of any kind: what they contain, whether they are sound, and what can be saved of them.
 
 use crate::error::{OrRaise, raised};
-use crate::file::{Source, source};
+use crate::file::{Source, source, target as target_of};
 use crate::work::watched;
+use bloscpack::exchange::Ending;
 use bloscpack::open::{Container, OpenOptions, open, open_source};
 use bloscpack::recover::{RecoverOptions, Recovery, recover as recover_file};
 use bloscpack::storage::ReadAt;
@@ -10,7 +11,6 @@ use bloscpack::verify::Damage;
 use bloscpack::{Error, dataset, serde_json};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::fs::OpenOptions as FileOptions;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -109,23 +109,18 @@ fn pair(range: Option<Range<u64>>) -> Option<(u64, u64)> {
     range.map(|range| (range.start, range.end))
 }
 
-/// Writes a new file with everything that is sound.
+/// Writes everything that is sound to the file at a path, which exists and is empty.
 #[pyfunction]
 pub fn recover<'py>(
     py: Python<'py>,
     object: &Bound<'py, PyAny>,
-    target: PathBuf,
+    target: &Bound<'py, PyAny>,
     fill: bool,
     threads: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let stop = Arc::new(AtomicBool::new(false));
     let source = Stoppable(source(object)?, Arc::clone(&stop));
-    let mut options = FileOptions::new();
-    options.read(true).write(true).create_new(true);
-    let target = options
-        .open(&target)
-        .map_err(|error| Error::from(error).in_file(&target))
-        .or_raise(py)?;
+    let target = target_of(target)?;
     let options = RecoverOptions::default().fill(fill).threads(threads);
     let mut recovery =
         watched(py, &stop, || recover_file(&source, target, &options))?.or_raise(py)?;
@@ -151,6 +146,15 @@ fn of_recovery<'py>(py: Python<'py>, recovery: &Recovery) -> PyResult<Bound<'py,
         .map(|lost| (lost.at, lost.len, pair(lost.content.clone())));
     facts.set_item("lost", lost.collect::<Vec<_>>())?;
     Ok(facts)
+}
+
+/// The kind of file that the ending of a name stands for, in words; `None` if a dataset may have it.
+#[pyfunction]
+pub fn ending(path: PathBuf) -> Option<String> {
+    match Ending::of_path(path) {
+        None | Some(Ending::Dataset(_)) => None,
+        Some(other) => Some(other.to_string()),
+    }
 }
 
 /// A path, the name of a layout, and whether it is a table.

@@ -1,6 +1,7 @@
 //! Python file objects, and paths, as sources and targets.
 
 use crate::error::OrRaise;
+use bloscpack::Error;
 use bloscpack::error::IoSide;
 use bloscpack::storage::ReadAt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -136,6 +137,18 @@ impl ReadAt for Bytes {
         let bytes: &[u8] = &self.0;
         bytes.size()
     }
+}
+
+/// The target that an encoder writes to: a file object, or the file at a path, which exists and is empty.
+pub fn target(object: &Bound<'_, PyAny>) -> PyResult<Box<dyn Target>> {
+    if object.hasattr("write")? {
+        return Ok(Box::new(PyFile::new(object.clone())));
+    }
+    let path: PathBuf = object.extract()?;
+    let mut options = File::options();
+    let file = options.read(true).write(true).open(&path);
+    let file = file.map_err(|error| Error::from(error).in_file(&path));
+    Ok(Box::new(file.or_raise(object.py())?))
 }
 
 /// A target that can be read, too, as far as the file object can.

@@ -43,6 +43,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(container::verify, module)?)?;
     module.add_function(wrap_pyfunction!(container::recover, module)?)?;
     module.add_function(wrap_pyfunction!(container::walk, module)?)?;
+    module.add_function(wrap_pyfunction!(container::ending, module)?)?;
     module.add_function(wrap_pyfunction!(arrow::write_stream, module)?)?;
     module.add_function(wrap_pyfunction!(records::append_records, module)?)?;
     module.add_function(wrap_pyfunction!(indexed::append_file, module)?)?;

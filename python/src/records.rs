@@ -1,8 +1,9 @@
 //! Records: objects of any length, in order or by number.
 
-use crate::error::{OrRaise, raised, usage};
-use crate::file::{PyFile, Source, Target, source};
+use crate::error::{OrRaise, raised};
+use crate::file::{PyFile, Source, Target, source, target};
 use crate::options::Options;
+use crate::work::Own;
 use bloscpack::Error;
 use bloscpack::records::{IndexedRecordReader, RecordReader, RecordWriter, SeekRecordWriter};
 use pyo3::prelude::*;
@@ -10,7 +11,6 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Mutex;
 
 /// A file of records, by number.
 #[pyclass(frozen, module = "bloscpack._native")]
@@ -71,7 +71,7 @@ impl RecordFile {
 
 /// A stream of records, in order.
 #[pyclass(frozen, module = "bloscpack._native")]
-pub struct RecordStream(Mutex<RecordReader<PyFile>>);
+pub struct RecordStream(Own<RecordReader<PyFile>>);
 
 #[pymethods]
 impl RecordStream {
@@ -81,7 +81,7 @@ impl RecordStream {
             .threads(threads)
             .allow_unterminated(unended)
             .read_from(PyFile::new(object.clone()));
-        Self(Mutex::new(reader))
+        Self(Own::new(reader))
     }
 
     fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -89,13 +89,9 @@ impl RecordStream {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
-        let record = py.detach(|| {
-            let mut reader = self
-                .0
-                .lock()
-                .map_err(|_| Error::bug("a reader that panicked"))?;
-            Ok::<_, Error>(reader.next_record()?.map(<[u8]>::to_vec))
-        });
+        let next =
+            |reader: &mut RecordReader<PyFile>| Ok(reader.next_record()?.map(<[u8]>::to_vec));
+        let record = py.detach(|| self.0.with(next));
         Ok(record.or_raise(py)?.map(|record| PyBytes::new(py, &record)))
     }
 }
@@ -105,71 +101,58 @@ enum Sink {
     Seek(Box<SeekRecordWriter<Box<dyn Target>>>),
 }
 
-/// Writes records.
+/// Writes records to a file object, or to the file at a path, which exists and is empty.
 #[pyclass(frozen, module = "bloscpack._native")]
-pub struct RecordSink(Mutex<Option<Sink>>);
+pub struct RecordSink(Own<Sink>);
 
 #[pymethods]
 impl RecordSink {
     #[new]
     fn new(
         py: Python<'_>,
-        target: &Bound<'_, PyAny>,
+        object: &Bound<'_, PyAny>,
         seekable: bool,
         options: Options,
     ) -> PyResult<Self> {
         let builder = options.records(py)?;
-        let target = PyFile::new(target.clone());
         let sink = if seekable {
-            let target: Box<dyn Target> = Box::new(target);
-            Sink::Seek(Box::new(builder.write_to_file(target).or_raise(py)?))
+            let writer = builder.write_to_file(target(object)?);
+            Sink::Seek(Box::new(writer.or_raise(py)?))
         } else {
-            Sink::Stream(Box::new(builder.write_to(target).or_raise(py)?))
+            let writer = builder.write_to(PyFile::new(object.clone()));
+            Sink::Stream(Box::new(writer.or_raise(py)?))
         };
-        Ok(Self(Mutex::new(Some(sink))))
+        Ok(Self(Own::new(sink)))
     }
 
     fn push(&self, py: Python<'_>, record: PyBackedBytes) -> PyResult<()> {
-        self.with(py, |sink| match sink {
+        let push = |sink: &mut Sink| match sink {
             Sink::Stream(writer) => writer.push(&record),
             Sink::Seek(writer) => writer.push(&record),
-        })
+        };
+        py.detach(|| self.0.with(push)).or_raise(py)
     }
 
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(py, |sink| match sink {
+        let flush = |sink: &mut Sink| match sink {
             Sink::Stream(writer) => writer.flush(),
             Sink::Seek(writer) => writer.flush(),
-        })
+        };
+        py.detach(|| self.0.with(flush)).or_raise(py)
+    }
+
+    /// Ends without completing the file. The chunks that are being compressed are not waited for.
+    fn abandon(&self) {
+        if let Ok(sink) = self.0.take() {
+            std::thread::spawn(move || drop(sink));
+        }
     }
 
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        let Some(sink) = self.0.lock().ok().and_then(|mut sink| sink.take()) else {
-            return usage(py, "the writer is closed");
-        };
+        let sink = self.0.take().or_raise(py)?;
         py.detach(|| match sink {
             Sink::Stream(writer) => writer.finish()?.flush().map_err(Error::from),
             Sink::Seek(writer) => writer.finish()?.flush().map_err(Error::from),
-        })
-        .or_raise(py)
-    }
-}
-
-impl RecordSink {
-    fn with(
-        &self,
-        py: Python<'_>,
-        work: impl FnOnce(&mut Sink) -> Result<(), Error> + Send,
-    ) -> PyResult<()> {
-        py.detach(|| {
-            let mut sink = self
-                .0
-                .lock()
-                .map_err(|_| Error::bug("a writer that panicked"))?;
-            work(
-                sink.as_mut()
-                    .ok_or_else(|| Error::usage("the writer is closed"))?,
-            )
         })
         .or_raise(py)
     }

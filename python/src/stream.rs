@@ -1,16 +1,13 @@
 //! Encoders and decoders over file objects.
 
-use crate::error::{OrRaise, usage};
-use crate::file::{PyFile, Target};
+use crate::error::OrRaise;
+use crate::file::{PyFile, Target, target};
 use crate::options::Options;
-use crate::work::Signals;
+use crate::work::{Own, Signals};
 use bloscpack::{Decoder as BloscpackDecoder, Encoder as StreamEncoder, Error, SeekEncoder};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
-use std::fs::OpenOptions;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 /// Bytes that are processed between two looks at signals.
 const PIECE: usize = 256 << 10;
@@ -22,39 +19,36 @@ enum Sink {
 
 /// Compresses what is written into a Bloscpack file.
 #[pyclass(frozen, module = "bloscpack._native")]
-pub struct Encoder(Mutex<Option<Sink>>);
+pub struct Encoder(Own<Sink>);
 
 #[pymethods]
 impl Encoder {
-    /// `target` is a path, or a file object. With `seekable` the table of offsets is written at the end.
+    /// `object` is the path of a file that exists and is empty, or a file object. With `seekable` the table of offsets is written at the end.
     #[new]
     fn new(
         py: Python<'_>,
-        target: &Bound<'_, PyAny>,
+        object: &Bound<'_, PyAny>,
         seekable: bool,
         options: Options,
     ) -> PyResult<Self> {
         let builder = options.encoder(py)?;
         let sink = if !seekable {
-            let encoder = builder.write_to(PyFile::new(target.clone()));
+            let encoder = builder.write_to(PyFile::new(object.clone()));
             Sink::Stream(Box::new(encoder.or_raise(py)?))
         } else {
-            let target: Box<dyn Target> = match target.hasattr("write")? {
-                true => Box::new(PyFile::new(target.clone())),
-                false => Box::new(new_file(py, &target.extract::<PathBuf>()?)?),
-            };
-            Sink::Seek(Box::new(builder.write_to_file(target).or_raise(py)?))
+            let encoder = builder.write_to_file(target(object)?);
+            Sink::Seek(Box::new(encoder.or_raise(py)?))
         };
-        Ok(Self(Mutex::new(Some(sink))))
+        Ok(Self(Own::new(sink)))
     }
 
     fn write(&self, py: Python<'_>, data: PyReadonlyArray1<'_, u8>) -> PyResult<()> {
         let data = data.as_slice()?;
         for piece in data.chunks(PIECE) {
             let written = py.detach(|| {
-                self.with(|sink| match sink {
-                    Sink::Stream(encoder) => encoder.write_all(piece),
-                    Sink::Seek(encoder) => encoder.write_all(piece),
+                self.0.with(|sink| match sink {
+                    Sink::Stream(encoder) => Ok(encoder.write_all(piece)?),
+                    Sink::Seek(encoder) => Ok(encoder.write_all(piece)?),
                 })
             });
             written.or_raise(py)?;
@@ -65,9 +59,9 @@ impl Encoder {
 
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         let flushed = py.detach(|| {
-            self.with(|sink| match sink {
-                Sink::Stream(encoder) => encoder.flush(),
-                Sink::Seek(encoder) => encoder.flush(),
+            self.0.with(|sink| match sink {
+                Sink::Stream(encoder) => Ok(encoder.flush()?),
+                Sink::Seek(encoder) => Ok(encoder.flush()?),
             })
         });
         flushed.or_raise(py)
@@ -75,15 +69,14 @@ impl Encoder {
 
     /// Ends without completing the file. The chunks that are being compressed are not waited for.
     fn abandon(&self) {
-        let sink = self.0.lock().ok().and_then(|mut sink| sink.take());
-        std::thread::spawn(move || drop(sink));
+        if let Ok(sink) = self.0.take() {
+            std::thread::spawn(move || drop(sink));
+        }
     }
 
     /// Completes the file. Nothing else does.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        let Some(sink) = self.0.lock().ok().and_then(|mut sink| sink.take()) else {
-            return usage(py, "the writer is closed");
-        };
+        let sink = self.0.take().or_raise(py)?;
         let finished = py.detach(|| match sink {
             Sink::Stream(encoder) => encoder.finish()?.flush().map_err(Error::from),
             Sink::Seek(encoder) => encoder.finish()?.flush().map_err(Error::from),
@@ -92,31 +85,9 @@ impl Encoder {
     }
 }
 
-impl Encoder {
-    fn with(&self, work: impl FnOnce(&mut Sink) -> std::io::Result<()>) -> Result<(), Error> {
-        let mut sink = self
-            .0
-            .lock()
-            .map_err(|_| Error::bug("a writer that panicked"))?;
-        let sink = sink
-            .as_mut()
-            .ok_or_else(|| Error::usage("the writer is closed"))?;
-        Ok(work(sink)?)
-    }
-}
-
-fn new_file(py: Python<'_>, path: &Path) -> PyResult<std::fs::File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(true);
-    let opened = options.open(path);
-    opened
-        .map_err(|error| Error::from(error).in_file(path))
-        .or_raise(py)
-}
-
 /// Decompresses a file object from its position on.
 #[pyclass(frozen, module = "bloscpack._native")]
-pub struct Decoder(Mutex<BloscpackDecoder<PyFile>>);
+pub struct Decoder(Own<BloscpackDecoder<PyFile>>);
 
 #[pymethods]
 impl Decoder {
@@ -126,7 +97,7 @@ impl Decoder {
             .threads(threads)
             .allow_unterminated(unended)
             .read_from(PyFile::new(source.clone()));
-        Self(Mutex::new(decoder))
+        Self(Own::new(decoder))
     }
 
     /// Fills the array as far as there is content, and returns the number of bytes.
@@ -134,34 +105,28 @@ impl Decoder {
         let out = out.as_slice_mut()?;
         let signals = Signals::new();
         py.detach(|| {
-            let mut decoder = self
-                .0
-                .lock()
-                .map_err(|_| Error::bug("a reader that panicked"))?;
-            let mut done = 0;
-            while let Some(rest) = out.get_mut(done..).filter(|rest| !rest.is_empty()) {
-                let (piece, _) = rest.split_at_mut(rest.len().min(PIECE));
-                match decoder.read(piece)? {
-                    0 => break,
-                    len => done += len,
+            self.0.with(|decoder| {
+                let mut done = 0;
+                while let Some(rest) = out.get_mut(done..).filter(|rest| !rest.is_empty()) {
+                    let (piece, _) = rest.split_at_mut(rest.len().min(PIECE));
+                    match decoder.read(piece)? {
+                        0 => break,
+                        len => done += len,
+                    }
+                    signals.check()?;
                 }
-                signals.check()?;
-            }
-            Ok::<_, Error>(done)
+                Ok(done)
+            })
         })
         .or_raise(py)
     }
 
     /// The metadata as JSON.
     fn metadata(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        py.detach(|| {
-            let mut decoder = self
-                .0
-                .lock()
-                .map_err(|_| Error::bug("a reader that panicked"))?;
+        let metadata = |decoder: &mut BloscpackDecoder<PyFile>| {
             let metadata = decoder.read_metadata()?;
-            Ok::<_, Error>(metadata.map(|metadata| metadata.text().to_owned()))
-        })
-        .or_raise(py)
+            Ok(metadata.map(|metadata| metadata.text().to_owned()))
+        };
+        py.detach(|| self.0.with(metadata)).or_raise(py)
     }
 }

@@ -1,5 +1,7 @@
-//! Work that releases the interpreter and hears signals.
+//! Work that releases the interpreter and hears signals, and objects that work in one process.
 
+use bloscpack::Error;
+use bloscpack::storage::internal::Process;
 use pyo3::prelude::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,6 +11,45 @@ use std::time::{Duration, Instant};
 
 /// The time between two looks at signals.
 const TICK: Duration = Duration::from_millis(50);
+
+/// An encoder or a decoder, until it is closed. A forked child has neither its threads nor a position of its own in its
+/// file, and is refused.
+pub struct Own<T> {
+    value: Mutex<Option<T>>,
+    process: Process,
+}
+
+impl<T> Own<T> {
+    pub fn new(value: T) -> Self {
+        Self {
+            value: Mutex::new(Some(value)),
+            process: Process::current(),
+        }
+    }
+
+    /// Does something with it.
+    pub fn with<R>(&self, work: impl FnOnce(&mut T) -> Result<R, Error>) -> Result<R, Error> {
+        // First: in a forked child, the lock may be one of another thread of the parent.
+        self.process.check()?;
+        let mut value = self.value.lock().map_err(|_| panicked())?;
+        work(value.as_mut().ok_or_else(closed)?)
+    }
+
+    /// Takes it out, which closes it.
+    pub fn take(&self) -> Result<T, Error> {
+        self.process.check()?;
+        let mut value = self.value.lock().map_err(|_| panicked())?;
+        value.take().ok_or_else(closed)
+    }
+}
+
+fn panicked() -> Error {
+    Error::bug("a reader or a writer that panicked")
+}
+
+fn closed() -> Error {
+    Error::usage("the reader or writer is closed")
+}
 
 /// Looks at signals now and then, while the interpreter is released.
 pub struct Signals(Mutex<Instant>);

@@ -1,6 +1,7 @@
 """Tables, and the Arrow PyCapsule interface with the programs that speak it."""
 
 import os
+import shutil
 import signal
 import threading
 import time
@@ -236,6 +237,27 @@ def test_an_existing_directory_is_not_replaced_unasked(tmp_path):
         bp.open_table(tmp_path / "t" / "a")
     with pytest.raises(bp.Error, match="open_table"):
         bp.open_array(tmp_path / "t")
+
+
+@pytest.mark.parametrize("source", [{"a": [1, 2]}, pa.table({"a": [1, 2]})])
+def test_the_name_of_a_file_is_not_that_of_a_directory(source, tmp_path):
+    endings = "parquet PARQUET arrow csv tsv jsonl npy npz h5 zip csv.gz json b2nd b2z b2d blp zarr pkl".split()
+    for ending in endings:
+        with pytest.raises(bp.errors.UsageError, match=f"t.{ending}' is that of a"):
+            bp.write_table(source, tmp_path / f"t.{ending}")
+    assert list(tmp_path.iterdir()) == []
+    for name in ("t", "t.bcolz", "prices-1.2", "t.2024", ".csv"):
+        assert bp.write_table(source, tmp_path / name) == 2
+        assert bp.open_table(tmp_path / name)["a"][:].tolist() == [1, 2]
+
+
+def test_bcolz_keeps_the_names_of_old_programs_and_warns(tmp_path):
+    for make in (lambda place: bcolz.carray([1, 2], rootdir=place), lambda place: bcolz.ctable([[1, 2]], rootdir=place)):
+        with pytest.warns(UserWarning, match="file of the format Parquet, but it becomes a directory") as caught:
+            make(str(tmp_path / "t.parquet"))
+        assert [warning.filename for warning in caught] == [__file__]
+        assert bp.verify(tmp_path / "t.parquet")
+        shutil.rmtree(tmp_path / "t.parquet")
 
 
 def test_damage_is_an_error_of_the_reader(tmp_path):

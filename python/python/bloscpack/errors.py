@@ -117,6 +117,15 @@ _io_classes: dict[str, type[Error]] = {
 }
 
 
+def of_os_error(error: OSError, path: Any) -> Error:
+    """The exception for what the system said about a file that is written."""
+    classes = (cls for name, cls in _io_classes.items() if isinstance(error, _OF_IO[name]))
+    made = next(classes, IOFailure)(f"{os.fsdecode(path)}: {error.strerror or error}")
+    made.kind, made.category, made.side, made.path = "io", "failed", "target", path
+    made.errno = error.errno  # type: ignore[attr-defined]
+    return made
+
+
 def _class_of(facts: dict[str, Any]) -> type[Error]:
     kind = facts["kind"]
     if kind == "io":

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from . import _urls, files, log
 from ._buffers import of_bytes
 from ._deprecated import deprecated
+from ._new_file import NewFile
 from .abstract_io import CompressedSink, CompressedSource, PlainSink, PlainSource, decompress_chunk, pack, unpack
 from .args import (
     BloscArgs,
@@ -264,10 +265,10 @@ def pack_file_to_file(
     bloscpack_args: BloscpackArgs | None = None,
     metadata_args: MetadataArgs | None = None,
 ) -> None:
-    """Compresses a file into a file."""
+    """Compresses a file into a file, which appears when it is complete."""
     size = os.path.getsize(in_file)
     chunking = calculate_nchunks(size, DEFAULT_CHUNK_SIZE if chunk_size is None else chunk_size)
-    with builtins.open(in_file, "rb") as input_fp, builtins.open(out_file, "w+b") as output_fp:
+    with builtins.open(in_file, "rb") as input_fp, NewFile(out_file) as new, new.open() as output_fp:
         if not size or not _is_quick(metadata, bloscpack_args, metadata_args):
             source, sink = PlainFPSource(input_fp), CompressedFPSink(output_fp)
             pack(source, sink, *chunking, metadata, blosc_args, bloscpack_args, metadata_args)
@@ -283,9 +284,9 @@ def pack_file_to_file(
 
 
 def unpack_file_from_file(in_file: files.Path, out_file: files.Path) -> Any:
-    """Decompresses a file into a file, and returns the metadata."""
+    """Decompresses a file into a file, which appears when it is complete, and returns the metadata."""
     content, metadata = _unpack(in_file)
-    with builtins.open(out_file, "wb") as output_fp:
+    with NewFile(out_file) as new, new.open("wb") as output_fp:
         while piece := content.read(64 << 20):
             output_fp.write(piece)
         return metadata
@@ -300,8 +301,8 @@ def pack_bytes_to_file(
     bloscpack_args: BloscpackArgs | None = None,
     metadata_args: MetadataArgs | None = None,
 ) -> None:
-    """Compresses bytes into a file."""
-    with builtins.open(out_file, "w+b") as output_fp:
+    """Compresses bytes into a file, which appears when it is complete."""
+    with NewFile(out_file) as new, new.open() as output_fp:
         _pack(bytes_, output_fp, chunk_size, metadata, blosc_args, bloscpack_args, metadata_args)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import warnings
 from collections.abc import Iterator
 from errno import EISDIR
 from typing import Any, BinaryIO, Union
@@ -13,6 +14,7 @@ import numpy as np
 
 from . import _native, _urls
 from ._buffers import into_array, of_bytes, threads
+from ._new_file import NewFile
 from ._options import options
 from .errors import UsageError
 
@@ -37,12 +39,51 @@ def _readable(file: Any) -> bool:
     return bool(readable()) if readable else hasattr(file, "read")
 
 
+class Output:
+    """An encoder of the native half, and the file at a path that it writes, or a file object."""
+
+    def __init__(self, kind: Any, target: Path | BinaryIO, given: dict[str, Any]) -> None:
+        every = options(**given)
+        self._process = os.getpid()
+        self._file = NewFile(target) if _is_path(target) else None
+        if self._file is not None:
+            self.native = kind(self._file.path, True, every)
+        else:
+            self.native = kind(target, _can_seek(target) and _readable(target), every)
+
+    def finish(self) -> None:
+        """Completes the file, and gives it its name."""
+        try:
+            self.native.finish()
+            if self._file is not None:
+                self._file.commit()
+        finally:
+            self._discard()
+
+    def abandon(self) -> None:
+        """Ends without the file. What had its name stays."""
+        self.native.abandon()
+        self._discard()
+
+    def _discard(self) -> None:
+        if self._file is not None:
+            self._file.discard()
+
+    def collected(self, writer: Any) -> None:
+        """Ends as `abandon` does, and warns of a writer that was forgotten, in the process that made it."""
+        if os.getpid() == self._process:
+            lost = "the file is unfinished" if self._file is None else "nothing was written under this name"
+            warnings.warn(f"{writer!r} was never closed: {lost}", ResourceWarning, stacklevel=3, source=writer)
+        self.abandon()
+
+
 class Writer(io.RawIOBase):
     """Compresses what is written into a Bloscpack file or stream.
 
     ``target`` is a path or a file object: a file, a pipe, a socket's file, ... If it can be read and sought, the file gets
     a table of offsets for random access. Only `close`, or leaving a ``with`` block without an exception, completes the
-    file: otherwise readers refuse it as unfinished.
+    file. A file at a path appears then: until then, and after an exception, the path leads to what it led to before. A file
+    object is left unfinished, which readers refuse.
 
     >>> import io
     >>> target = io.BytesIO()
@@ -57,39 +98,38 @@ class Writer(io.RawIOBase):
     """
 
     def __init__(self, target: Path | BinaryIO, **given: Any) -> None:
-        self._encoder: Any = None
+        self._output: Output | None = None
         self.name = getattr(target, "name", None) if not isinstance(target, (str, os.PathLike)) else os.fspath(target)
-        seeks = _is_path(target) or (_can_seek(target) and _readable(target))
-        self._encoder = _native.Encoder(target, seeks, options(**given))
+        self._output = Output(_native.Encoder, target, given)
 
     def write(self, data: Any) -> int:
         """Compresses these bytes; they may wait for others until `flush` or `close`."""
-        if self._encoder is None:
+        if self._output is None:
             raise UsageError("write to a closed Writer: a file is complete once it is closed; append_bytes adds to it")
         bytes_ = of_bytes(data)
-        self._encoder.write(bytes_)
+        self._output.native.write(bytes_)
         return len(bytes_)
 
     def flush(self) -> None:
         """Writes what is waiting, as far as that makes whole chunks; all of it if the writer is ``interactive``."""
-        if self._encoder is not None:
-            self._encoder.flush()
+        if self._output is not None:
+            self._output.native.flush()
 
     def writable(self) -> bool:
         return True
 
     def close(self) -> None:
         """Completes the file. A file object that was passed is left open."""
-        encoder, self._encoder = self._encoder, None
-        if encoder is not None:
-            encoder.finish()
+        output, self._output = self._output, None
+        if output is not None:
+            output.finish()
         super().close()
 
     def abandon(self) -> None:
-        """Closes without completing the file, which readers refuse then."""
-        encoder, self._encoder = self._encoder, None
-        if encoder is not None:
-            encoder.abandon()
+        """Closes without the file: its path leads to what it led to before. A file object is left unfinished."""
+        output, self._output = self._output, None
+        if output is not None:
+            output.abandon()
         super().close()
 
     def __exit__(self, kind: Any, *_: Any) -> None:
@@ -99,10 +139,13 @@ class Writer(io.RawIOBase):
             self.abandon()
 
     def __del__(self) -> None:
-        self.abandon()
+        if self._output is not None:
+            self._output.collected(self)
+            self._output = None
+        super().close()
 
     def __repr__(self) -> str:
-        state = "closed" if self._encoder is None else "open"
+        state = "closed" if self._output is None else "open"
         return f"<bloscpack.Writer {self.name!r}, {state}>"
 
 

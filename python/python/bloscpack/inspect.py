@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass, field
 from typing import Any
 
 from . import _native, _urls
 from ._buffers import threads
+from ._new_file import NewFile
 from .errors import Error
 from .files import Path, Source
 
@@ -62,4 +62,5 @@ def recover(source: Source, target: Path, *, fill: bool = False) -> dict[str, An
     With ``fill``, what is lost is replaced by zeros, so that everything after it keeps its position. The target must not
     exist.
     """
-    return _native.recover(source, os.fspath(target), fill, threads())
+    with NewFile(target, replace=False) as new:
+        return _native.recover(source, new.path, fill, threads())

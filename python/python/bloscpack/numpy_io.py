@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import builtins
 import contextlib
 import io
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from . import _native, _urls, files
 from ._buffers import into_array, of_bytes, threads
 from ._deprecated import deprecated
+from ._new_file import NewFile
 from .abstract_io import CompressedSink, CompressedSource, PlainSink, PlainSource, pack, unpack
 from .args import BloscArgs, BloscpackArgs, MetadataArgs, calculate_nchunks
 from .constants import MAX_TYPESIZE
@@ -152,9 +152,9 @@ def _pack_to(
     ndarray = np.asanyarray(ndarray)
     blosc_args = _blosc_args_for(ndarray, blosc_args)
     if not ndarray.nbytes or not _is_quick(True, bloscpack_args, metadata_args):
-        with contextlib.nullcontext(target) if isinstance(target, io.BytesIO) else builtins.open(target, "w+b") as fp:
-            sink = CompressedFPSink(fp)
-            pack_ndarray(ndarray, sink, chunk_size, blosc_args, bloscpack_args, metadata_args)
+        with contextlib.ExitStack() as stack:
+            fp = target if isinstance(target, io.BytesIO) else stack.enter_context(stack.enter_context(NewFile(target)).open())
+            pack_ndarray(ndarray, CompressedFPSink(fp), chunk_size, blosc_args, bloscpack_args, metadata_args)
         return
     chunking = calculate_nchunks(ndarray.nbytes, DEFAULT_CHUNK_SIZE if chunk_size is None else chunk_size)
     _check_chunk_size(chunking[1], ndarray.itemsize)
@@ -170,7 +170,7 @@ def pack_ndarray_to_file(
     bloscpack_args: BloscpackArgs | None = None,
     metadata_args: MetadataArgs | None = None,
 ) -> None:
-    """Compresses an array into a file. The typesize is always that of its elements."""
+    """Compresses an array into a file, which appears when it is complete. The typesize is always that of its elements."""
     _pack_to(ndarray, filename, chunk_size, blosc_args, bloscpack_args, metadata_args)
 
 

@@ -21,7 +21,8 @@ from typing import Any, BinaryIO, overload
 from . import _native
 from ._buffers import threads
 from ._options import options
-from .files import CACHE, Path, Source, _can_seek, _is_path, _readable
+from .errors import UsageError
+from .files import CACHE, Output, Path, Source, _is_path
 
 
 class Records(Sequence[bytes]):
@@ -68,17 +69,24 @@ class Records(Sequence[bytes]):
 class RecordWriter:
     """Writes records to a path or a file object; `close`, or the end of a ``with`` block, completes the file.
 
+    A file at a path appears then: until then, and after an exception, the path leads to what it led to before.
+
     ``packed=BYTES`` packs small records into chunks of this size. The other options are those of `Writer`.
     """
 
     def __init__(self, target: Path | BinaryIO, **given: Any) -> None:
-        self._own = _builtin_open(target) if _is_path(target) else None  # type: ignore[arg-type]
-        file = self._own or target
-        self._sink: Any = _native.RecordSink(file, _can_seek(file) and _readable(file), options(**given))
+        self._output: Output | None = None
+        self.name = os.fspath(target) if _is_path(target) else getattr(target, "name", None)  # type: ignore[arg-type]
+        self._output = Output(_native.RecordSink, target, given)
+
+    def _open(self) -> Any:
+        if self._output is None:
+            raise UsageError("write to a closed RecordWriter: a file is complete once it is closed; append_records adds to it")
+        return self._output.native
 
     def push(self, record: bytes | bytearray | memoryview) -> None:
         """Writes a record."""
-        self._sink.push(record if isinstance(record, (bytes, bytearray)) else bytes(record))
+        self._open().push(record if isinstance(record, (bytes, bytearray)) else bytes(record))
 
     def extend(self, records: Iterable[bytes]) -> None:
         """Writes records."""
@@ -87,15 +95,19 @@ class RecordWriter:
 
     def flush(self) -> None:
         """Writes what is waiting."""
-        self._sink.flush()
+        self._open().flush()
 
     def close(self) -> None:
         """Completes the file."""
-        sink, self._sink = self._sink, None
-        if sink is not None:
-            sink.finish()
-        if self._own:
-            self._own.close()
+        output, self._output = self._output, None
+        if output is not None:
+            output.finish()
+
+    def abandon(self) -> None:
+        """Closes without the file: its path leads to what it led to before. A file object is left unfinished."""
+        output, self._output = self._output, None
+        if output is not None:
+            output.abandon()
 
     def __enter__(self) -> RecordWriter:
         return self
@@ -103,14 +115,16 @@ class RecordWriter:
     def __exit__(self, kind: Any, *_: Any) -> None:
         if kind is None:
             self.close()
-        elif self._own:
-            self._own.close()
+        else:
+            self.abandon()
 
+    def __del__(self) -> None:
+        if self._output is not None:
+            self._output.collected(self)
 
-def _builtin_open(path: Path) -> BinaryIO:
-    import builtins
-
-    return builtins.open(path, "w+b")
+    def __repr__(self) -> str:
+        state = "closed" if self._output is None else "open"
+        return f"<bloscpack.RecordWriter {self.name!r}, {state}>"
 
 
 def open_records(source: Source, **given: Any) -> Records:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import weakref
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -15,9 +16,9 @@ from .._boxes import box_of
 from .._buffers import into_array, of_array
 from ..arrays import dtype_of
 from .attrs import attrs
-from .convert import human_readable_size, make_place, quantized, to_rows
+from .convert import check_copy, human_readable_size, in_place, quantized, to_rows
 from .params import cparams as Cparams
-from .storage import COLLECTED, ArrayStorage, ColumnStorage
+from .storage import COLLECTED, ArrayStorage, ColumnStorage, all_or_nothing
 
 _ndarray = np.ndarray
 
@@ -45,6 +46,7 @@ class carray:
         rootdir: str | None = None,
         safe: bool = True,
         mode: str = "a",
+        _flush: bool = True,
     ) -> None:
         if mode not in ("r", "w", "a"):
             raise ValueError(f"mode should be 'r', 'w' or 'a', not {mode!r}")
@@ -53,7 +55,7 @@ class carray:
         self.safe = safe
         self._iterator: Iterator[Any] | None = None
         if array is not None:
-            self._create(array, cparams, dtype, dflt, expectedlen, chunklen, rootdir)
+            self._create(array, cparams, dtype, dflt, expectedlen, chunklen, rootdir, _flush)
         elif rootdir is None:
             raise ValueError("you need to pass an array or a rootdir, or both")
         else:
@@ -96,6 +98,7 @@ class carray:
         expectedlen: int | None,
         chunklen: int | None,
         rootdir: str | None,
+        flush: bool,
     ) -> None:
         if cparams is not None and not isinstance(cparams, Cparams):
             raise ValueError(f"`cparams` must be a cparams, not {type(cparams).__name__}")
@@ -111,13 +114,15 @@ class carray:
             array = array.reshape((0, *row))
         self._mode = self._mode if rootdir is None else self._mode
         options = array_options(array.dtype, row, cparams, dflt, expectedlen or len(array), chunklen)
-        if rootdir is not None:
-            make_place(rootdir, self._mode)
-        self._open(ArrayStorage.created(rootdir, options), cparams or Cparams())
-        self._dflt = np.frombuffer(options["default"], self._base).reshape(())
-        if len(array):
-            self.append(array)
-        self.flush()
+        if rootdir is None:
+            storage = ArrayStorage.created(None, options)
+        else:
+            storage = in_place(rootdir, self._mode, lambda replace: ArrayStorage.created(rootdir, options, replace))
+        with all_or_nothing(storage, storage.flush if flush else None):
+            self._open(storage, cparams or Cparams())
+            self._dflt = np.frombuffer(options["default"], self._base).reshape(())
+            if len(array):
+                self.append(array)
 
     # What it is.
 
@@ -402,6 +407,7 @@ class carray:
             self._own_rows += len(rows)
         elif isinstance(storage, ArrayStorage) and storage.room > 1 and not self._cparams.quantize:
             self._waiting, self._room = storage.waiting, storage.room
+            storage.collector = weakref.ref(self)
 
     def trim(self, nitems: int) -> None:
         """Removes the last ``nitems`` rows."""
@@ -462,22 +468,18 @@ class carray:
         if self.rootdir is None:
             return carray(self[:].reshape(shape), cparams=self._cparams)
         self._check_mode()
-        new = f"{self.rootdir}.reshaped"
-        carray(self[:].reshape(shape), cparams=self._cparams, dflt=self._dflt, rootdir=new, mode="w")
-        self.flush()
-        shutil.rmtree(self.rootdir)
-        os.rename(new, self.rootdir)
-        return carray(rootdir=self.rootdir)
+        return carray(self[:].reshape(shape), cparams=self._cparams, dflt=self._dflt, rootdir=self.rootdir, mode="w")
 
     def copy(self, **kwargs: Any) -> carray:
         """A copy, in memory or, with ``rootdir``, in a directory, with these parameters or the defaults."""
         kwargs.setdefault("expectedlen", self._rows)
         if kwargs.get("rootdir") is not None:
+            check_copy(self.rootdir, kwargs["rootdir"])
             kwargs.setdefault("mode", "w")
-        copied = carray(self._read(0, 0), dtype=np.dtype((self._base, self._row)), dflt=self._dflt, **kwargs)
-        for block in self._blocks(0, self._rows):
-            copied.append(block)
-        copied.flush()
+        copied = carray(self._read(0, 0), dtype=np.dtype((self._base, self._row)), dflt=self._dflt, _flush=False, **kwargs)
+        with all_or_nothing(copied._storage, copied.flush):
+            for block in self._blocks(0, self._rows):
+                copied.append(block)
         return copied
 
     def view(self) -> carray:

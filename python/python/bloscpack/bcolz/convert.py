@@ -5,10 +5,16 @@ from __future__ import annotations
 import os
 import pathlib
 import shutil
-from typing import Any
+import tempfile
+import warnings
+from collections.abc import Callable
+from errno import ENOTDIR
+from typing import Any, TypeVar
 
 import numpy as np
 
+from .. import _native
+from ..errors import UsageError
 from .storage import forget_place
 
 
@@ -32,17 +38,46 @@ def exists(path: str) -> bool:
     return os.path.exists(path) or any(parent.is_file() for parent in pathlib.Path(path).parents)
 
 
-def make_place(rootdir: str, mode: str) -> None:
-    """Makes room for a new directory: removes what is there if the mode is ``w``."""
+def check_copy(rootdir: str | None, to: str) -> None:
+    """Refuses to copy a directory to its own place."""
+    if rootdir is not None and os.path.realpath(rootdir) == os.path.realpath(to):
+        raise OSError(f"a copy cannot take the place of what it is copied from: {os.fspath(to)!r}")
+
+
+_Made = TypeVar("_Made")
+
+
+def in_place(rootdir: str, mode: str, make: Callable[[bool], _Made]) -> _Made:
+    """Makes a dataset in a directory; ``make`` is told whether it replaces one.
+
+    In the mode ``w`` it replaces what is there: a dataset stays until the first flush of the new one, and another directory
+    until the new one is made. Old programs chose any name, so that one of a file is a warning.
+    """
+    if (ending := _native.ending(rootdir)) is not None:
+        warnings.warn(f"the name of {rootdir!r} is that of {ending}, but it becomes a directory of bcolz", stacklevel=4)
     if not os.path.lexists(rootdir):
-        return
+        return make(False)
     if mode != "w":
         raise OSError(f"{rootdir!r} exists, and the mode is {mode!r}: the mode 'w' replaces it, open() opens it")
+    if not os.path.isdir(rootdir):
+        raise NotADirectoryError(ENOTDIR, "this is a file, which no array or table replaces", rootdir)
     forget_place(rootdir)
-    if os.path.isdir(rootdir) and not os.path.islink(rootdir):
-        shutil.rmtree(rootdir)
-    else:
-        os.remove(rootdir)
+    try:
+        return make(True)
+    except (FileExistsError, UsageError):
+        # It is no dataset, or a damaged one.
+        kept = tempfile.mkdtemp(prefix=".blpk-old-", dir=os.path.dirname(os.path.abspath(rootdir)))
+    old = os.path.join(kept, "old")
+    os.rename(rootdir, old)
+    try:
+        made = make(False)
+    except BaseException:
+        shutil.rmtree(rootdir, ignore_errors=True)
+        os.rename(old, rootdir)
+        os.rmdir(kept)
+        raise
+    shutil.rmtree(kept)
+    return made
 
 
 def to_rows(value: Any, dtype: np.dtype[Any] | None, row_shape: tuple[int, ...] | None = None) -> np.ndarray:

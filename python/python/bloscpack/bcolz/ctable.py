@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections import namedtuple
@@ -14,13 +15,14 @@ import numpy as np
 
 from .. import _pictures
 from .._buffers import of_array
+from .._new_file import NewFile
 from .attrs import attrs
 from .carray import _positions, _text, array_options, carray
 from .convert import exists as is_there
-from .convert import human_readable_size, make_place, quantized, to_rows
+from .convert import check_copy, human_readable_size, in_place, quantized, to_rows
 from .evaluate import caller, evaluate, names_in
 from .params import cparams as Cparams
-from .storage import ColumnStorage, TableStorage
+from .storage import ColumnStorage, TableStorage, all_or_nothing
 
 _NROW = "nrow__"
 
@@ -155,16 +157,14 @@ class ctable:
             self.cols._cols = dict(zip(names, made))
             self.len = len(made[0]) if made else 0
             return
-        make_place(self.rootdir, self.mode)
-        options = [(name, _options(column, kwargs)) for name, column in zip(names, made)]
-        self._table = TableStorage.created(self.rootdir, options)
+        rootdir, options = self.rootdir, [(name, _options(column, kwargs)) for name, column in zip(names, made)]
+        self._table = in_place(rootdir, self.mode, lambda replace: TableStorage.created(rootdir, options, replace))
         self._table.mode = self.mode
-        self._load()
-        for name, column in zip(names, made):
-            self.cols[name]._cparams = kwargs.get("cparams") or column.cparams
-        self._append_blocks(made)
-        if self.auto_flush:
-            self.flush()
+        with all_or_nothing(self._table, self.flush if self.auto_flush else None):
+            self._load()
+            for name, column in zip(names, made):
+                self.cols[name]._cparams = kwargs.get("cparams") or column.cparams
+            self._append_blocks(made)
 
     def _append_blocks(self, columns: list[Any]) -> None:
         """Appends columns, in blocks."""
@@ -366,6 +366,7 @@ class ctable:
         kwargs.setdefault("expectedlen", self.len)
         rootdir = kwargs.pop("rootdir", None)
         if rootdir is not None:
+            check_copy(self.rootdir, rootdir)
             columns = [self.cols[name] for name in self.names]
             kwargs.setdefault("cparams", self.cparams)
             return ctable(columns, list(self.names), rootdir=rootdir, mode=kwargs.pop("mode", "w"), **kwargs)
@@ -641,7 +642,9 @@ class ctable:
             complevel=min(params.clevel, 9), shuffle=bool(params.shuffle), complib="blosc:" + (cname or params.cname)
         )
         where, _, name = nodepath.rpartition("/")
-        with tables.open_file(filepath, mode=mode) as file:
+        with contextlib.ExitStack() as stack:
+            new = stack.enter_context(NewFile(filepath, lock=False)) if mode == "w" else None
+            file = stack.enter_context(tables.open_file(filepath if new is None else new.path, mode=mode))
             node = file.create_table(
                 where or "/", name, self.dtype, filters=filters, expectedrows=len(self), createparents=True
             )
@@ -661,16 +664,13 @@ class ctable:
             if not isinstance(node, tables.Table):
                 raise ValueError(f"{nodepath!r} is not a table of PyTables, but of the class {type(node).__name__}")
             kwargs.setdefault("expectedlen", node.nrows)
-            made = ctable(node[:0], **kwargs)
-            flushes, made.auto_flush = made.auto_flush, False
-            step = max((64 << 20) // max(node.dtype.itemsize, 1), 1)
-            for at in range(0, node.nrows, step):
-                made.append(node[at : at + step])
+            with filled(ctable, node[:0], kwargs) as made:
+                step = max((64 << 20) // max(node.dtype.itemsize, 1), 1)
+                for at in range(0, node.nrows, step):
+                    made.append(node[at : at + step])
             for key in node.attrs._f_list("user"):
                 value = node.attrs[key]
                 made.attrs[key] = value.tolist() if isinstance(value, (np.generic, np.ndarray)) else value
-            made.auto_flush = flushes
-            made.flush()
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -701,6 +701,21 @@ class ctable:
 
     def _repr_html_(self) -> str:
         return _pictures.table(self)
+
+
+@contextlib.contextmanager
+def filled(make: Any, empty: np.ndarray, kwargs: dict[str, Any]) -> Iterator[Any]:
+    """A new array or table, which is filled in this block, and permanent after it, with all rows or not at all."""
+    if make is carray:
+        array = carray(empty, _flush=False, **kwargs)
+        with all_or_nothing(array._storage, array.flush):
+            yield array
+        return
+    flushes = kwargs.get("auto_flush", True) and kwargs.get("rootdir") is not None
+    made = ctable(empty, **{**kwargs, "auto_flush": False})
+    with contextlib.nullcontext() if made._table is None else all_or_nothing(made._table, made.flush):
+        yield made
+    made.auto_flush = flushes
 
 
 def _build(columns: Any, names: Any, rootdir: str | None) -> ctable:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import operator
 import sys
 import warnings
@@ -194,22 +195,24 @@ def _in_blocks(
     kwargs: dict[str, Any],
 ) -> Any:
     from .carray import carray
+    from .storage import all_or_nothing
 
     result: Any = None
-    for at in range(0, max(total, 1), blen):
-        block = {name: np.asarray(column[at : at + blen]) for name, column in columns.items()}
-        value = compute(expression, {**found, **block}, vm)
-        if value.ndim < max(column.ndim for column in block.values()):
-            result = value if result is None else result + value
-        elif flavor == "numpy":
-            result = [value] if result is None else [*result, value]
-        elif result is None:
-            expected = kwargs.pop("expectedlen", total)
-            result = carray(value, expectedlen=expected, **kwargs)
-        else:
-            result.append(value)
-    if isinstance(result, carray):
-        result.flush()
+    with contextlib.ExitStack() as whole:
+        for at in range(0, max(total, 1), blen):
+            block = {name: np.asarray(column[at : at + blen]) for name, column in columns.items()}
+            value = compute(expression, {**found, **block}, vm)
+            if value.ndim < max(column.ndim for column in block.values()):
+                result = value if result is None else result + value
+            elif flavor == "numpy":
+                result = [value] if result is None else [*result, value]
+            elif result is None:
+                expected = kwargs.pop("expectedlen", total)
+                result = carray(value, expectedlen=expected, _flush=False, **kwargs)
+                # The rest is added to it, and all of it is flushed, or nothing.
+                whole.enter_context(all_or_nothing(result._storage, result.flush))
+            else:
+                result.append(value)
     if isinstance(result, list):
         return np.concatenate(result)
     return result[()] if isinstance(result, np.ndarray) and not result.ndim else result

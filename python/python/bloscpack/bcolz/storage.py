@@ -2,37 +2,80 @@
 
 Old programs open a directory several times, for appending, too. So nothing is locked before the first change, and nothing
 after a flush.
+
+What is changed and not flushed belongs to the process that changed it: a child that it forks has no part in it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import sys
 import threading
 import weakref
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import _native
 from .._buffers import Bytes, of_bytes, threads
+from ..errors import UsageError
 
 #: The bytes of single rows that are collected before they are appended.
 COLLECTED = 1 << 16
 
-_changed: weakref.WeakSet[Any] = weakref.WeakSet()
+# Why something cannot be used any more.
+_REPLACED = "was removed or replaced: open it again"
+_INHERITED = "had changes that were not flushed when this process was forked: flush them before, or open it again here"
+
+# A plain set, which other threads may change while it is copied.
+_open: set[weakref.ref[Storage]] = set()
+
+
+def _all() -> Iterator[Storage]:
+    """Everything that is open."""
+    return (storage for reference in list(_open) if (storage := reference()) is not None)
 
 
 def flush_all() -> None:
     """Writes the changes of everything that is still open; called when the interpreter ends."""
-    for storage in list(_changed):
+    for storage in _all():
         storage.flush()
 
 
 def forget_place(rootdir: str) -> None:
-    """Forgets the changes of what is in a directory that is removed."""
+    """Forgets the changes of what is in a directory that is removed or replaced."""
     place = os.path.realpath(rootdir)
-    for storage in list(_changed):
-        if os.path.realpath(storage.rootdir) == place:
+    for storage in _all():
+        # Elsewhere, readers do not keep the old content, and hold up the writer.
+        is_in_the_way = storage.has_changes or sys.platform != "linux"
+        if is_in_the_way and storage.rootdir is not None and os.path.realpath(storage.rootdir) == place:
             storage.forget()
+
+
+def _leave_to_parent() -> None:
+    """Leaves to the parent, in a child that was just forked, what the parent has changed and not flushed."""
+    for storage in _all():
+        # Another thread of the parent may hold it, and there is none in the child.
+        storage.lock = threading.RLock()
+        if storage.has_changes:
+            storage.forget(_INHERITED)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_to_parent)
+
+
+@contextlib.contextmanager
+def all_or_nothing(storage: Any, flush: Callable[[], None] | None) -> Iterator[None]:
+    """Flushes what is changed in this block, all of it, or forgets it after an exception."""
+    try:
+        yield
+        if flush is not None:
+            flush()
+    except BaseException:
+        storage.forget()
+        raise
 
 
 class Storage:
@@ -47,6 +90,9 @@ class Storage:
         self._writable = rootdir is None or native is not None
         self.rootdir = rootdir
         self.mode = mode
+        # Why nothing of it can be used any more.
+        self._gone: str | None = None
+        _open.add(weakref.ref(self, _open.discard))
 
     @classmethod
     def opened(cls, rootdir: str, mode: str) -> Any:
@@ -57,6 +103,8 @@ class Storage:
 
     def _reopen(self, writable: bool) -> None:
         """Opens the directory again. It is closed before, since a reader would hold up the writer."""
+        if self._gone is not None:
+            raise UsageError(f"{self.rootdir!r} {self._gone}")
         self._native = None
         self._writable = False
         self._native = self.kind.open(self.rootdir, writable, threads())
@@ -81,7 +129,6 @@ class Storage:
             raise OSError("cannot modify data because mode is 'r'")
         if not self._writable:
             self._reopen(True)
-            _changed.add(self)
         return self._native
 
     def change(self, name: str, *arguments: Any) -> Any:
@@ -92,18 +139,24 @@ class Storage:
     def flush(self) -> None:
         """Makes changes permanent, and unlocks the directory."""
         with self.lock:
-            _changed.discard(self)
             if self.rootdir is not None and self._writable:
                 self._native.flush()
                 self._reopen(False)
 
-    def forget(self) -> None:
-        """Writes nothing any more, since the directory is removed."""
-        _changed.discard(self)
-        self._writable = False
+    @property
+    def has_changes(self) -> bool:
+        """Whether there may be changes of the directory that were not flushed."""
+        return self.rootdir is not None and self._writable and self._native is not None
+
+    def forget(self, why: str = _REPLACED) -> None:
+        """Forgets all changes, and lets the directory go."""
+        if self.rootdir is not None:
+            self._gone = why
+            self._writable = False
+            self._native = None
 
     def __del__(self) -> None:
-        if getattr(self, "_writable", False) and self.rootdir is not None and self._native is not None:
+        if getattr(self, "_native", None) is not None and self.has_changes:
             self._native.flush()
 
 
@@ -111,7 +164,7 @@ class ArrayStorage(Storage):
     """An array of its own.
 
     Since a call of the native half takes longer than to copy a row, `carray.append` puts the bytes of short rows into
-    `waiting`, without a lock, and calls `settle` when there are `room` of them.
+    `waiting`, without a lock, and calls `settle` when there are `room` of them. `collector` is the array that does so.
     """
 
     kind = _native.Array
@@ -119,6 +172,7 @@ class ArrayStorage(Storage):
     def __init__(self, native: Any, rootdir: str | None, mode: str) -> None:
         super().__init__(native, rootdir, mode)
         self.waiting: list[bytes] = []
+        self.collector: Callable[[], Any] = lambda: None
         self._rows = 0
         self._row_bytes = 1
 
@@ -164,9 +218,16 @@ class ArrayStorage(Storage):
             self.settle()
             super().flush()
 
-    def forget(self) -> None:
+    @property
+    def has_changes(self) -> bool:
+        return super().has_changes or (self.rootdir is not None and bool(self.waiting))
+
+    def forget(self, why: str = _REPLACED) -> None:
+        super().forget(why)
         self.waiting.clear()
-        super().forget()
+        collector = self.collector()
+        if collector is not None:
+            collector._waiting = None
 
     def __del__(self) -> None:
         if getattr(self, "waiting", None):
@@ -174,12 +235,9 @@ class ArrayStorage(Storage):
         super().__del__()
 
     @classmethod
-    def created(cls, rootdir: str | None, options: dict[str, Any]) -> ArrayStorage:
-        """A new one, without rows."""
-        storage = cls(_native.Array.create(rootdir, options, False, threads()), rootdir, "w")
-        if rootdir is not None:
-            _changed.add(storage)
-        return storage
+    def created(cls, rootdir: str | None, options: dict[str, Any], replace: bool = False) -> ArrayStorage:
+        """A new one, without rows. A dataset that it replaces is there until the first flush."""
+        return cls(_native.Array.create(rootdir, options, replace, threads()), rootdir, "w")
 
     def facts(self) -> dict[str, Any]:
         return self.reader.facts()
@@ -217,11 +275,9 @@ class TableStorage(Storage):
     rows = 0
 
     @classmethod
-    def created(cls, rootdir: str, columns: list[tuple[str, dict[str, Any]]]) -> TableStorage:
-        """A new one, without rows."""
-        storage = cls(_native.Table.create(rootdir, columns, False, threads()), rootdir, "w")
-        _changed.add(storage)
-        return storage
+    def created(cls, rootdir: str, columns: list[tuple[str, dict[str, Any]]], replace: bool) -> TableStorage:
+        """A new one, without rows. A dataset that it replaces is there until the first flush."""
+        return cls(_native.Table.create(rootdir, columns, replace, threads()), rootdir, "w")
 
     def attributes(self) -> dict[str, Any]:
         return json.loads(self.reader.attributes(None))
@@ -271,7 +327,7 @@ class ColumnStorage:
     def resize(self, rows: int) -> None:
         raise TypeError("a column has as many rows as its table: resize the table")
 
-    def forget(self) -> None:
+    def forget(self, why: str = "") -> None:
         """Does nothing: the table is written."""
 
     def flush(self) -> None:

@@ -16,7 +16,7 @@ from .._options import COMPRESSORS
 from ..errors import Error
 from ..version import __version__
 from .carray import carray
-from .ctable import ctable
+from .ctable import ctable, filled
 from .params import numexpr_here
 
 
@@ -47,13 +47,9 @@ def fromiter(iterable: Iterable[Any], dtype: Any, count: int, **kwargs: Any) -> 
     if count != -1:
         values = islice(values, count)
     kwargs.setdefault("expectedlen", max(count, 0) or getattr(iterable, "__length_hint__", lambda: 0)() or 1000)
-    make: Any = ctable if dtype.names else carray
-    made = make(np.empty(0, dtype), **kwargs)
-    flushes, made.auto_flush = getattr(made, "auto_flush", False), False
-    while len(block := np.fromiter(islice(values, 1 << 16), dtype)):
-        made.append(block)
-    made.auto_flush = flushes
-    made.flush()
+    with filled(ctable if dtype.names else carray, np.empty(0, dtype), kwargs) as made:
+        while len(block := np.fromiter(islice(values, 1 << 16), dtype)):
+            made.append(block)
     return made
 
 
@@ -63,12 +59,10 @@ def fill(shape: Any, dflt: Any = None, dtype: Any = float, **kwargs: Any) -> car
     dtype = np.dtype(dtype)
     length, row = shape[0], shape[1:] + dtype.shape
     kwargs.setdefault("expectedlen", length)
-    if dtype.names and not row:
-        made: Any = ctable(np.empty(0, dtype), **kwargs)
-    else:
-        made = carray(np.empty((0, *row), dtype.base), dflt=dflt, **kwargs)
-    made.resize(length)
-    made.flush()
+    is_table = bool(dtype.names) and not row
+    empty = np.empty(0, dtype) if is_table else np.empty((0, *row), dtype.base)
+    with filled(ctable if is_table else carray, empty, kwargs if is_table else {**kwargs, "dflt": dflt}) as made:
+        made.resize(length)
     return made
 
 
@@ -104,11 +98,10 @@ def arange(start: Any = None, stop: Any = None, step: Any = None, dtype: Any = N
         raise ValueError("arange does not support ctables")
     count = max(-int(-(stop - start) // step), 0)
     kwargs.setdefault("expectedlen", count)
-    made = carray(np.empty(0, dtype), **kwargs)
-    for at in range(0, count, 1 << 20):
-        block = np.arange(at, min(at + (1 << 20), count))
-        made.append((start + block * step).astype(dtype))
-    made.flush()
+    with filled(carray, np.empty(0, dtype), kwargs) as made:
+        for at in range(0, count, 1 << 20):
+            block = np.arange(at, min(at + (1 << 20), count))
+            made.append((start + block * step).astype(dtype))
     return made
 
 
