@@ -22,10 +22,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use golden::{Random, sensor};
 use testkit::golden;
+use testkit::stopwatch::HANG;
 
 const THREADS: [usize; 6] = [1, 2, 3, 7, 16, 64];
 
@@ -54,10 +55,7 @@ fn pipeline_threads() -> usize {
 fn assert_no_threads() {
     let begun = Instant::now();
     while pipeline_threads() > 0 {
-        assert!(
-            begun.elapsed() < Duration::from_secs(20),
-            "a thread is left"
-        );
+        assert!(begun.elapsed() < HANG, "a thread is left");
         std::thread::yield_now();
     }
 }

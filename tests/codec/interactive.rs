@@ -18,7 +18,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Only bytes that do not arrive take so long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = testkit::stopwatch::HANG;
 
 /// One end of a connection, once to read and once to write.
 type End = (Box<dyn Read + Send>, Box<dyn Write + Send>);

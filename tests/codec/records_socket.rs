@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Only a record that does not arrive takes so long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = testkit::stopwatch::HANG;
 
 fn pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -18,6 +18,7 @@ use std::io::{ErrorKind as Io, Read, Write};
 use std::net::Shutdown;
 use std::thread;
 use std::time::{Duration, Instant};
+use testkit::stopwatch::HANG;
 use wire::Wire;
 
 /// Numbers that look random, the same each time.
@@ -149,7 +150,7 @@ fn none_left(before: usize, what: &str) {
     let begun = Instant::now();
     while threads() > before {
         assert!(
-            begun.elapsed() < Duration::from_secs(10),
+            begun.elapsed() < HANG,
             "{what}: {} threads are left",
             threads() - before
         );

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 /// Only what hangs takes so long.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = testkit::stopwatch::HANG;
 
 #[derive(Debug)]
 pub enum Wire {

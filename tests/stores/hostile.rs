@@ -1,7 +1,8 @@
 use super::{bytes, exported, opened};
 use bloscpack::exchange::Format;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
+use testkit::stopwatch::HANG;
 
 /// The outcome of reading a changed store.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,7 +38,7 @@ fn outcome(bytes: Vec<u8>, sound: &str) -> Outcome {
         Ok(found) if found == sound => Outcome::Same,
         Ok(_) => Outcome::Changed,
     };
-    assert!(begun.elapsed() < Duration::from_secs(60), "too long");
+    assert!(begun.elapsed() < HANG, "too long");
     outcome
 }
 

@@ -19,8 +19,8 @@
     reason = "a test fails by panicking"
 )]
 
+use crate::stopwatch::HANG;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 mod canary;
 mod links;
@@ -107,12 +107,11 @@ impl Expected {
     }
 }
 
-/// Runs what must not hang, with ten seconds for what takes less than one; and on a small stack,
-/// which is that of a thread.
+/// Runs what must not hang, on the small stack of a thread.
 pub fn hurried<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || done.send(work()));
-    match result.recv_timeout(Duration::from_secs(10)) {
+    match result.recv_timeout(HANG) {
         Ok(result) => result,
         Err(std::sync::mpsc::RecvTimeoutError::Timeout) => panic!("{name}: hangs"),
         Err(_) => std::panic::resume_unwind(thread.join().map(|_| ()).unwrap_err()),

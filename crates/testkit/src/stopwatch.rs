@@ -1,6 +1,9 @@
-//! The time that work takes.
+//! The time that work takes, and bounds on it that a busy machine does not reach.
 
 use std::time::{Duration, Instant};
+
+/// Longer than any machine delays a test: what takes longer hangs.
+pub const HANG: Duration = Duration::from_secs(300);
 
 /// Time that this thread has worked, whatever else the machine does.
 pub struct Stopwatch(Instant, Option<u64>);
@@ -26,4 +29,22 @@ impl Stopwatch {
         let slowdown = std::env::var("BLOSCPACK_SLOWDOWN").ok();
         elapsed / slowdown.and_then(|text| text.parse().ok()).unwrap_or(1)
     }
+}
+
+/// Whether work grows with its size, and not with the square of it: eight times as much takes far less than 64 times as long.
+///
+/// `work` is given the factor, 1 or 8. The shortest of several times counts, since other programs only make them longer.
+pub fn grows_evenly(mut work: impl FnMut(usize)) -> bool {
+    let (mut small, mut large) = (Duration::MAX, Duration::MAX);
+    let mut time = |factor, shortest: &mut Duration| {
+        let begun = Stopwatch::start();
+        work(factor);
+        *shortest = begun.elapsed().min(*shortest);
+    };
+    time(1, &mut small);
+    (0..5).any(|_| {
+        time(1, &mut small);
+        time(8, &mut large);
+        large < small * 24
+    })
 }

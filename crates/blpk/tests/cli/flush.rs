@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::support::{BLPK, Folder, fields, noise, ramp};
 
 /// Only bytes that do not arrive take so long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = testkit::stopwatch::HANG;
 
 fn tcp() -> (OwnedFd, OwnedFd) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

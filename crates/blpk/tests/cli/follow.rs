@@ -7,6 +7,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use testkit::stopwatch::HANG;
+
 use bloscpack::edit::{Editor, RecordEditor};
 use bloscpack::storage::{Disk, JournaledFile};
 
@@ -44,7 +46,7 @@ impl Follower {
     #[track_caller]
     fn prints(&mut self, expected: impl AsRef<[u8]>) {
         let expected = expected.as_ref();
-        let deadline = Instant::now() + Duration::from_secs(30);
+        let deadline = Instant::now() + HANG;
         while self.printed.len() < expected.len() {
             let left = deadline.saturating_duration_since(Instant::now());
             match self.pieces.recv_timeout(left) {

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use testkit::stopwatch::HANG;
+
 use crate::hostile_dirs::{Expected, some};
 use crate::support::{BLPK, Folder};
 
@@ -23,7 +25,7 @@ fn status(words: &[&str], root: &Path) -> i32 {
         if let Some(status) = child.try_wait().unwrap() {
             return status.code().unwrap_or(-1);
         }
-        if begun.elapsed() > Duration::from_secs(20) {
+        if begun.elapsed() > HANG {
             child.kill().unwrap();
             return -2;
         }

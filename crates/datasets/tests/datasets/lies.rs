@@ -4,13 +4,13 @@ use crate::counting::peak_of;
 use bloscpack_datasets::{CArray, CTable, DatasetLayout, DatasetOptions};
 use bloscpack_error::{Category, Result};
 use bloscpack_storage::{Key, Memory, Store};
-use std::time::Duration;
+use testkit::stopwatch::HANG;
 
-/// Runs what must not hang, with ten seconds for what takes far less than one.
+/// Runs what must not hang.
 fn hurried<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = std::sync::mpsc::channel();
     std::thread::spawn(move || done.send(work()));
-    result.recv_timeout(Duration::from_secs(10)).unwrap()
+    result.recv_timeout(HANG).unwrap()
 }
 
 /// A chunk that is a copy of so many bytes.

@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+use testkit::stopwatch::HANG;
 
 const NAME: &str = "data";
 /// Numbers in a block that is patched, and bytes of it.
@@ -24,7 +25,7 @@ fn content(commits: u64) -> Vec<u8> {
 
 /// Commits each of these numbers, by one writer.
 fn write<F: Folder + Clone>(folder: &F, numbers: Range<u64>, commits: &AtomicU64) -> Result<()> {
-    let timeout = LockTimeout::new(Duration::from_secs(30));
+    let timeout = LockTimeout::new(HANG);
     let mut file = JournaledFile::open(folder.clone(), NAME.as_ref(), &timeout)?;
     for number in numbers {
         let new = content(number);
@@ -101,8 +102,9 @@ where
             });
         }
         let begun = Instant::now();
-        let mut number = 1;
-        while begun.elapsed() < time {
+        let mut number: u64 = 1;
+        let is_enough = |number| number > 6 && opened.load(Ordering::Relaxed) > 5;
+        while begun.elapsed() < time || (!is_enough(number) && begun.elapsed() < HANG) {
             let end = number + 1 + (number / 7) % 20;
             write(folder, number..end, &commits).unwrap();
             number = end;
@@ -249,8 +251,8 @@ fn what_another_program_writes_is_noticed_by_older_snapshots_alone() {
     assert_eq!(read(&new).unwrap(), b"the odd content");
 }
 
-#[test]
-fn writers_have_the_file_in_the_order_in_which_they_come() {
+/// The order in which eight writers have the file that come one after the other, unless the machine delays one of them.
+fn order_of_writers() -> Vec<u64> {
     let folder = Memory::from([(NAME, content(0))]);
     let order = Mutex::new(Vec::new());
     let first = open(&folder);
@@ -260,7 +262,7 @@ fn writers_have_the_file_in_the_order_in_which_they_come() {
             scope.spawn(move || {
                 // Far more than the pause between two attempts.
                 thread::sleep(Duration::from_millis(40 * number));
-                let timeout = LockTimeout::new(Duration::from_secs(30));
+                let timeout = LockTimeout::new(HANG);
                 let writer = JournaledFile::open(folder.clone(), NAME.as_ref(), &timeout).unwrap();
                 order.lock().unwrap().push(number);
                 thread::sleep(Duration::from_millis(5));
@@ -270,7 +272,17 @@ fn writers_have_the_file_in_the_order_in_which_they_come() {
         thread::sleep(Duration::from_millis(400));
         drop(first);
     });
-    assert_eq!(order.into_inner().unwrap(), Vec::from_iter(0..8));
+    order.into_inner().unwrap()
+}
+
+#[test]
+fn writers_have_the_file_in_the_order_in_which_they_come() {
+    // On a busy machine a thread may come late.
+    let orders: Vec<_> = (0..10)
+        .map(|_| order_of_writers())
+        .take_while(|order| !order.is_sorted())
+        .collect();
+    assert!(orders.len() < 10, "{orders:?}");
 }
 
 #[test]

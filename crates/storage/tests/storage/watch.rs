@@ -5,8 +5,9 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::thread;
 use std::time::{Duration, Instant};
+use testkit::stopwatch::HANG;
 
-const LONG: Option<Duration> = Some(Duration::from_secs(20));
+const LONG: Option<Duration> = Some(HANG);
 
 /// Reports everything that was done before, so that what comes is new.
 fn settle(watch: &mut FileWatch) {
@@ -78,5 +79,5 @@ fn a_wait_is_stopped() {
     let begun = Instant::now();
     stop.stop();
     assert!(!waiting.join().unwrap());
-    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert!(begun.elapsed() < HANG);
 }

@@ -6,14 +6,13 @@ use bloscpack_frames::{Frame, NdArray};
 use bloscpack_storage::Memory;
 use std::path::Path;
 use std::sync::mpsc;
-use std::time::Duration;
+use testkit::stopwatch::HANG;
 
-/// Returns the result if there is one within some seconds.
+/// Runs what must not hang.
 fn hurried<T: Send + 'static>(act: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, wait) = mpsc::channel();
     std::thread::spawn(move || drop(done.send(act())));
-    wait.recv_timeout(Duration::from_secs(20))
-        .expect("it hangs")
+    wait.recv_timeout(HANG).expect("it hangs")
 }
 
 fn write(store: &Memory, folder: &Path) {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
+use testkit::stopwatch::HANG;
 
 fn key(text: &str) -> Key {
     Key::parse(text).unwrap()
@@ -59,7 +60,7 @@ fn change(store: &JournaledStore, commits: u64) -> Result<()> {
 
 /// Commits each of these numbers, by one writer.
 fn write(store: &Arc<dyn Store>, numbers: Range<u64>, commits: &AtomicU64) -> Result<()> {
-    let timeout = LockTimeout::new(Duration::from_secs(30));
+    let timeout = LockTimeout::new(HANG);
     let writer = JournaledStore::open_with(Arc::clone(store), Access::Write, timeout)?;
     for number in numbers {
         change(&writer, number)?;
@@ -148,8 +149,9 @@ fn together(store: &Arc<dyn Store>, readers: usize, time: Duration) {
             });
         }
         let begun = Instant::now();
-        let mut number = 1;
-        while begun.elapsed() < time {
+        let mut number: u64 = 1;
+        let is_enough = |number| number > 6 && opened.load(Ordering::Relaxed) > 5;
+        while begun.elapsed() < time || (!is_enough(number) && begun.elapsed() < HANG) {
             let end = number + 1 + (number / 7) % 20;
             write(store, number..end, &commits).unwrap();
             number = end;
