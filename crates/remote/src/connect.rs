@@ -39,19 +39,43 @@ pub(crate) fn connect(
 }
 
 /// The error for an option that a store does not have.
-#[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+#[cfg(feature = "client")]
 fn known<K: std::str::FromStr>(store: &'static str, key: &str) -> object_store::Result<K> {
     let key = key.to_ascii_lowercase();
     key.parse()
         .map_err(|_| object_store::Error::UnknownConfigurationKey { store, key })
 }
 
-#[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+#[cfg(feature = "client")]
 fn retry(options: &RemoteOptions) -> object_store::RetryConfig {
     object_store::RetryConfig {
         max_retries: options.retries,
         retry_timeout: options.retry_timeout,
         ..Default::default()
+    }
+}
+
+/// Connects clients that encrypt by ring.
+#[cfg(feature = "client")]
+#[derive(Debug)]
+struct Connector;
+
+#[cfg(feature = "client")]
+impl object_store::client::HttpConnector for Connector {
+    fn connect(
+        &self,
+        options: &object_store::ClientOptions,
+    ) -> object_store::Result<object_store::client::HttpClient> {
+        use object_store::client::ReqwestConnector;
+        // The program may have chosen another provider before.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = ReqwestConnector::default().connect(options);
+        // A machine without any certificates can still be used without encryption.
+        client.or_else(|error| {
+            let without = options.clone().with_no_system_certificates(true);
+            let client = ReqwestConnector::default().connect(&without);
+            client.map_err(|_| error)
+        })
     }
 }
 
@@ -77,6 +101,7 @@ fn s3(location: &Location, options: &RemoteOptions) -> object_store::Result<Arc<
     };
     builder = builder
         .with_url(location.url.as_str())
+        .with_http_connector(Connector)
         .with_retry(retry(options));
     for (key, value) in &options.store {
         builder = builder.with_config(known("S3", key)?, value);
@@ -107,7 +132,10 @@ fn gcs(location: &Location, options: &RemoteOptions) -> object_store::Result<Arc
         false => GoogleCloudStorageBuilder::new(),
     };
     let url = location.url.as_str().replacen("gcs://", "gs://", 1);
-    builder = builder.with_url(url).with_retry(retry(options));
+    builder = builder
+        .with_url(url)
+        .with_http_connector(Connector)
+        .with_retry(retry(options));
     for (key, value) in &options.store {
         builder = builder.with_config(known("GCS", key)?, value);
     }
@@ -143,6 +171,7 @@ fn azure(
     };
     builder = builder
         .with_url(location.url.as_str())
+        .with_http_connector(Connector)
         .with_retry(retry(options));
     for (key, value) in &options.store {
         builder = builder.with_config(known("Azure", key)?, value);
@@ -185,6 +214,7 @@ fn http(
     base.set_path("");
     base.set_fragment(None);
     let builder = HttpBuilder::new()
+        .with_http_connector(Connector)
         .with_url(base)
         .with_client_options(client);
     Ok(Arc::new(builder.with_retry(retry(options)).build()?))

@@ -207,7 +207,7 @@ impl Bucket {
         }
         let result = self.inner.get_opts(path, options).await?;
         let (mut meta, mut range) = (result.meta.clone(), result.range.clone());
-        let attributes = result.attributes.clone();
+        let (attributes, extensions) = (result.attributes.clone(), result.extensions.clone());
         let bytes = result.bytes().await?;
         let half = bytes.slice(..bytes.len() / 2);
         let mut parts = vec![Ok(bytes.clone())];
@@ -232,6 +232,7 @@ impl Bucket {
             meta,
             range,
             attributes,
+            extensions,
         })
     }
 }
