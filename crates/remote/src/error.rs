@@ -11,6 +11,18 @@ pub(crate) struct Failure {
     kind: ErrorKind,
     text: Arc<str>,
     is_conflict: bool,
+    fault: Fault,
+}
+
+/// Where a request has failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    /// In itself: the same answer would come again.
+    Request,
+    /// The server did not answer, or was busy, in all tries.
+    Server,
+    /// The server said in all tries that it has met an error of its own.
+    Internal,
 }
 
 impl From<Failure> for io::Error {
@@ -64,6 +76,9 @@ impl Secrets {
 /// A mistake that is known by a part of the message: what it is called here, and what to do.
 type Known = (&'static str, ErrorKind, &'static str, &'static str);
 
+/// The message for a URL that the client does not take, such as one without encryption.
+const BAD_SCHEME: &str = "URL scheme is not allowed";
+
 const KNOWN: &[Known] = &[
     (
         "ExpiredToken",
@@ -114,7 +129,7 @@ const KNOWN: &[Known] = &[
         "write http:// instead of https://, or for a bucket an endpoint with http:// and allow_http=true",
     ),
     (
-        "URL scheme is not allowed",
+        BAD_SCHEME,
         ErrorKind::InvalidInput,
         "the endpoint has no encryption",
         "set allow_http=true if that is meant",
@@ -157,6 +172,7 @@ impl Failure {
             kind,
             text: text.into().into(),
             is_conflict: false,
+            fault: Fault::Request,
         }
     }
 
@@ -210,6 +226,21 @@ impl Failure {
     /// Whether it says that there is no such object.
     pub fn is_missing(&self) -> bool {
         self.kind == ErrorKind::NotFound
+    }
+
+    /// Whether the server cannot do what it was asked for.
+    pub fn is_unsupported(&self) -> bool {
+        self.kind == ErrorKind::Unsupported
+    }
+
+    /// Whether the server did not answer, or could not, in all tries: other requests would have the same end.
+    pub fn is_of_server(&self) -> bool {
+        self.fault != Fault::Request
+    }
+
+    /// Whether the server may answer for something else: it said itself that it has failed, and not that it is busy.
+    pub fn may_be_of_object(&self) -> bool {
+        self.fault != Fault::Server
     }
 
     /// Whether it says that the credentials are not sufficient.
@@ -274,10 +305,13 @@ impl Failure {
             ),
             _ => (ErrorKind::Other, "the request failed", "try again"),
         };
+        let fault = fault_of(error);
         let detail = secrets.redact(&told(&deepest(error)));
-        let known = KNOWN.iter().find(|(part, ..)| detail.contains(part));
-        let (kind, what, hint) = match known {
-            Some((_, kind, what, hint)) => (*kind, *what, *hint),
+        let (kind, what, hint) = match words_for(error, name, &detail) {
+            Some(words) => words,
+            None if fault == Fault::Request && status_of(&detail).is_some() => {
+                (kind, what, "check the URL")
+            }
             None => (kind, what, hint),
         };
         // The meaning of "not found" is clear, and the rest of an answer is a page for people.
@@ -285,21 +319,76 @@ impl Failure {
             true => String::new(),
             false => format!(": {detail}"),
         };
-        Self::new(kind, format!("{name}: {what}{detail} ({hint})"))
+        Self {
+            fault,
+            ..Self::new(kind, format!("{name}: {what}{detail} ({hint})"))
+        }
     }
+}
+
+/// What a mistake is called that is known by its message or by where it comes from, and what to do.
+fn words_for(
+    error: &object_store::Error,
+    name: &str,
+    detail: &str,
+) -> Option<(ErrorKind, &'static str, &'static str)> {
+    let mut texts = causes(error).map(ToString::to_string);
+    // A web server is asked in the way that its URL says.
+    let is_redirect = texts.any(|text| text.contains("following redirect"))
+        || (detail.contains(BAD_SCHEME) && name.starts_with("http"))
+        || status_of(detail).is_some_and(|status| status.starts_with('3'));
+    if is_redirect {
+        let what = "the server leads to where nothing can be read";
+        return Some((ErrorKind::Other, what, "check the URL"));
+    }
+    if detail.starts_with("Requested ") && detail.contains(", got ") {
+        let what = "the server answers with another range";
+        return Some((ErrorKind::Other, what, "download the file first"));
+    }
+    let known = KNOWN.iter().find(|(part, ..)| detail.contains(part))?;
+    Some((known.1, known.2, known.3))
+}
+
+/// The status of an answer that is an error.
+fn status_of(text: &str) -> Option<&str> {
+    let (_, status) = text.split_once("non-2xx status code: ")?;
+    status.get(..3)
+}
+
+/// Where a request has failed, after all tries.
+fn fault_of(error: &object_store::Error) -> Fault {
+    #[cfg(feature = "client")]
+    {
+        use object_store::client::{HttpError, HttpErrorKind as Kind};
+        if let Some(error) = causes(error).find_map(|error| error.downcast_ref::<HttpError>()) {
+            return match error.kind() {
+                Kind::Decode | Kind::Unknown => Fault::Request,
+                _ => Fault::Server,
+            };
+        }
+    }
+    let text = deepest(error);
+    match status_of(&text) {
+        Some("500") => Fault::Internal,
+        Some("408" | "429") => Fault::Server,
+        Some(status) if status.starts_with('5') => Fault::Server,
+        // The other way in which S3 says that it is busy.
+        None if text.starts_with("Server returned error response") => Fault::Server,
+        _ => Fault::Request,
+    }
+}
+
+/// Whether a request was for a range that an object does not have.
+pub(crate) fn is_out_of_range(error: &object_store::Error) -> bool {
+    let text = deepest(error);
+    text.contains("status code: 416") || text.contains("but object was only")
 }
 
 /// Advice where the machine was asked for its own credentials, as those of clouds have them, and has none.
 fn no_credentials(error: &object_store::Error, name: &str) -> Option<&'static str> {
-    let mut next = Some(error as &dyn Error);
-    let mut messages = std::iter::from_fn(|| {
-        let error = next?;
-        next = error.source();
-        Some(error.to_string())
-    });
     let is_asked =
         |text: String| text.contains("169.254.169.254") || text.contains("no credentials");
-    messages.any(is_asked).then(|| match name.split(':').next() {
+    causes(error).map(ToString::to_string).any(is_asked).then(|| match name.split(':').next() {
         Some("gs" | "gcs") => {
             "set GOOGLE_APPLICATION_CREDENTIALS to a file of keys, or skip_signature=true for a public bucket"
         }
@@ -312,13 +401,22 @@ fn no_credentials(error: &object_store::Error, name: &str) -> Option<&'static st
     })
 }
 
+/// An error and all that caused it.
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    let mut next = Some(error);
+    std::iter::from_fn(move || {
+        let error = next?;
+        next = error.source();
+        Some(error)
+    })
+}
+
 /// The message of the innermost error.
-fn deepest(error: &dyn Error) -> String {
-    let mut error = error;
-    while let Some(inner) = error.source() {
-        error = inner;
-    }
-    error.to_string()
+fn deepest(error: &(dyn Error + 'static)) -> String {
+    causes(error)
+        .last()
+        .map(ToString::to_string)
+        .unwrap_or_default()
 }
 
 /// The most characters of a message.

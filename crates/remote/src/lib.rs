@@ -39,6 +39,7 @@ mod remote;
 mod send;
 mod source;
 mod store;
+mod trouble;
 mod upload;
 mod writer;
 

@@ -64,7 +64,8 @@ impl RemoteOptions {
     }
 
     /// How often a request is repeated that a server could not answer or a connection has lost, and for how long in all. The
-    /// pauses between them grow, and are at least as long as the server asks for.
+    /// pauses between them grow. When the last one has failed, everything that was opened with the same call fails with the
+    /// same error, without a request, until that time has passed once more.
     #[must_use]
     pub fn retries(mut self, most: usize, within: Duration) -> Self {
         (self.retries, self.retry_timeout) = (most, within);

@@ -48,8 +48,11 @@ pub(crate) enum Content {
 impl Put {
     /// Puts the object, if what is there is what was expected.
     async fn send(self, watch: &Watch) -> Result<(String, UpdateVersion), Failure> {
-        let permit = self.place.shared.permits.acquire().await;
-        let _permit = permit.map_err(|_| Failure::ended())?;
+        let place = self.place.clone();
+        place.ask(self.put(watch)).await
+    }
+
+    async fn put(self, watch: &Watch) -> Result<(String, UpdateVersion), Failure> {
         let bytes = match self.content {
             Content::Bytes(bytes) => bytes,
             Content::File(file) => std::fs::read(file)?.into(),
@@ -144,7 +147,7 @@ pub(crate) fn upload(
     watch: impl Fn(u64, u64) -> Result<(), Error> + Send + Sync + 'static,
 ) -> Result<u64, Failure> {
     let store = RemoteStore::listed(place.clone())?;
-    if !store.is_empty() {
+    if !store.is_empty()? {
         let what = format!(
             "{}: there are objects below this URL (choose another one)",
             place.name

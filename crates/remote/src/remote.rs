@@ -12,6 +12,7 @@ use crate::plan::Plan;
 use crate::publish::upload;
 use crate::source::{Place, Shared, Source};
 use crate::store::RemoteStore;
+use crate::trouble::Trouble;
 use crate::upload::exists;
 use crate::writer::{RemoteWriter, WriteOptions, check_place};
 use bloscpack::Result;
@@ -108,7 +109,7 @@ impl Remote {
     /// Returns an error with the URL and what to do: for a URL that is not one, a store that cannot be reached or does not
     /// accept the credentials, and an object that does not exist.
     pub fn object(&self, url: &str) -> io::Result<RemoteObject> {
-        Ok(self.object_at(&Location::parse(url)?)?)
+        Ok(object_at(self.place(&Location::parse(url)?)?)?)
     }
 
     /// The objects below a URL.
@@ -117,7 +118,7 @@ impl Remote {
     /// Returns the errors of [`object`](Self::object), and [`NotFound`](io::ErrorKind::NotFound) if there are none.
     pub fn store(&self, url: &str) -> io::Result<RemoteStore> {
         let location = Location::parse(url)?;
-        let store = self.store_at(&location)?;
+        let store = store_at(self.place(&location)?, location.scheme)?;
         Ok(store.ok_or_else(|| missing(&location))?)
     }
 
@@ -127,22 +128,28 @@ impl Remote {
     /// Returns the errors of [`object`](Self::object).
     pub fn find(&self, url: &str) -> io::Result<Found> {
         let location = Location::parse(url)?;
+        let place = self.place(&location)?;
         let folder = |found: Option<RemoteStore>| found.map(Found::Folder);
         // The likely kind is looked for first.
         let looks_like_file = location.has_extension() || location.scheme == Scheme::Http;
         if location.is_folder || !looks_like_file {
-            if let Some(found) = folder(self.store_at(&location)?) {
+            if let Some(found) = folder(store_at(place.clone(), location.scheme)?) {
                 return Ok(found);
             }
             if location.is_folder {
                 return Err(missing(&location).into());
             }
         }
-        match self.object_at(&location) {
-            Ok(object) => Ok(Found::Object(object)),
+        // A folder has no ranges: a web server answers with its listing, or not at all.
+        let may_be_folder = |error: &Failure| match location.scheme {
+            Scheme::Http => error.is_missing() || error.is_unsupported(),
             // Some servers have folders, and fail in their own ways where one is asked for as an object.
-            Err(error) if looks_like_file && !error.is_denied() => {
-                match self.store_at(&location) {
+            _ => looks_like_file && !error.is_denied() && error.may_be_of_object(),
+        };
+        match object_at(place) {
+            Ok(object) => Ok(Found::Object(object)),
+            Err(error) if may_be_folder(&error) => {
+                match store_at(self.place(&location)?, location.scheme) {
                     Ok(found) => Ok(folder(found).ok_or(error)?),
                     // There may not even be a bucket.
                     Err(other) if error.is_missing() => Err(other.into()),
@@ -222,23 +229,6 @@ impl Remote {
         Ok(exists(&self.place(&Location::parse(url)?)?)?)
     }
 
-    fn object_at(&self, location: &Location) -> std::result::Result<RemoteObject, Failure> {
-        let source = Source::new(self.place(location)?, false);
-        source.first()?;
-        let plan = Plan::new(self.shared.options.window);
-        Ok(RemoteObject::new(source, Arc::new(plan)))
-    }
-
-    /// The objects below a location, if there are any.
-    fn store_at(&self, location: &Location) -> std::result::Result<Option<RemoteStore>, Failure> {
-        let place = self.place(location)?;
-        let store = match location.scheme {
-            Scheme::Http => RemoteStore::unlisted(place),
-            _ => RemoteStore::listed(place)?,
-        };
-        Ok((!store.is_empty()).then_some(store))
-    }
-
     fn place(&self, location: &Location) -> std::result::Result<Place, Failure> {
         let options = &self.shared.options;
         let secrets = secrets_of(&options.store, location);
@@ -258,12 +248,29 @@ impl Remote {
             path: location.path.clone(),
             name: location.name.as_str().into(),
             secrets,
+            trouble: Arc::new(Trouble::new(options.retry_timeout)),
         })
     }
 
     fn stores(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<dyn ObjectStore>>> {
         self.stores.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn object_at(place: Place) -> std::result::Result<RemoteObject, Failure> {
+    let plan = Plan::new(place.shared.options.window);
+    let source = Source::new(place, false);
+    source.first()?;
+    Ok(RemoteObject::new(source, Arc::new(plan)))
+}
+
+/// The objects below a place, if there are any.
+fn store_at(place: Place, scheme: Scheme) -> std::result::Result<Option<RemoteStore>, Failure> {
+    let store = match scheme {
+        Scheme::Http => RemoteStore::unlisted(place),
+        _ => RemoteStore::listed(place)?,
+    };
+    Ok((!store.is_empty()?).then_some(store))
 }
 
 fn missing(location: &Location) -> Failure {

@@ -40,7 +40,7 @@ impl Overlay {
         if put.is_empty() && removed.is_empty() {
             return Ok(Versions::new());
         }
-        let is_new = self.base.is_empty() && self.state().versions.is_empty();
+        let is_new = self.base.is_empty()? && self.state().versions.is_empty();
         let puts = put.into_iter().map(|path| self.put_of(path));
         let puts: Vec<Put> = puts.collect::<Result<_, _>>()?;
         let steps = match (is_new, removed.is_empty(), puts.len()) {
@@ -80,9 +80,10 @@ impl Overlay {
         // Some listings have no tags.
         let place = self.base.place_of(path);
         let at = place.clone();
-        let head = async move { at.store.head(&at.path).await };
-        let found = self.place.shared.bridge.wait(head)?;
-        let found = found.map_err(|error| place.not_written(&error))?;
+        let found = place.wait(async move {
+            let found = at.store.head(&at.path).await;
+            found.map_err(|error| at.not_written(&error))
+        })?;
         match found.size == meta.size
             && found.last_modified.timestamp() == meta.last_modified.timestamp()
         {

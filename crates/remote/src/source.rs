@@ -2,13 +2,15 @@
 
 use crate::bridge::Bridge;
 use crate::cache::{Cache, Run, Wanted};
-use crate::error::{Failure, Secrets};
+use crate::error::{Failure, Secrets, is_out_of_range};
 use crate::options::RemoteOptions;
+use crate::trouble::Trouble;
 use bytes::Bytes;
 use futures_util::future;
 use object_store::path::Path;
-use object_store::{GetOptions, GetRange, ObjectMeta, ObjectStore};
+use object_store::{GetOptions, GetRange, GetResult, ObjectMeta, ObjectStore};
 use std::fmt;
+use std::future::Future;
 use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -40,9 +42,38 @@ pub(crate) struct Place {
     /// Its URL, without secrets.
     pub name: Arc<str>,
     pub secrets: Secrets,
+    /// Of all that was opened with it.
+    pub trouble: Arc<Trouble>,
 }
 
 impl Place {
+    /// Makes a request when it is its turn, unless the server has failed in one before.
+    pub async fn ask<T>(
+        &self,
+        request: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        let permit = self.shared.permits.acquire().await;
+        let _permit = permit.map_err(|_| Failure::ended())?;
+        self.trouble.check()?;
+        let answer = request.await;
+        if let Err(failure) = &answer
+            && failure.is_of_server()
+        {
+            self.trouble.note(failure);
+        }
+        answer
+    }
+
+    /// Waits for a request.
+    pub fn wait<T: Send + 'static>(
+        &self,
+        request: impl Future<Output = Result<T, Failure>> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let place = self.clone();
+        let bridge = &self.shared.bridge;
+        bridge.wait(async move { place.ask(request).await })?
+    }
+
     /// The error for a change that failed.
     pub fn not_written(&self, error: &object_store::Error) -> Failure {
         Failure::of_change(error, &self.name, &self.secrets)
@@ -121,28 +152,43 @@ pub(crate) struct Source {
     version: OnceLock<Version>,
     /// Held while the first answer is waited for.
     first: Mutex<()>,
+    /// Of this object alone.
+    trouble: Trouble,
 }
 
 impl Source {
     /// An object of which nothing is known.
     pub fn new(place: Place, is_part: bool) -> Arc<Self> {
-        Arc::new(Self {
-            place,
-            is_part,
-            version: OnceLock::new(),
-            first: Mutex::default(),
-        })
+        Self::with(place, is_part, OnceLock::new())
     }
 
     /// An object of a store as it was listed.
     pub fn listed(place: Place, meta: &ObjectMeta) -> Arc<Self> {
         let version = Version::of(meta, &place.name, true);
+        Self::with(place, true, OnceLock::from(version))
+    }
+
+    fn with(place: Place, is_part: bool, version: OnceLock<Version>) -> Arc<Self> {
         Arc::new(Self {
+            trouble: Trouble::new(place.shared.options.retry_timeout),
             place,
-            is_part: true,
-            version: OnceLock::from(version),
+            is_part,
+            version,
             first: Mutex::default(),
         })
+    }
+
+    /// Makes a request for this object, unless one has failed before.
+    async fn ask<T>(
+        &self,
+        request: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        self.trouble.check()?;
+        let answer = self.place.ask(request).await;
+        if let Err(failure) = &answer {
+            self.trouble.note(failure);
+        }
+        answer
     }
 
     pub fn place(&self) -> &Place {
@@ -206,37 +252,33 @@ impl Source {
     /// Asks for the beginning, and so for the length.
     async fn begin(&self) -> Result<(Version, Bytes), Failure> {
         let most = if self.is_part { WHOLE } else { LEAST };
-        let range = GetRange::Bounded(0..most);
-        let options = GetOptions {
-            range: Some(range),
+        self.ask(async {
+            let result = match self.get(GetRange::Bounded(0..most), None).await {
+                Ok(result) => result,
+                Err(error) => return self.empty(&error).await,
+            };
+            let version = Version::of(&result.meta, &self.place.name, false);
+            let expected = 0..most.min(version.size);
+            let bytes = self.body(result, &expected).await?;
+            Ok((version, bytes))
+        })
+        .await
+    }
+
+    /// An object without bytes has no range: the answer to a request for one is an error.
+    async fn empty(&self, error: &object_store::Error) -> Result<(Version, Bytes), Failure> {
+        if !is_out_of_range(error) {
+            return Err(self.failed(error));
+        }
+        let head = GetOptions {
+            head: true,
             ..Default::default()
         };
-        let permit = self.place.shared.permits.acquire().await;
-        let permit = permit.map_err(|_| Failure::ended())?;
-        let result = self.place.store.get_opts(&self.place.path, options).await;
-        let result = match result {
-            Ok(result) => result,
-            // An object without bytes has no range.
-            Err(error @ object_store::Error::Generic { .. }) => {
-                let head = GetOptions {
-                    head: true,
-                    ..Default::default()
-                };
-                let head = self.place.store.get_opts(&self.place.path, head).await;
-                let head = head.ok().filter(|head| head.meta.size == 0);
-                let head = head.ok_or_else(|| self.failed(&error))?;
-                return Ok((
-                    Version::of(&head.meta, &self.place.name, false),
-                    Bytes::new(),
-                ));
-            }
-            Err(error) => return Err(self.failed(&error)),
-        };
-        let version = Version::of(&result.meta, &self.place.name, false);
-        let expected = 0..most.min(version.size);
-        let bytes = self.body(result, &expected).await?;
-        drop(permit);
-        Ok((version, bytes))
+        let head = self.place.store.get_opts(&self.place.path, head).await;
+        let head = head.ok().filter(|head| head.meta.size == 0);
+        let head = head.ok_or_else(|| self.failed(error))?;
+        let version = Version::of(&head.meta, &self.place.name, false);
+        Ok((version, Bytes::new()))
     }
 
     /// Asks for the last bytes of a frame, which by its name it seems to be, before the length is known: both of its ends are
@@ -245,49 +287,54 @@ impl Source {
         if self.is_part || !matches!(self.place.path.extension(), Some("b2nd" | "b2frame")) {
             return None;
         }
-        let _permit = self.place.shared.permits.acquire().await.ok()?;
+        let end = self.place.ask(async {
+            let result = self.get(GetRange::Suffix(LEAST), None).await;
+            let result = result.map_err(|error| self.failed(&error))?;
+            let (meta, range) = (result.meta.clone(), result.range.clone());
+            let bytes = result.bytes().await.map_err(|error| self.failed(&error))?;
+            Ok((meta, range, bytes))
+        });
+        end.await.ok()
+    }
+
+    async fn get(
+        &self,
+        range: GetRange,
+        if_match: Option<String>,
+    ) -> object_store::Result<GetResult> {
         let options = GetOptions {
-            range: Some(GetRange::Suffix(LEAST)),
+            range: Some(range),
+            if_match,
             ..Default::default()
         };
-        let result = self.place.store.get_opts(&self.place.path, options).await;
-        let result = result.ok()?;
-        let (meta, range) = (result.meta.clone(), result.range.clone());
-        Some((meta, range, result.bytes().await.ok()?))
+        self.place.store.get_opts(&self.place.path, options).await
     }
 
     /// The range of an answer, if it is the one that was asked for.
-    async fn body(
-        &self,
-        result: object_store::GetResult,
-        expected: &Range<u64>,
-    ) -> Result<Bytes, Failure> {
+    async fn body(&self, result: GetResult, expected: &Range<u64>) -> Result<Bytes, Failure> {
         let (name, len) = (&self.place.name, expected.end - expected.start);
         if result.range != *expected {
             let found = result.range.end.saturating_sub(result.range.start);
             return Err(Failure::wrong_length(name, found, len));
         }
         let bytes = result.bytes().await.map_err(|error| self.failed(&error))?;
-        match bytes.len() as u64 == len {
-            true => Ok(bytes),
-            false => Err(Failure::wrong_length(name, bytes.len() as u64, len)),
+        if bytes.len() as u64 != len {
+            return Err(Failure::wrong_length(name, bytes.len() as u64, len));
         }
+        Ok(bytes)
     }
 
     async fn fetch(&self, version: &Version, range: &Range<u64>) -> Result<Bytes, Failure> {
-        let permit = self.place.shared.permits.acquire().await;
-        let _permit = permit.map_err(|_| Failure::ended())?;
-        let options = GetOptions {
-            range: Some(GetRange::Bounded(range.clone())),
-            if_match: version.condition.clone(),
-            ..Default::default()
-        };
-        let result = self.place.store.get_opts(&self.place.path, options).await;
-        let result = result.map_err(|error| self.failed(&error))?;
-        if !version.is(&result.meta) {
-            return Err(Failure::changed(&self.place.name));
-        }
-        self.body(result, range).await
+        self.ask(async {
+            let condition = version.condition.clone();
+            let result = self.get(GetRange::Bounded(range.clone()), condition).await;
+            let result = result.map_err(|error| self.failed(&error))?;
+            if !version.is(&result.meta) {
+                return Err(Failure::changed(&self.place.name));
+            }
+            self.body(result, range).await
+        })
+        .await
     }
 
     fn failed(&self, error: &object_store::Error) -> Failure {

@@ -39,7 +39,7 @@ enum Objects {
 
 #[derive(Debug, Default)]
 struct Asked {
-    known: HashMap<String, Option<Arc<Source>>>,
+    known: HashMap<String, Result<Option<Arc<Source>>, Failure>>,
     /// Files that will be read, in this order.
     announced: VecDeque<String>,
 }
@@ -66,11 +66,12 @@ impl RemoteStore {
     /// Lists the objects below a prefix, and begins to fetch the small files that describe datasets.
     pub(crate) fn listed(place: Place) -> Result<Self, Failure> {
         let (store, path) = (Arc::clone(&place.store), place.path.clone());
-        let listed = place.shared.bridge.wait(async move {
+        let (name, secrets) = (Arc::clone(&place.name), place.secrets.clone());
+        let listed = place.wait(async move {
             let prefix = Some(&path).filter(|path| !path.as_ref().is_empty());
-            store.list(prefix).try_collect::<Vec<ObjectMeta>>().await
+            let listed = store.list(prefix).try_collect::<Vec<ObjectMeta>>().await;
+            listed.map_err(|error| Failure::of(&error, &name, &secrets))
         })?;
-        let listed = listed.map_err(|error| Failure::of(&error, &place.name, &place.secrets))?;
         let below = |meta: ObjectMeta| {
             let parts = meta.location.prefix_match(&place.path)?;
             let names: Vec<String> = parts.map(|part| part.as_ref().to_owned()).collect();
@@ -106,14 +107,20 @@ impl RemoteStore {
         }))
     }
 
-    /// Whether there is no object.
-    pub(crate) fn is_empty(&self) -> bool {
-        match &self.0.objects {
-            Objects::Listed(objects) => objects.is_empty(),
-            Objects::Unlisted(_) => !META
-                .iter()
-                .any(|name| self.asked(name).is_ok_and(|found| found.is_some())),
+    /// Whether there is no object. A file that cannot be read counts as none where there are others.
+    pub(crate) fn is_empty(&self) -> Result<bool, Failure> {
+        if let Objects::Listed(objects) = &self.0.objects {
+            return Ok(objects.is_empty());
         }
+        let mut failure = None;
+        for name in META {
+            match self.asked(name) {
+                Ok(Some(_)) => return Ok(false),
+                Ok(None) => {}
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        failure.map_or(Ok(true), Err)
     }
 
     /// Its URL, without secrets.
@@ -195,17 +202,17 @@ impl RemoteStore {
                 let meta = objects.get(path);
                 Ok(meta.map(|meta| Source::listed(self.place_of(path), meta)))
             }
-            Objects::Unlisted(_) => self.asked(path),
+            Objects::Unlisted(_) => Ok(self.asked(path)?),
         }
     }
 
     /// The file with this path on a server without listings: asked for with those that come next.
-    fn asked(&self, path: &str) -> io::Result<Option<Arc<Source>>> {
+    fn asked(&self, path: &str) -> Result<Option<Arc<Source>>, Failure> {
         let Some(mut asked) = self.asked_before() else {
             return Ok(None);
         };
         if let Some(known) = asked.known.get(path) {
-            return Ok(known.clone());
+            return known.clone();
         }
         let mut wanted = vec![path.to_owned()];
         let folder = META.iter().find_map(|name| path.strip_suffix(name));
@@ -232,14 +239,14 @@ impl RemoteStore {
         };
         for (name, found) in wanted.into_iter().zip(found) {
             match found {
-                Ok(source) => drop(asked.known.insert(name, Some(source))),
-                Err(error) if error.is_missing() => drop(asked.known.insert(name, None)),
+                Err(error) if error.is_missing() => drop(asked.known.insert(name, Ok(None))),
                 // Only the error of the file that is wanted is reported. Others may never be read.
-                Err(error) if name == path => return Err(error.into()),
-                Err(_) => {}
+                Err(error) if name == path && error.is_of_server() => return Err(error),
+                Err(error) if error.is_of_server() => {}
+                found => drop(asked.known.insert(name, found.map(Some))),
             }
         }
-        Ok(asked.known.get(path).cloned().flatten())
+        asked.known.get(path).cloned().unwrap_or(Ok(None))
     }
 
     fn asked_before(&self) -> Option<MutexGuard<'_, Asked>> {

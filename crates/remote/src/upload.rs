@@ -5,7 +5,6 @@ use crate::source::Place;
 use bytes::Bytes;
 use object_store::{MultipartUpload, ObjectStoreExt as _, PutResult};
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
@@ -29,11 +28,10 @@ impl Upload {
     /// Begins an upload with at most so many bytes on their way, or a single part of more.
     pub fn begin(place: &Place, most: u64) -> Result<Self, Failure> {
         let at = place.clone();
-        let begun = place
-            .shared
-            .bridge
-            .wait(async move { at.store.put_multipart(&at.path).await })?;
-        let upload = begun.map_err(|error| place.not_written(&error))?;
+        let upload = place.wait(async move {
+            let begun = at.store.put_multipart(&at.path).await;
+            begun.map_err(|error| at.not_written(&error))
+        })?;
         Ok(Self {
             place: place.clone(),
             upload: Some(upload),
@@ -54,11 +52,8 @@ impl Upload {
         let place = self.place.clone();
         let (done, result) = sync_channel(1);
         self.place.shared.bridge.spawn(async move {
-            let permit = place.shared.permits.acquire().await;
-            let put = match permit {
-                Ok(_permit) => sent.await.map_err(|error| place.not_written(&error)),
-                Err(_) => Err(Failure::ended()),
-            };
+            let put = async { sent.await.map_err(|error| place.not_written(&error)) };
+            let put = place.ask(put).await;
             // Nobody waits for it after another part has failed.
             let _ = done.send(put);
         });
@@ -144,14 +139,12 @@ fn check_length(place: &Place, put: PutResult, len: u64) -> Result<(), Failure> 
 
 /// Whether there is an object at a place.
 pub(crate) fn exists(place: &Place) -> Result<bool, Failure> {
-    let (store, path) = (Arc::clone(&place.store), place.path.clone());
-    let found = place
-        .shared
-        .bridge
-        .wait(async move { store.head(&path).await })?;
-    match found {
-        Ok(_) => Ok(true),
-        Err(object_store::Error::NotFound { .. }) => Ok(false),
-        Err(error) => Err(place.not_written(&error)),
-    }
+    let at = place.clone();
+    place.wait(async move {
+        match at.store.head(&at.path).await {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(at.not_written(&error)),
+        }
+    })
 }

@@ -7,7 +7,6 @@ use bytes::Bytes;
 use object_store::{PutMode, PutOptions};
 use std::io::{self, ErrorKind, Write};
 use std::mem;
-use std::sync::Arc;
 
 /// Bytes of a part, unless that would make too many.
 const PART: u64 = 8 << 20;
@@ -253,27 +252,30 @@ impl Write for RemoteWriter {
 
 /// Puts an object in one request.
 fn put_whole(place: &Place, bytes: Bytes, is_new: bool) -> Result<(), Failure> {
-    let (store, path) = (Arc::clone(&place.store), place.path.clone());
-    let payload = bytes.clone();
-    let put = move |mode: PutMode| async move {
+    let (at, payload) = (place.clone(), bytes.clone());
+    let mode = if is_new {
+        PutMode::Create
+    } else {
+        PutMode::Overwrite
+    };
+    let is_put = place.wait(async move {
+        use object_store::Error as E;
         let options = PutOptions::from(mode);
-        store.put_opts(&path, payload.into(), options).await
-    };
-    let mode = match is_new {
-        true => PutMode::Create,
-        false => PutMode::Overwrite,
-    };
-    match place.shared.bridge.wait(put(mode))? {
-        Ok(_) => Ok(()),
-        // It has no such condition: as good as it gets.
-        Err(
-            object_store::Error::NotImplemented { .. } | object_store::Error::NotSupported { .. },
-        ) if is_new => match exists(place)? {
-            true => Err(Failure::exists(&place.name)),
-            false => put_whole(place, bytes, false),
-        },
-        Err(error) => Err(place.not_written(&error)),
+        match at.store.put_opts(&at.path, payload.into(), options).await {
+            Ok(_) => Ok(true),
+            // It has no such condition.
+            Err(E::NotImplemented { .. } | E::NotSupported { .. }) if is_new => Ok(false),
+            Err(error) => Err(at.not_written(&error)),
+        }
+    })?;
+    if is_put {
+        return Ok(());
     }
+    // As good as it gets.
+    if exists(place)? {
+        return Err(Failure::exists(&place.name));
+    }
+    put_whole(place, bytes, false)
 }
 
 /// Refuses URLs that nothing can be written to.

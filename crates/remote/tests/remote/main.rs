@@ -15,5 +15,6 @@ mod faults;
 mod faulty;
 mod mistakes;
 mod outputs;
+mod patience;
 mod servers;
 mod writes;
