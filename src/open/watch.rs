@@ -98,6 +98,10 @@ mod rows {
             self.inner.rows()
         }
 
+        fn warnings(&self) -> &[String] {
+            self.inner.warnings()
+        }
+
         fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
             let row_bytes = self.schema().row_bytes();
             // A file may claim any number of rows. This is only shown.

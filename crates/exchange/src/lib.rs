@@ -30,7 +30,7 @@
 //! |---|---|---|
 //! | `.npy` | all that NumPy writes; a table becomes fields of one array | – |
 //! | `.npz` | as `.npy`; several arrays are the columns of a table; read only | – |
-//! | `.csv` | as text, see [`DType::write_text`](bloscpack_dtype::DType::write_text); guessed on the way back, or given | an empty cell |
+//! | `.csv` | as text, see [`DType::write_text`](bloscpack_dtype::DType::write_text), and bytes that are not UTF-8 as they are; guessed on the way back, or given | an empty cell |
 //! | `.jsonl` | as [`DType::value`](bloscpack_dtype::DType::value), written only | null |
 //! | `.arrow`, `.arrows`, `.parquet` | all; the NumPy type is noted at each field, so that it comes back | null |
 //!

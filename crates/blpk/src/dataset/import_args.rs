@@ -15,6 +15,7 @@ use clap::Args;
 use super::source;
 use crate::args::{self, with_given};
 use crate::failure::Failure;
+use crate::input;
 use crate::session::Session;
 
 /// Details that a file of another format may not state.
@@ -113,6 +114,7 @@ impl ImportArgs {
     ) -> Result<(BoxedSource<'static>, Format), Failure> {
         let format = source::format_of(path, self.from)?;
         let source = source::open(path, format, &self.apply(options), session)?;
+        session.warnings(&input::name(path), source.warnings());
         Ok((source, format))
     }
 }

@@ -8,8 +8,11 @@ use bloscpack_error::Result;
 
 /// Length of a string, in characters or bytes, above which a column of such strings is not intended.
 const LONGEST: u64 = 1 << 16;
-/// Whole numbers up to here are floats without loss.
-const EXACT: i128 = 1 << 53;
+/// Significant digits that every float keeps, and the magnitudes between which it does.
+const KEPT_DIGITS: usize = 15;
+const KEPT: std::ops::Range<f64> = 1e-290..1e290;
+/// Significant digits of the longest float that is written out in full, and some more.
+const MOST_DIGITS: usize = 800;
 /// From the coarsest on.
 const UNITS: [TimeBase; 5] = [
     TimeBase::Day,
@@ -24,17 +27,19 @@ pub(super) struct Guess {
     /// Whether there was a cell with something in it, and one without.
     any: bool,
     empty: bool,
-    /// Whether there was a cell with a word for a missing value, which is text among text.
+    /// Whether there was a cell of blanks or with a word for a missing value, which is text among text.
     missing: bool,
     truth: bool,
     signed: bool,
     unsigned: bool,
-    /// Whether the whole numbers are floats, too.
-    exact: bool,
     float: bool,
+    /// Whether all cells are numbers, but some lose digits as floats.
+    number: bool,
     /// The units that all times can be counted in.
     units: Vec<DType>,
     utf8: bool,
+    /// Whether a cell is in another encoding than UTF-8.
+    other_bytes: bool,
     chars: u64,
     bytes: u64,
 }
@@ -49,45 +54,72 @@ impl Guess {
             truth: true,
             signed: true,
             unsigned: true,
-            exact: true,
             float: true,
+            number: true,
             units: UNITS.iter().filter_map(unit).collect(),
             utf8: true,
+            other_bytes: false,
             chars: 0,
             bytes: 0,
         }
     }
 
     /// Looks at one more cell. `missing` if it stands for a missing value, should the others be no text.
+    ///
+    /// Numbers, times and truth values may have blanks around them; text keeps its blanks.
     pub fn see(&mut self, cell: &[u8], missing: bool) {
         if cell.is_empty() {
             self.empty = true;
             return;
         }
-        if let (true, Ok(text)) = (missing, std::str::from_utf8(cell)) {
+        let Ok(text) = std::str::from_utf8(cell) else {
+            self.any = true;
+            self.measure(cell.len(), cell.len());
+            (self.utf8, self.other_bytes) = (false, true);
+            self.no_value();
+            return;
+        };
+        if missing {
             self.missing = true;
             return self.measure(text.chars().count(), cell.len());
         }
         self.any = true;
-        let Ok(text) = std::str::from_utf8(cell) else {
-            self.measure(cell.len(), cell.len());
-            self.utf8 = false;
-            self.no_value();
-            return;
-        };
-        let chars = text.chars().count();
         match escaped(text) {
             // Bytes that are not text were written so.
             Some(len) => {
                 self.measure(len, len);
                 self.utf8 = false;
             }
-            None => self.measure(chars, cell.len()),
+            None => self.measure(text.chars().count(), cell.len()),
         }
+        let text = text.trim_ascii();
         self.truth &= matches!(text, "true" | "false" | "True" | "False");
         self.see_number(text);
-        // A year and a month alone may be anything.
-        if text.len() < 10 {
+        self.see_time(text);
+    }
+
+    fn see_number(&mut self, text: &str) {
+        if !(self.signed || self.unsigned || self.float || self.number) {
+            return;
+        }
+        let whole: Option<i128> = text.parse().ok();
+        // A number with leading zeros, or a whole one with a plus sign, is a name such as a telephone number, and would lose them.
+        let digits = text.trim_start_matches(['-', '+']).as_bytes();
+        let named = matches!(digits, [b'0', b'0'..=b'9', ..])
+            || text.starts_with('+') && digits.iter().all(u8::is_ascii_digit);
+        let whole = whole.filter(|_| !named);
+        let fits = |bound: &dyn Fn(i128) -> bool| whole.is_some_and(bound);
+        self.signed &= fits(&|number| i64::try_from(number).is_ok());
+        self.unsigned &= fits(&|number| u64::try_from(number).is_ok());
+        let float = text.parse().ok().filter(|_| !named);
+        self.number &= float.is_some();
+        self.float &= float.is_some_and(|float| keeps_digits(text, float))
+            && DType::F64.parse_text(text, &mut [0; 8]).is_ok();
+    }
+
+    fn see_time(&mut self, text: &str) {
+        // A year and a month alone may be anything, and so may a count.
+        if text.len() < 10 || text.bytes().skip(1).all(|byte| byte.is_ascii_digit()) {
             self.units.clear();
         }
         let mut count = [0; 8];
@@ -95,31 +127,25 @@ impl Guess {
             .retain(|unit| unit.parse_text(text, &mut count).is_ok());
     }
 
-    fn see_number(&mut self, text: &str) {
-        if !(self.signed || self.unsigned || self.float) {
-            return;
-        }
-        // A value with leading zeros is a name rather than a number, and would lose them.
-        let digits = text.trim_start_matches(['-', '+']);
-        let named = digits.len() > 1
-            && digits.starts_with('0')
-            && digits.bytes().all(|digit| digit.is_ascii_digit());
-        let whole: Option<i128> = text.parse().ok().filter(|_| !named);
-        let fits = |bound: &dyn Fn(i128) -> bool| whole.is_some_and(bound);
-        self.signed &= fits(&|number| i64::try_from(number).is_ok());
-        self.unsigned &= fits(&|number| u64::try_from(number).is_ok());
-        self.exact &= whole.is_none_or(|number| number.abs() <= EXACT);
-        self.float &= !named && self.exact && DType::F64.parse_text(text, &mut [0; 8]).is_ok();
-    }
-
     fn no_value(&mut self) {
         (self.truth, self.signed, self.unsigned, self.float) = (false, false, false, false);
+        self.number = false;
         self.units.clear();
     }
 
     fn measure(&mut self, chars: usize, bytes: usize) {
         let longer = |known: u64, len: usize| known.max(to_u64(len));
         (self.chars, self.bytes) = (longer(self.chars, chars), longer(self.bytes, bytes));
+    }
+
+    /// Whether the column is text, though its cells are numbers, since floats would lose digits of some.
+    pub fn has_long_numbers(&self) -> bool {
+        self.any && self.number && !(self.float || self.signed || self.unsigned)
+    }
+
+    /// Whether a cell is in another encoding than UTF-8.
+    pub fn has_other_bytes(&self) -> bool {
+        self.other_bytes
     }
 
     /// Whether a cell is empty, or stands for a missing value.
@@ -180,5 +206,95 @@ fn sound(name: &str, longest: u64) -> Result<u64> {
 /// Bytes in `{"hex": "..."}`.
 fn escaped(text: &str) -> Option<usize> {
     let digits = text.strip_prefix("{\"hex\":")?.strip_suffix("\"}")?;
-    Some(digits.trim_start().strip_prefix('"')?.len() / 2)
+    let digits = digits.trim_ascii_start().strip_prefix('"')?;
+    let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    (is_hex && digits.len().is_multiple_of(2)).then_some(digits.len() / 2)
+}
+
+/// Whether a float has all digits of the text that it was read from: rounded to as many digits, it is the same number. A whole
+/// number that is written out in full has to be the text of the float, too.
+///
+/// So `0.1`, and `1.000000000000000056e-01`, which is the same float with more of its digits, are floats;
+/// `9007199254740993` and `1e-400` are not.
+fn keeps_digits(text: &str, float: f64) -> bool {
+    let text = text.trim_start_matches(['-', '+']);
+    if !text.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
+        return true; // NaN and infinity.
+    }
+    let is_whole = text.bytes().all(|byte| byte.is_ascii_digit());
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = [whole, fraction].concat();
+    let digits = all.trim_start_matches('0');
+    if digits.is_empty() || digits.len() <= KEPT_DIGITS && KEPT.contains(&float.abs()) {
+        return true;
+    }
+    let exponent = || {
+        let before = i64::try_from(whole.len()).ok()?;
+        let zeros = i64::try_from(all.len() - digits.len()).ok()?;
+        exponent
+            .parse::<i64>()
+            .ok()?
+            .checked_add(before - zeros - 1)
+    };
+    let Some(exponent) = exponent().filter(|_| digits.len() <= MOST_DIGITS) else {
+        return false;
+    };
+    let is_text = |digits: &str, of: String| {
+        let (first, rest) = digits.split_at_checked(1).unwrap_or_default();
+        let point = if rest.is_empty() { "" } else { "." };
+        of == format!("{first}{point}{rest}e{exponent}")
+    };
+    let float = float.abs();
+    is_text(digits, format!("{float:.*e}", digits.len() - 1))
+        && (!is_whole || is_text(digits.trim_end_matches('0'), format!("{float:e}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::keeps_digits;
+
+    /// The texts of the first list are `repr(float(text))` of Python, or `'%.18e' % float(text)` and the like; those of the second
+    /// differ from `decimal.Decimal(float(text))` within their own digits.
+    #[test]
+    fn a_float_keeps_digits_or_not() {
+        for text in [
+            "0",
+            "-0.000",
+            "0e999",
+            "1.50",
+            "+1.5e-7",
+            ".5",
+            "5.",
+            "1e300",
+            "1.7976931348623157e308",
+            "5e-324",
+            "4.9E-324",
+            "2.2250738585072014e-308",
+            "0.30000000000000004",
+            "1.000000000000000056e-01",
+            "9007199254740992",
+            "9007199254740994",
+            "100000000000000000000",
+            "1e22",
+            "123456789012345",
+            "nan",
+            "-inf",
+        ] {
+            assert!(keeps_digits(text, text.parse().unwrap()), "{text}");
+        }
+        for text in [
+            "9007199254740993",
+            "1e-400",
+            "1.234567e-320",
+            "0.1234567890123456789",
+            "3.14159265358979323846",
+            "12345678901234567000",
+            "36893488147419103232",
+            "9007199254740993.5",
+            "1e-99999999999999999999",
+        ] {
+            assert!(!keeps_digits(text, text.parse().unwrap()), "{text}");
+        }
+    }
 }

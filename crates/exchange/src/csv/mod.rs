@@ -10,13 +10,14 @@ use super::int::in_memory;
 use super::source::{Progress, Source, check_empty_rows, for_each};
 use bloscpack_error::Result;
 use std::io::{self, Write};
-use text::row_text;
+use text::row_cell;
 
 pub(super) use read::{open_csv, open_tsv};
 
 /// Writes a line with the names of the columns, and one for each row.
 ///
-/// Elements are as [`DType::write_text`](bloscpack_dtype::DType::write_text) writes them, rows of more than one element are lists of JSON.
+/// Elements are as [`DType::write_text`](bloscpack_dtype::DType::write_text) writes them, but bytes that are not UTF-8 are written as they
+/// are; rows of more than one element are lists of JSON.
 /// Cells with commas, quotes or line ends are quoted.
 ///
 /// ```
@@ -83,15 +84,11 @@ fn write_separated(
     let mut writer = builder
         .quote_style(csv::QuoteStyle::Necessary)
         .from_writer(to);
-    let mut cell = String::new();
+    let mut cell = Vec::new();
     for_each(source, progress, |schema, batch| {
         for row in 0..in_memory(batch.rows)? {
-            for (number, (column, bytes)) in schema.columns.iter().zip(&batch.columns).enumerate() {
-                cell.clear();
-                match batch.cells(number).text(row) {
-                    Some(text) => cell.push_str(&text),
-                    None => row_text(column, bytes, row, &mut cell)?,
-                }
+            for (number, column) in schema.columns.iter().enumerate() {
+                row_cell(column, &batch, number, row, &mut cell)?;
                 writer.write_field(&cell).map_err(io::Error::from)?;
             }
             writer

@@ -26,6 +26,7 @@ struct CsvSource<S> {
     fills: Vec<Filling>,
     /// Cells that are taken for empty ones among numbers.
     missing: Vec<String>,
+    warnings: Vec<String>,
     rows: u64,
     done: u64,
 }
@@ -80,8 +81,12 @@ fn open_separated<S: ReadAt + 'static>(
         seen.for_each(|(guess, cell)| guess.see(cell, is_missing(cell, &options.missing)));
         rows += 1;
     }
-    let columns = names.iter().zip(&guesses);
-    let columns = columns
+    let guessed = names.iter().zip(&guesses);
+    let warnings = guessed
+        .clone()
+        .filter_map(|(name, guess)| warning(name, guess, options));
+    let warnings = warnings.collect();
+    let columns = guessed
         .map(|(name, guess)| column(name, guess, options))
         .collect::<Result<Vec<_>>>()?;
     let fills = columns.iter().map(|column| match column.nullable {
@@ -98,14 +103,16 @@ fn open_separated<S: ReadAt + 'static>(
         schema: Schema::table(columns),
         fills,
         missing: options.missing.clone(),
+        warnings,
         rows,
         done: 0,
     }))
 }
 
-/// Whether a cell is one of those that stand for a missing value.
+/// Whether a cell stands for a missing value: it is empty but for blanks, or one of these words.
 fn is_missing(cell: &[u8], missing: &[String]) -> bool {
-    missing.iter().any(|word| word.as_bytes() == cell)
+    let cell = cell.trim_ascii();
+    cell.is_empty() || missing.iter().any(|word| word.as_bytes() == cell)
 }
 
 /// Bytes at the beginning among which the separator is looked for.
@@ -203,6 +210,21 @@ fn column(name: &str, guess: &Guess, options: &ImportOptions) -> Result<Column> 
         return Err(Error::usage(what));
     }
     Ok(column)
+}
+
+/// What a user may not expect of a column whose type was guessed.
+fn warning(name: &str, guess: &Guess, options: &ImportOptions) -> Option<String> {
+    if options.types.contains_key(name) {
+        return None;
+    }
+    if guess.has_long_numbers() {
+        let why = "no number type keeps all digits of its cells";
+        return Some(format!("column {name:?} is stored as text: {why}"));
+    }
+    let why = "it is not UTF-8";
+    guess
+        .has_other_bytes()
+        .then(|| format!("column {name:?} is stored as bytes: {why}"))
 }
 
 /// Whether cells are missing and stay so. No text at all is text.
@@ -328,6 +350,10 @@ impl<S: ReadAt> Source for CsvSource<S> {
 
     fn rows(&self) -> u64 {
         self.rows
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {

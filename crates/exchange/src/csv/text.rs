@@ -1,31 +1,61 @@
-//! Rows as text, and back.
+//! Rows as cells, and back.
 
 use crate::cells::{row_json, row_of};
 use crate::int::to_u64;
-use crate::schema::Column;
-use bloscpack_dtype::{DType, DTypeError};
-use serde_json::Value;
+use crate::schema::{Batch, Column};
+use crate::values::Cells;
+use bloscpack_dtype::{DType, DTypeError, Kind};
+use bloscpack_frames::store::Value;
+use serde_json::Value as Json;
 
-/// A row as text: an element as its dtype writes it, more of them as JSON.
-pub(super) fn row_text(
+/// A row of a batch as a cell: an element as its dtype writes it, but bytes in another encoding than UTF-8 as they are; more
+/// elements as JSON.
+pub(super) fn row_cell(
     column: &Column,
-    bytes: &[u8],
+    batch: &Batch,
+    number: usize,
     row: usize,
-    text: &mut String,
+    cell: &mut Vec<u8>,
 ) -> bloscpack_error::Result<()> {
-    match column.row_shape.is_empty() {
-        true => column.dtype.write_text(row_of(column, bytes, row)?, text),
-        false => row_json(column, bytes, row, text)?,
+    cell.clear();
+    let cells = batch.cells(number);
+    if let Cells::Varying(values) = cells
+        && let Some(Value::Bytes(bytes)) = values.get(row)
+    {
+        cell.extend_from_slice(bytes);
+        return Ok(());
     }
+    if let Some(text) = cells.text(row) {
+        cell.extend_from_slice(text.as_bytes());
+        return Ok(());
+    }
+    let bytes = batch.columns.get(number).map_or(&[][..], Vec::as_slice);
+    let element = row_of(column, bytes, row)?;
+    if *column.dtype.kind() == Kind::Bytes && column.row_shape.is_empty() {
+        let len = element.iter().rposition(|byte| *byte != 0);
+        let string = element.get(..len.map_or(0, |last| last + 1));
+        let string = string.unwrap_or_default();
+        if std::str::from_utf8(string).is_err() {
+            cell.extend_from_slice(string);
+            return Ok(());
+        }
+    }
+    let mut text = String::new();
+    if column.row_shape.is_empty() {
+        column.dtype.write_text(element, &mut text);
+    } else {
+        row_json(column, bytes, row, &mut text)?;
+    }
+    cell.extend_from_slice(text.as_bytes());
     Ok(())
 }
 
-/// The reverse of [`row_text`], into the bytes of a row.
+/// The reverse of [`row_cell`], into the bytes of a row.
 pub(super) fn parse_row(column: &Column, text: &str, row: &mut [u8]) -> Result<(), DTypeError> {
     if column.row_shape.is_empty() {
         return column.dtype.parse_text(text, row);
     }
-    let value: Value = serde_json::from_str(text)
+    let value: Json = serde_json::from_str(text)
         .map_err(|error| not_a_list(text, format!("a JSON list ({error})")))?;
     put_nested(&column.dtype, &column.row_shape, &value, row)
 }
@@ -33,14 +63,14 @@ pub(super) fn parse_row(column: &Column, text: &str, row: &mut [u8]) -> Result<(
 fn put_nested(
     dtype: &DType,
     shape: &[u64],
-    value: &Value,
+    value: &Json,
     bytes: &mut [u8],
 ) -> Result<(), DTypeError> {
     let Some((len, within)) = shape.split_first() else {
         return dtype.from_value(value, bytes);
     };
     let values = match value {
-        Value::Array(values) if to_u64(values.len()) == *len => values,
+        Json::Array(values) if to_u64(values.len()) == *len => values,
         _ => {
             let expected = format!("a list of {len} values");
             return Err(not_a_list(&value.to_string(), expected));

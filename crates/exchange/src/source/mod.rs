@@ -41,6 +41,11 @@ pub trait Source {
     /// How many rows there are in all, from the first batch to the last.
     fn rows(&self) -> u64;
 
+    /// What a user may not expect of the columns, such as numbers that are text.
+    fn warnings(&self) -> &[String] {
+        &[]
+    }
+
     /// The next rows, of about so many bytes but at least one; `None` after the last.
     ///
     /// # Errors

@@ -236,6 +236,124 @@ fn types_of_csv_are_guessed_from_all_of_it() {
     assert_eq!(held.texts("text"), ["a,b", "\u{20ac}uro", ""]);
 }
 
+/// Blanks around numbers, times and truth values do not count, and what a type would not give back is text.
+#[test]
+#[cfg(feature = "csv")]
+fn no_guess_loses_a_digit() {
+    let text = |cells: [&'static str; 2]| ("text", cells, cells);
+    for (dtype, cells, back) in [
+        (
+            "int64",
+            ["1", " 9007199254740993"],
+            ["1", "9007199254740993"],
+        ),
+        (
+            "uint64",
+            ["0 ", " 18446744073709551615"],
+            ["0", "18446744073709551615"],
+        ),
+        ("bool", [" true", "False "], ["true", "false"]),
+        ("float64", ["+0.5", " -1e3 "], ["0.5", "-1000.0"]),
+        (
+            "float64",
+            ["1.000000000000000056e-01", "9007199254740994.0"],
+            ["0.1", "9007199254740994.0"],
+        ),
+        ("float64", ["1", "  "], ["1.0", "nan"]),
+        ("float64", ["1.5", " NA"], ["1.5", "nan"]),
+        (
+            "float64",
+            ["9007199254740992", "1e22"],
+            ["9007199254740992.0", "1e22"],
+        ),
+        (
+            "datetime64[D]",
+            ["2016-01-04", " 2016-01-05 "],
+            ["2016-01-04", "2016-01-05"],
+        ),
+        (
+            "datetime64[D]",
+            ["2016-01-04", "          "],
+            ["2016-01-04", ""],
+        ),
+        text(["+4930123456", "+4930123457"]),
+        text(["+49", "17"]),
+        text(["0301234567", "0301234568"]),
+        text(["007.5", "1.5"]),
+        text(["1.5", "9007199254740993"]),
+        text(["0.1234567890123456789", "1.5"]),
+        text(["1e-400", "1"]),
+        text(["1e400", "1"]),
+        text(["-1", "18446744073709551615"]),
+        text(["36893488147419103232", "1"]),
+        text(["2016-01-04", "2016-01-04T00:00:00.1234567890123"]),
+        text(["2016-01-04", "0301234567"]),
+        text([" a", "b "]),
+        text([" ", "   "]),
+        text(["{\"hex\":\"zz\"}", "a"]),
+    ] {
+        let file = format!("n\tx\n{}\t\n{}\t\n", quoted(cells[0]), quoted(cells[1]));
+        let mut source = opened(file.as_bytes(), Format::Tsv, &ImportOptions::new()).unwrap();
+        let found = source.schema().columns[0].dtype.clone();
+        let is_text = matches!(found.kind(), bloscpack_dtype::Kind::Text);
+        assert!(
+            found.to_string() == dtype || is_text && dtype == "text",
+            "{cells:?}: {found}"
+        );
+        assert_eq!(
+            Held::of(&mut *source, 200).unwrap().texts("n"),
+            back,
+            "{cells:?}"
+        );
+    }
+}
+
+fn quoted(cell: &str) -> String {
+    format!("\"{}\"", cell.replace('"', "\"\""))
+}
+
+#[test]
+#[cfg(feature = "csv")]
+fn numbers_that_are_text_are_named() {
+    let file = b"a,b,c\n1.5,+49,K\xf6ln\n9007199254740993,1,Bonn\n";
+    let source = opened(file, Format::Csv, &ImportOptions::new()).unwrap();
+    let warnings = source.warnings();
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    assert!(warnings[0].contains("\"a\"") && warnings[0].contains("digits"));
+    assert!(warnings[1].contains("\"c\"") && warnings[1].contains("UTF-8"));
+    let given = ImportOptions::new()
+        .dtype("a", DType::F64)
+        .dtype("c", DType::bytes(4).unwrap());
+    let source = opened(file, Format::Csv, &given).unwrap();
+    assert!(source.warnings().is_empty());
+}
+
+/// Latin-1, and any bytes that are not text.
+#[test]
+#[cfg(feature = "csv")]
+fn bytes_in_other_encodings_come_out_as_they_went_in() {
+    for file in [
+        &b"a,b\nK\xf6ln,1\nBonn,2\n"[..],
+        b"a,b\n\"\xff,\"\"\n\",1\n{\"\"hex\"\":\"\"00\"\"},2\n",
+    ] {
+        let mut source = opened(file, Format::Csv, &ImportOptions::new()).unwrap();
+        assert_eq!(
+            *source.schema().columns[0].dtype.kind(),
+            bloscpack_dtype::Kind::Bytes
+        );
+        let out = written(&mut *source, Format::Csv).unwrap();
+        let lines = |file: &[u8]| file.split(|byte| *byte == b'\n').next().map(<[u8]>::to_vec);
+        assert_eq!(lines(&out), lines(file));
+        let mut back = opened(&out, Format::Csv, &ImportOptions::new()).unwrap();
+        let mut first = opened(file, Format::Csv, &ImportOptions::new()).unwrap();
+        let (back, first) = (Held::of(&mut *back, 100), Held::of(&mut *first, 100));
+        assert_eq!(back.unwrap().columns, first.unwrap().columns);
+    }
+    let latin = b"a,b\nK\xf6ln,1\nBonn,2\n";
+    let mut source = opened(latin, Format::Csv, &ImportOptions::new()).unwrap();
+    assert_eq!(written(&mut *source, Format::Csv).unwrap(), latin);
+}
+
 #[test]
 #[cfg(feature = "csv")]
 fn what_is_missing_in_csv_is_filled_or_named() {
