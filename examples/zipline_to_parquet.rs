@@ -58,12 +58,9 @@ fn write(bars: &mut dyn Source, out: &Path) -> Result<u64> {
 }
 
 fn schema(first: Vec<Column>) -> Schema {
-    let prices = PRICES.map(|name| Column::new(name, DType::F64));
+    let prices = PRICES.map(|name| Column::new(name, DType::F64).nan_as_null());
     let volume = Column::new("volume", DType::U32);
-    Schema {
-        nan_is_null: true,
-        ..Schema::table([first, prices.to_vec(), vec![volume]].concat())
-    }
+    Schema::table([first, prices.to_vec(), vec![volume]].concat())
 }
 
 fn wrong(what: &str) -> Error {

@@ -301,7 +301,7 @@ impl Container for FrameContainer {
         use crate::exchange::Format;
         match format {
             Format::Npy | Format::Bytes => self.export_elements(selection, format, to),
-            _ => super::export_source(self.columns(selection)?, format, to),
+            _ => super::export_source(self.columns(selection)?, selection, format, to),
         }
     }
 

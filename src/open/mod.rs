@@ -252,7 +252,7 @@ pub trait Container: Send + Sync {
         format: Format,
         to: &mut (dyn Write + Send),
     ) -> Result<u64> {
-        export_source(self.columns(selection)?, format, to)
+        export_source(self.columns(selection)?, selection, format, to)
     }
 
     /// The warnings since the last call: things that are unusual but did not prevent what was done.
@@ -270,11 +270,15 @@ pub trait Container: Send + Sync {
 #[cfg(feature = "exchange")]
 fn export_source(
     mut source: BoxedSource<'_>,
+    selection: &Selection,
     format: Format,
     to: &mut (dyn Write + Send),
 ) -> Result<u64> {
     if matches!(format, Format::Csv | Format::Tsv) {
         source = source.rows_as_columns()?;
+    }
+    if selection.nan_as_null {
+        source = source.nan_as_null();
     }
     crate::exchange::export(&mut *source, format, to, &mut |_| ())?;
     Ok(source.rows())

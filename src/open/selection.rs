@@ -19,6 +19,8 @@ pub struct Selection {
     pub columns: Vec<String>,
     /// The part of the content, or of each of these columns.
     pub part: Part,
+    /// Whether NaN and "not a time" are exported as missing values, as they are from columns that say so themselves.
+    pub nan_as_null: bool,
 }
 
 /// A part of the content.
@@ -61,6 +63,7 @@ impl Selection {
         Self {
             columns: Vec::new(),
             part,
+            nan_as_null: false,
         }
     }
 
@@ -68,6 +71,13 @@ impl Selection {
     #[must_use]
     pub fn columns(mut self, names: impl IntoIterator<Item: Into<String>>) -> Self {
         self.columns = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The same with NaN and "not a time" as missing values, if wanted.
+    #[must_use]
+    pub fn nan_as_null(mut self, nan_as_null: bool) -> Self {
+        self.nan_as_null = nan_as_null;
         self
     }
 

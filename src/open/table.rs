@@ -128,7 +128,13 @@ impl Container for Table {
         if let Part::Slice(_) = selection.part {
             let name = names.first().map(String::as_str);
             let column = column(table, selection)?;
-            return super::array::columns(column, name, selection, &self.common);
+            let source = super::array::columns(column, name, selection, &self.common)?;
+            let has_missing = name.is_some_and(|name| table.has_missing(name).unwrap_or(false));
+            return Ok(if has_missing {
+                source.nan_as_null()
+            } else {
+                source
+            });
         }
         let mut source = TableSource::new(table)?;
         if !names.is_empty() {
@@ -228,10 +234,11 @@ impl Columns<'_> {
             .map(|(name, _)| plain(name).chars().count());
         let width = lens.max().unwrap_or(0);
         for (name, column) in &self.columns {
+            let has_missing = table.has_missing(name).unwrap_or(false);
             let (name, array) = (plain(name), column.array);
             let rows = array.chunk_shape().first().copied().unwrap_or(1);
             summary.lines.push(Line::More(format!(
-                "{name:width$}  {}  {}, chunks of {}, {} in {}{}",
+                "{name:width$}  {}  {}, chunks of {}, {} in {}{}{}",
                 array.dtype(),
                 shape(array.shape()),
                 count(rows, "row"),
@@ -241,6 +248,11 @@ impl Columns<'_> {
                     .index()
                     .map(|index| format!(", index {index}"))
                     .unwrap_or_default(),
+                if has_missing {
+                    ", with missing values"
+                } else {
+                    ""
+                },
             )));
         }
     }

@@ -6,9 +6,11 @@ import io
 import itertools
 import json
 
+import bcolz
 import bloscpack
 import numpy
 import pyarrow
+import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 
@@ -34,7 +36,7 @@ WRITERS = {
     "zstd.parquet": lambda table, path: pyarrow.parquet.write_table(
         table, path, compression="zstd", data_page_version="2.0", use_dictionary=False),
 }
-CASES = len(TYPES) * len(SHAPES) + len(WRITERS) * 2 + 18
+CASES = len(TYPES) * len(SHAPES) + len(WRITERS) * 2 + 22
 
 
 def run(tally, blpk, reference, place):
@@ -42,6 +44,7 @@ def run(tally, blpk, reference, place):
     tally.cases(tables(blpk, place))
     tally.cases(from_arrow(blpk, place))
     tally.cases(from_csv(blpk, place))
+    tally.cases(with_gaps(blpk, place))
     tally.cases(packed(blpk, place))
     tally.cases(zipline(blpk, place))
 
@@ -250,6 +253,39 @@ def one_csv(blpk, place, rows, dialect):
         back = list(csv.reader(file))
     equal([row[0] for row in back], [row[0] for row in rows], "name back")
     equal([row[3] for row in back], [row[3] for row in rows], "when back")
+
+
+def with_gaps(blpk, place):
+    for layout in LAYOUTS:
+        yield "gaps " + layout, one_with_gaps, blpk, place, layout
+
+
+def one_with_gaps(blpk, place, layout):
+    """Empty cells are null again, as pyarrow reads the same file; bcolz has NaN and NaT, and ignores our attribute."""
+    folder = place.folder()
+    (folder / "in.csv").write_text("n,y,when\n1,1.5,2024-01-02\n 9007199254740993,,\n3,300,2024-01-04\n")
+    wanted = pyarrow.csv.read_csv(folder / "in.csv")
+    blpk.ok("import", folder / "in.csv", folder / "t", "--layout", layout)
+    for ending in ("arrow", "parquet"):
+        blpk.ok("export", folder / "t", folder / ("out." + ending))
+        found = ARROW[ending](folder / ("out." + ending))
+        for name in wanted.column_names:
+            equal(found[name].to_pylist(), wanted[name].to_pylist(), "%s %s" % (ending, name))
+        # Nulls are noted once more.
+        blpk.ok("import", folder / ("out." + ending), folder / ending)
+        again = blpk.ok("export", folder / ending, "-", "--to", "csv").decode()
+        equal(again.splitlines()[2], "9007199254740993,,", ending)
+    if layout == "bcolz":
+        table = bcolz.open(str(folder / "t"), mode="r")
+        equal(table["n"][:].tolist(), [1, 9007199254740993, 3], "bcolz: n")
+        expect(numpy.array_equal(table["y"][:], [1.5, numpy.nan, 300], equal_nan=True), "bcolz: y")
+        expect(numpy.isnat(table["when"][:]).tolist() == [False, True, False], "bcolz: when")
+        table = bcolz.open(str(folder / "t"), mode="a")
+        table.append(([4], [7.5], numpy.array(["2024-01-05"], "<M8[D]")))
+        table.flush()
+        del table
+        equal(blpk.ok("export", folder / "t", "-", "--to", "csv").decode().splitlines()[2:],
+              ["9007199254740993,,", "3,300.0,2024-01-04", "4,7.5,2024-01-05"], "after bcolz")
 
 
 def packed(blpk, place):

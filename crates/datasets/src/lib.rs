@@ -75,6 +75,7 @@ mod grid;
 mod handle;
 mod index;
 mod layout;
+mod missing;
 mod new;
 mod open;
 mod options;

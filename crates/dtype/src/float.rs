@@ -77,6 +77,10 @@ impl Float {
         }
     }
 
+    pub fn is_nan(self) -> bool {
+        self.double().is_nan()
+    }
+
     fn double(self) -> f64 {
         match self {
             Self::Half(bits) => from_half(bits),

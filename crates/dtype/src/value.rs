@@ -126,6 +126,44 @@ impl DType {
         }
     }
 
+    /// Whether some elements of this type are no number or no time: [`is_nan`](Self::is_nan) is true for them.
+    #[must_use]
+    pub fn has_nan(&self) -> bool {
+        match self.kind {
+            Kind::Float => self.itemsize <= 8,
+            Kind::Complex => self.itemsize <= 16,
+            Kind::Datetime(_) | Kind::Timedelta(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether the element with these bytes is not a number, or is "not a time". A complex number is none if one of its parts is
+    /// none, as in NumPy.
+    ///
+    /// ```
+    /// use bloscpack_dtype::DType;
+    /// assert!(DType::F64.is_nan(&f64::NAN.to_le_bytes()));
+    /// assert!(DType::parse("<M8[D]")?.is_nan(&i64::MIN.to_le_bytes()));
+    /// assert!(!DType::I64.is_nan(&i64::MIN.to_le_bytes()));
+    /// # Ok::<(), bloscpack_dtype::DTypeError>(())
+    /// ```
+    #[must_use]
+    pub fn is_nan(&self, element: &[u8]) -> bool {
+        if !self.is_whole(element) {
+            return false;
+        }
+        match self.kind {
+            Kind::Float => Float::read(element, self.order).is_some_and(Float::is_nan),
+            Kind::Complex => {
+                parts(element, self.order).is_some_and(|(re, im)| re.is_nan() || im.is_nan())
+            }
+            Kind::Datetime(_) | Kind::Timedelta(_) => {
+                signed(element, self.order) == Some(NOT_A_TIME)
+            }
+            _ => false,
+        }
+    }
+
     pub(super) fn is_whole(&self, element: &[u8]) -> bool {
         u64::try_from(element.len()) == Ok(self.itemsize)
     }

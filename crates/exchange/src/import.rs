@@ -2,13 +2,16 @@
 
 use super::schema::{Batch, Column, Schema, names, row_shape};
 use super::source::{Progress, Source, for_each, refuse_missing};
+use super::values::Cells;
 use bloscpack_datasets::{CArray, CTable};
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
+use std::collections::BTreeSet;
 
 /// Appends all rows of a source to a table, whose columns are found by their names, and flushes it.
 ///
-/// Types must be the same except for byte order. Nothing that was appended is kept if it fails and the table is
+/// Types must be the same except for byte order. Columns with missing values, for which the source has NaN or "not a time", are
+/// [noted](CTable::set_has_missing). Nothing that was appended is kept if it fails and the table is
 /// dropped.
 ///
 /// # Errors
@@ -20,8 +23,9 @@ pub fn import_table(
     progress: &mut Progress<'_>,
 ) -> Result<()> {
     let mappings = mappings(source.schema(), table)?;
+    let mut missing = Missing::default();
     for_each(source, progress, |schema, mut batch| {
-        refuse_missing(schema, &batch)?;
+        missing.see(schema, &batch)?;
         match_byte_order(schema, &mut batch, &mappings)?;
         let columns = mappings.iter().map(|mapping| {
             let bytes = batch.columns.get(mapping.from);
@@ -29,6 +33,9 @@ pub fn import_table(
         });
         table.append(&columns.collect::<Result<Vec<_>>>()?)
     })?;
+    for name in &missing.0 {
+        table.set_has_missing(name)?;
+    }
     table.flush()
 }
 
@@ -47,13 +54,36 @@ pub fn import_array(
         from: 0,
         dtype: array.dtype().clone(),
     };
+    let mut missing = Missing::default();
     for_each(source, progress, |schema, mut batch| {
-        refuse_missing(schema, &batch)?;
+        missing.see(schema, &batch)?;
         match_byte_order(schema, &mut batch, std::slice::from_ref(&mapping))?;
         let rows = batch.columns.first().ok_or_else(|| mapping.missing())?;
         array.append(rows)
     })?;
+    if !missing.0.is_empty() {
+        array.set_has_missing()?;
+    }
     array.flush()
+}
+
+/// The columns with missing values, for which NaN or "not a time" stands.
+#[derive(Default)]
+struct Missing(BTreeSet<String>);
+
+impl Missing {
+    /// Looks at a batch, and refuses one whose bytes do not stand for what is missing.
+    fn see(&mut self, schema: &Schema, batch: &Batch) -> Result<()> {
+        refuse_missing(schema, batch)?;
+        for (number, column) in schema.columns.iter().enumerate() {
+            let cells = batch.cells(number);
+            let is_missing = matches!(cells, Cells::Present(present) if present.contains(&false));
+            if is_missing && column.dtype.has_nan() {
+                self.0.insert(column.name.clone());
+            }
+        }
+        Ok(())
+    }
 }
 
 /// For a column of the table, the column of the source that its rows come from, and the type that they get.

@@ -19,10 +19,11 @@ pub(crate) fn refuse_varying(schema: &Schema, format: Format) -> Result<()> {
     }
 }
 
-/// Refuses missing values, which the format has no place for.
+/// Refuses missing values, which the format has no place for, unless they are NaN or "not a time" in the batch.
 pub(crate) fn refuse_missing(schema: &Schema, batch: &Batch, format: Format) -> Result<()> {
     for (number, column) in schema.columns.iter().enumerate() {
         if let Cells::Present(present) = batch.cells(number)
+            && !column.is_filled()
             && present.contains(&false)
         {
             return Err(unsupported(format, &column.name, "a missing value"));

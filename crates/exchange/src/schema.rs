@@ -19,6 +19,8 @@ pub struct Column {
     pub row_shape: Vec<u64>,
     /// Whether rows may be missing.
     pub nullable: bool,
+    /// Whether NaN stands for a missing value, as "not a time" does. It is written as one where the format can express that.
+    pub nan_is_null: bool,
     /// The kind of its values if they vary in length: the dtype then has no bytes, and rows are [`Cells::Varying`].
     pub varying: Option<ItemKind>,
 }
@@ -38,6 +40,7 @@ impl Column {
             dtype,
             row_shape: Vec::new(),
             nullable: false,
+            nan_is_null: false,
             varying: None,
         }
     }
@@ -58,6 +61,45 @@ impl Column {
         self.row_len().saturating_mul(self.dtype.itemsize())
     }
 
+    /// The same column, in which NaN and "not a time" stand for missing values. Columns of other elements stay as they are.
+    ///
+    /// ```
+    /// use bloscpack_dtype::DType;
+    /// use bloscpack_exchange::Column;
+    /// assert!(Column::new("price", DType::F64).nan_as_null().nullable);
+    /// assert!(!Column::new("id", DType::I64).nan_as_null().nullable);
+    /// ```
+    #[must_use]
+    pub fn nan_as_null(mut self) -> Self {
+        let is_nested = matches!(self.dtype.kind(), Kind::Struct(_));
+        self.nan_is_null = is_nested || self.dtype.has_nan();
+        self.nullable |= self.dtype.has_nan() && self.row_shape.is_empty();
+        self
+    }
+
+    /// The form of rows with these bytes: where NaN stands for a missing value, the elements that are there.
+    #[must_use]
+    pub fn cells(&self, bytes: &[u8]) -> Cells {
+        let is_plain = self.row_shape.is_empty() && self.dtype.has_nan();
+        let itemsize = usize::try_from(self.dtype.itemsize()).ok();
+        match itemsize.filter(|_| is_plain && self.nan_is_null) {
+            Some(itemsize) if itemsize > 0 => {
+                let elements = bytes.chunks_exact(itemsize);
+                Cells::Present(
+                    elements
+                        .map(|element| !self.dtype.is_nan(element))
+                        .collect(),
+                )
+            }
+            _ => Cells::Elements,
+        }
+    }
+
+    /// Whether missing rows have bytes that stand for them: NaN, "not a time" or an empty string.
+    pub(crate) fn is_filled(&self) -> bool {
+        !self.nullable || self.nan_is_null
+    }
+
     /// A new array for it.
     fn builder(&self) -> CArrayBuilder {
         CArray::builder(self.dtype.clone()).row_shape(&self.row_shape)
@@ -73,8 +115,6 @@ pub struct Schema {
     pub is_table: bool,
     /// Whether it is an array without axes: its only row is its only element.
     pub is_scalar: bool,
-    /// Whether NaN means a missing value, and is written as one where the format can express that: as null in Arrow and Parquet.
-    pub nan_is_null: bool,
     /// The user's attributes, if the source has any.
     pub attributes: Attributes,
 }
@@ -216,6 +256,17 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// Rows that were read, of the columns of a schema: where NaN stands for a missing value there, rows are missing.
+    #[must_use]
+    pub fn new(schema: &Schema, rows: u64, columns: Vec<Vec<u8>>) -> Self {
+        let cells = schema.columns.iter().zip(&columns);
+        Self {
+            rows,
+            cells: cells.map(|(column, bytes)| column.cells(bytes)).collect(),
+            columns,
+        }
+    }
+
     /// The form of the rows of a column.
     #[must_use]
     pub fn cells(&self, column: usize) -> &Cells {

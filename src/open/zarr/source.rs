@@ -37,9 +37,19 @@ pub(super) fn array<'a>(
     selection: &Selection,
 ) -> Result<GridSource<Elements<'a>>> {
     let region = selection.part.region(array.shape())?;
-    let source = GridSource::of(Elements(array), array.dtype().clone());
-    let source = source.attributes(attributes(array.attributes()));
-    source.slice(&region.ranges)
+    whole(array).slice(&region.ranges)
+}
+
+/// An array with its attributes. If they say so, NaN stands for missing values.
+fn whole(array: &ZarrArray) -> GridSource<Elements<'_>> {
+    let attributes = attributes(array.attributes());
+    let has_missing = attributes.has_missing();
+    let source = GridSource::of(Elements(array), array.dtype().clone()).attributes(attributes);
+    if has_missing {
+        source.nan_as_null()
+    } else {
+        source
+    }
 }
 
 /// Columns of a table.
@@ -68,7 +78,7 @@ impl<'a> TableSource<'a> {
         }
         let (mut columns, mut schema) = (Vec::new(), Schema::table(Vec::new()));
         for (name, array) in chosen {
-            let column = GridSource::of(Elements(array), array.dtype().clone()).named(name);
+            let column = whole(array).named(name);
             schema
                 .columns
                 .extend(column.schema().columns.iter().cloned());
@@ -107,10 +117,8 @@ impl Source for TableSource<'_> {
             slice.extend(column.shape().iter().skip(1).map(|axis| 0..*axis));
             column.read_slice(&slice)
         };
-        Ok(Some(Batch {
-            columns: self.columns.iter().map(read).collect::<Result<_>>()?,
-            rows: rows.end - rows.start,
-            ..Batch::default()
-        }))
+        let columns = self.columns.iter().map(read).collect::<Result<_>>()?;
+        let count = rows.end - rows.start;
+        Ok(Some(Batch::new(&self.schema, count, columns)))
     }
 }

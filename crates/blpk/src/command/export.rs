@@ -48,6 +48,10 @@ pub struct Export {
     #[arg(long, value_name = "DTYPE", value_parser = args::dtype)]
     dtype: Option<DType>,
 
+    /// Write NaN and NaT as missing values, as from columns that had missing cells when blpk imported them
+    #[arg(long)]
+    nan_as_null: bool,
+
     /// Format of OUT, if its name does not show it
     #[arg(long, value_name = "FORMAT", value_parser = args::format_written())]
     to: Option<Format>,
@@ -80,6 +84,7 @@ impl Export {
         let rows = self.rows.map(Part::Rows);
         let part = rows.or(self.slice.clone().map(Part::Slice));
         let selection = Selection::of(part.unwrap_or_default()).columns(&self.columns);
+        let selection = selection.nan_as_null(self.nan_as_null);
         // Nothing is begun for a selection that does not exist.
         let checked = opened.container.columns(&selection).map(|_| ());
         opened.warn(session);

@@ -152,6 +152,7 @@ impl Import {
         }
         let mut rows = ProgressSource::new(&mut *source, session);
         self.fill(&new, &mut rows, &schema, layout, (&name, format), session)?;
+        rows.warn_of_missing(&name, session);
         let (rows, made) = (rows.rows(), new.name());
         new.commit(session)?;
         session.done(format_args!(

@@ -1,5 +1,6 @@
 //! Rows from a dataset or from a file of another format.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek as _};
@@ -9,7 +10,8 @@ use bloscpack::{
     Category, Error,
     error::Side,
     exchange::{
-        Batch, BoxedSource, Format, ImportOptions, NpyFile, OneArray, Schema, Source, open_at,
+        Batch, BoxedSource, Cells, Format, ImportOptions, NpyFile, OneArray, Schema, Source,
+        open_at,
     },
 };
 
@@ -19,13 +21,15 @@ use crate::input::{self, Input, InterruptibleReader, is_standard_input};
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::session::Session;
-use crate::text::shown;
+use crate::text::{plain, shown};
 
 /// A source that shows its progress, and fails once the work is asked to stop.
 pub struct ProgressSource<'a> {
     source: &'a mut dyn Source,
     progress: Progress,
     row_bytes: u64,
+    /// How many values are missing in columns whose elements have NaN or "not a time", and in those of strings.
+    missing: [BTreeMap<String, usize>; 2],
 }
 
 impl<'a> ProgressSource<'a> {
@@ -36,7 +40,37 @@ impl<'a> ProgressSource<'a> {
         Self {
             progress: Progress::new(session, Some(total)),
             row_bytes,
+            missing: Default::default(),
             source,
+        }
+    }
+
+    /// Warns of missing values, for which a dataset has no place.
+    pub fn warn_of_missing(&self, name: &str, session: &Session) {
+        let stored = [
+            "missing values are stored as NaN or NaT, and read as null",
+            "missing strings are stored as empty ones",
+        ];
+        for (stored, columns) in stored.iter().zip(&self.missing) {
+            if !columns.is_empty() {
+                let columns = columns.iter();
+                let columns = columns.map(|(column, rows)| format!("{} ({rows})", plain(column)));
+                let columns = columns.collect::<Vec<_>>().join(", ");
+                session.warning(format_args!("{name}: {stored}: {columns}"));
+            }
+        }
+    }
+
+    fn count_missing(&mut self, batch: &Batch) {
+        for (number, column) in self.source.schema().columns.iter().enumerate() {
+            if let Cells::Present(present) = batch.cells(number) {
+                let rows = present.iter().filter(|present| !**present).count();
+                let [nan, empty] = &mut self.missing;
+                let columns = if column.dtype.has_nan() { nan } else { empty };
+                if rows > 0 {
+                    *columns.entry(column.name.clone()).or_default() += rows;
+                }
+            }
         }
     }
 }
@@ -55,9 +89,11 @@ impl Source for ProgressSource<'_> {
         let batch = self.source.next_batch(bytes);
         let batch = batch.map_err(|error| error.on(Side::Source))?;
         match &batch {
-            Some(batch) => self
-                .progress
-                .advance(batch.rows.saturating_mul(self.row_bytes)),
+            Some(batch) => {
+                self.count_missing(batch);
+                self.progress
+                    .advance(batch.rows.saturating_mul(self.row_bytes));
+            }
             None => self.progress.finish(),
         }
         Ok(batch)

@@ -95,6 +95,12 @@ fn a_missing_value_does_not_become_zero() {
             let out = format!("{column}.{out}");
             let convert = ["convert", "n.b2z", &out, "--column", column];
             folder.run(convert).succeeded();
+            // Only a dataset notes that NaN stands for a missing value.
+            let expected = if out == "f.bcolz" {
+                expected.replace("nan", "\"\"")
+            } else {
+                expected.to_owned()
+            };
             assert_eq!(csv(&folder, &out), expected, "{out}");
         }
     }

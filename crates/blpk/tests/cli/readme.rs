@@ -50,6 +50,12 @@ fn everyday_jobs() {
     run_page(include_str!("sessions/jobs.md"), 20);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_newcomers_first_day() {
+    run_page(include_str!("sessions/newcomer.md"), 5);
+}
+
 /// A command with what it must print.
 #[derive(Default)]
 struct Example<'a> {

@@ -188,6 +188,7 @@ impl CTable {
             ));
         }
         self.column(name)?;
+        self.forget_missing(name)?;
         self.names.remove(index);
         let column = self.columns.remove(index);
         self.put_all()?;

@@ -37,16 +37,12 @@ pub struct BatchConverter {
 }
 
 impl BatchConverter {
-    /// A converter of these columns. NaN becomes null if their schema says so.
+    /// A converter of these columns. NaN becomes null in those that say so.
     ///
     /// # Errors
     /// Returns wrong usage for what Arrow has no type for.
     pub fn new(columns: Schema) -> Result<Self> {
-        let mapping = TypeMapping {
-            nan_is_null: columns.nan_is_null,
-            ..TypeMapping::default()
-        };
-        Self::with_mapping(columns, mapping)
+        Self::with_mapping(columns, TypeMapping::default())
     }
 
     /// The same, with strings of both kinds as views of text, which query engines compare without a cast. Bytes that are

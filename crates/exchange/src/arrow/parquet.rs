@@ -94,7 +94,6 @@ pub fn write_parquet_with(
     };
     let mapping = TypeMapping {
         parquet: true,
-        nan_is_null: source.schema().nan_is_null,
         ..TypeMapping::default()
     };
     let schema = Arc::new(schema_of(source.schema(), mapping)?);

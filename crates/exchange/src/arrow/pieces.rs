@@ -87,10 +87,14 @@ impl ArrowSource {
                 })
             })
             .collect::<Result<Vec<_>>>()?;
-        let cells = self.schema.columns.iter().zip(piece.columns());
-        let cells = cells.map(|(column, array)| match array.logical_nulls() {
-            Some(nulls) if column.nullable => Cells::Present(nulls.iter().collect()),
-            _ => Cells::Elements,
+        let cells = self.schema.columns.iter().zip(&self.fills);
+        let cells = cells.zip(piece.columns());
+        let cells = cells.map(|((column, fill), array)| {
+            let is_nan = fill.is_none() && column.dtype.has_nan() && column.row_shape.is_empty();
+            match array.logical_nulls() {
+                Some(nulls) if column.nullable || is_nan => Cells::Present(nulls.iter().collect()),
+                _ => Cells::Elements,
+            }
         });
         let cells = cells.collect();
         let rows = to_u64(len);

@@ -57,8 +57,18 @@ fn column_array(
     if let (Cells::Varying(values), Some(kind)) = (cells, &column.varying) {
         return varying::array(kind, &values.iter().collect::<Vec<_>>(), mapping);
     }
+    // Of other elements, the mapping decides which are null.
+    let parts = match (cells, column.dtype.kind()) {
+        (Cells::Elements, Kind::Complex) => column.cells(&bytes),
+        _ => Cells::Elements,
+    };
+    let mapping = mapping.of(column);
     let array = array_of(of, &column.dtype, &column.row_shape, bytes, mapping)?;
-    match cells {
+    match if parts == Cells::Elements {
+        cells
+    } else {
+        &parts
+    } {
         Cells::Present(present) => varying::only_present(&array, present),
         _ => Ok(array),
     }

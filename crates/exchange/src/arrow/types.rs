@@ -36,6 +36,14 @@ impl TypeMapping {
         }
     }
 
+    /// The rules for this column.
+    pub fn of(self, column: &Column) -> Self {
+        Self {
+            nan_is_null: column.nan_is_null,
+            ..self
+        }
+    }
+
     /// Whether elements of this type may be null.
     pub fn has_null(self, dtype: &DType) -> bool {
         match dtype.kind() {
@@ -53,6 +61,7 @@ pub(super) fn schema_of(schema: &Schema, mapping: TypeMapping) -> Result<ArrowSc
             return Ok(Field::new(&column.name, type_of(kind, mapping), true));
         }
         let noted = HashMap::from([(DTYPE.to_owned(), column.dtype.to_string())]);
+        let mapping = mapping.of(column);
         let field = field(&column.name, &column.dtype, &column.row_shape, mapping)?;
         let nulls = field.is_nullable() || column.nullable;
         Ok(field.with_nullable(nulls).with_metadata(noted))

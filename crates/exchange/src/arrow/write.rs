@@ -38,10 +38,7 @@ pub fn write_arrow(
         to: BufWriter::new(to),
         tap: tap.clone(),
     };
-    let mapping = TypeMapping {
-        nan_is_null: source.schema().nan_is_null,
-        ..TypeMapping::default()
-    };
+    let mapping = TypeMapping::default();
     let schema = Arc::new(schema_of(source.schema(), mapping)?);
     guarded(Format::Arrow, || {
         let wrong = |error| tap.arrow(error);
@@ -70,10 +67,7 @@ pub fn write_arrow_stream(
         to: BufWriter::new(to),
         tap: tap.clone(),
     };
-    let mapping = TypeMapping {
-        nan_is_null: source.schema().nan_is_null,
-        ..TypeMapping::default()
-    };
+    let mapping = TypeMapping::default();
     let schema = Arc::new(schema_of(source.schema(), mapping)?);
     guarded(Format::Arrow, || {
         let wrong = |error| tap.arrow(error);

@@ -193,12 +193,10 @@ fn column(name: &str, guess: &Guess, options: &ImportOptions) -> Result<Column> 
     let filled = options.fills.contains_key(name) || options.fill_rest.is_some();
     let Some(given) = options.types.get(name) else {
         let filled = filled || options.keeps_missing;
-        let mut column = Column::new(name, guess.dtype(name, filled)?);
-        column.nullable = may_be_missing(&column, guess, options);
-        return Ok(column);
+        let column = Column::new(name, guess.dtype(name, filled)?);
+        return Ok(with_gaps(column, guess, options));
     };
-    let mut column = given.clone();
-    column.nullable = may_be_missing(&column, guess, options);
+    let mut column = with_gaps(given.clone(), guess, options);
     match (column.dtype.kind(), column.dtype.itemsize()) {
         (Kind::Bytes, 0) => column.dtype = guess.bytes(name)?,
         (Kind::Text, 0) => column.dtype = guess.text(name)?.with_order(column.dtype.order()),
@@ -227,9 +225,15 @@ fn warning(name: &str, guess: &Guess, options: &ImportOptions) -> Option<String>
         .then(|| format!("column {name:?} is stored as bytes: {why}"))
 }
 
-/// Whether cells are missing and stay so. No text at all is text.
-fn may_be_missing(column: &Column, guess: &Guess, options: &ImportOptions) -> bool {
-    guess.has_gaps() && !is_string(column) && options.keeps_missing(column)
+/// The column with missing cells, if it has any: they stay missing, or are NaN or "not a time". No text at all is text.
+fn with_gaps(mut column: Column, guess: &Guess, options: &ImportOptions) -> Column {
+    column.nan_is_null = false;
+    column.nullable = guess.has_gaps() && !is_string(&column) && options.keeps_missing(&column);
+    let is_filled = column.nullable || options.filling(&column).is_some();
+    if guess.has_gaps() && !is_filled {
+        column = column.nan_as_null();
+    }
+    column
 }
 
 fn is_string(column: &Column) -> bool {
@@ -280,7 +284,7 @@ fn push_row(
         };
         if let Cells::Present(present) = form {
             present.push(!cell.is_empty());
-            if cell.is_empty() {
+            if cell.is_empty() && !column.nan_is_null {
                 continue;
             }
         }

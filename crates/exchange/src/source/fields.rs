@@ -40,6 +40,9 @@ impl<'a> FieldsSource<'a> {
         for field in fields {
             let mut part = Column::new(&field.name, field.dtype.clone());
             part.row_shape.clone_from(&field.shape);
+            if column.nan_is_null {
+                part = part.nan_as_null();
+            }
             let end = field.offset.checked_add(part.row_bytes());
             if end.is_none_or(|end| end > column.dtype.itemsize()) {
                 let field = field.name.clone();
@@ -92,11 +95,6 @@ impl Source for FieldsSource<'_> {
             }
             columns.push(column);
         }
-        let rows = batch.rows;
-        Ok(Some(Batch {
-            rows,
-            columns,
-            ..Batch::default()
-        }))
+        Ok(Some(Batch::new(&self.schema, batch.rows, columns)))
     }
 }

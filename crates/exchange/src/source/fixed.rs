@@ -51,6 +51,7 @@ impl<'a> FixedSource<'a> {
             }
         }
         for column in &mut schema.columns {
+            column.nan_is_null |= column.nullable && column.dtype.has_nan();
             column.nullable = false;
         }
         Ok(Self { source, schema })
@@ -93,25 +94,23 @@ impl Source for FixedSource<'_> {
         let Some(mut batch) = self.source.next_batch(bytes)? else {
             return Ok(None);
         };
-        let cells = std::mem::take(&mut batch.cells);
-        for ((column, bytes), cells) in self
-            .schema
-            .columns
-            .iter()
-            .zip(&mut batch.columns)
-            .zip(cells)
-        {
+        let columns = self.schema.columns.iter();
+        let parts = columns.zip(&mut batch.columns).zip(&mut batch.cells);
+        for ((column, bytes), cells) in parts {
             match cells {
                 Cells::Elements => {}
-                Cells::Present(present) => fill(column, bytes, &present)?,
-                Cells::Varying(values) => *bytes = texts(column, &values)?,
+                Cells::Present(present) => fill(column, bytes, present)?,
+                Cells::Varying(values) => {
+                    *bytes = texts(column, values)?;
+                    *cells = Cells::Elements;
+                }
             }
         }
         Ok(Some(batch))
     }
 }
 
-/// Puts elements where they are missing.
+/// Puts NaN, "not a time" or an empty string where an element is missing.
 fn fill(column: &Column, bytes: &mut [u8], present: &[bool]) -> Result<()> {
     if !present.contains(&false) {
         return Ok(());

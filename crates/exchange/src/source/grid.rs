@@ -1,6 +1,7 @@
 //! [`GridSource`]: an array, or a box of it.
 
 use super::{Batch, Schema, Source, check_rows, first_len, next_rows, row_shape};
+use crate::schema::Column;
 use bloscpack_datasets::{Attributes, CArray};
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
@@ -127,6 +128,14 @@ impl<G: Grid> GridSource<G> {
         self
     }
 
+    /// NaN and "not a time" stand for missing values.
+    #[must_use]
+    pub fn nan_as_null(mut self) -> Self {
+        let columns = std::mem::take(&mut self.schema.columns).into_iter();
+        self.schema.columns = columns.map(Column::nan_as_null).collect();
+        self
+    }
+
     /// Only these rows.
     ///
     /// # Errors
@@ -158,7 +167,13 @@ impl<'a> GridSource<&'a CArray> {
     /// The whole array, with its attributes.
     #[must_use]
     pub fn new(array: &'a CArray) -> Self {
-        Self::of(array, array.dtype().clone()).attributes(array.attributes().clone())
+        let source = Self::of(array, array.dtype().clone());
+        let source = source.attributes(array.attributes().clone());
+        if array.has_missing() {
+            source.nan_as_null()
+        } else {
+            source
+        }
     }
 }
 
@@ -249,10 +264,7 @@ impl<G: Grid> Source for GridSource<G> {
         // An array without axes has one element, which is its only row.
         slice.truncate(self.grid.shape().len());
         let read = self.grid.read_slice(&slice);
-        Ok(Some(Batch {
-            rows: count,
-            columns: vec![read.inspect_err(|_| self.rest = 0..0)?],
-            ..Batch::default()
-        }))
+        let columns = vec![read.inspect_err(|_| self.rest = 0..0)?];
+        Ok(Some(Batch::new(&self.schema, count, columns)))
     }
 }

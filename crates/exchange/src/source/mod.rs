@@ -4,6 +4,7 @@ mod fields;
 mod fixed;
 mod flat;
 mod grid;
+mod nulls;
 mod one;
 mod rows;
 mod store;
@@ -13,6 +14,7 @@ pub use fields::FieldsSource;
 pub use fixed::FixedSource;
 pub use flat::{Content, Flat};
 pub use grid::{ArraySource, Grid, GridSource, NdSource};
+pub use nulls::NullsSource;
 pub use one::OneArray;
 pub(crate) use one::refuse_missing;
 pub use rows::RowsSource;
@@ -69,6 +71,12 @@ impl<'a> dyn Source + 'a {
     /// Returns `NoMemory` for elements that no memory has room for.
     pub fn rows_as_columns(self: Box<Self>) -> Result<BoxedSource<'a>> {
         RowsSource::split(self)
+    }
+
+    /// The same source, in whose columns NaN and "not a time" stand for missing values.
+    #[must_use]
+    pub fn nan_as_null(self: Box<Self>) -> BoxedSource<'a> {
+        Box::new(NullsSource::new(self))
     }
 }
 

@@ -114,7 +114,7 @@ pub(crate) fn changed(expected: u64, found: u64) -> Error {
 pub(crate) fn refuse_missing(schema: &Schema, batch: &Batch) -> Result<()> {
     for (number, column) in schema.columns.iter().enumerate() {
         match batch.cells(number) {
-            Cells::Present(present) if present.contains(&false) => {
+            Cells::Present(present) if !column.is_filled() && present.contains(&false) => {
                 return Err(unsuitable(column, "missing values"));
             }
             Cells::Varying(_) => return Err(unsuitable(column, "values of varying length")),

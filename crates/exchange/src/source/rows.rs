@@ -38,11 +38,17 @@ impl<'a> RowsSource<'a> {
             return Ok(inner);
         }
         let name = |number| format!("{}_{number}", column.name);
-        let columns = (0..len).map(|number| Column::new(name(number), column.dtype.clone()));
+        let columns = (0..len).map(|number| {
+            let one = Column::new(name(number), column.dtype.clone());
+            if column.nan_is_null {
+                one.nan_as_null()
+            } else {
+                one
+            }
+        });
         let itemsize = in_memory(column.dtype.itemsize())?;
         let mut split = Schema::table(columns.collect());
         split.attributes = schema.attributes.clone();
-        split.nan_is_null = schema.nan_is_null;
         Ok(Box::new(Self {
             inner,
             schema: split,
@@ -78,11 +84,6 @@ impl Source for RowsSource<'_> {
                 .extend_from_slice(element);
             next = (next + 1) % width;
         }
-        let rows = batch.rows;
-        Ok(Some(Batch {
-            rows,
-            columns,
-            ..Batch::default()
-        }))
+        Ok(Some(Batch::new(&self.schema, batch.rows, columns)))
     }
 }

@@ -59,6 +59,9 @@ impl<'a> TableSource<'a> {
             let array = self.table.column(name)?;
             let mut column = Column::new(name.as_ref(), array.dtype().clone());
             column.row_shape = row_shape(array.shape()).to_vec();
+            if self.table.has_missing(name.as_ref())? {
+                column = column.nan_as_null();
+            }
             self.schema.columns.push(column);
             let stride = first_len(array.chunk_shape());
             self.stride = self.stride.max(stride);
@@ -96,10 +99,7 @@ impl Source for TableSource<'_> {
         let names: Vec<&str> = columns.map(|column| column.name.as_str()).collect();
         let read = self.table.read_rows(&names, rows.clone());
         let columns = read.inspect_err(|_| self.rest = 0..0)?;
-        Ok(Some(Batch {
-            rows: rows.end - rows.start,
-            columns,
-            ..Batch::default()
-        }))
+        let count = rows.end - rows.start;
+        Ok(Some(Batch::new(&self.schema, count, columns)))
     }
 }

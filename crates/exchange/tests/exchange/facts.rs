@@ -354,6 +354,97 @@ fn bytes_in_other_encodings_come_out_as_they_went_in() {
     assert_eq!(written(&mut *source, Format::Csv).unwrap(), latin);
 }
 
+/// Empty cells are null again, as DuckDB and pandas read the same file.
+#[test]
+#[cfg(feature = "csv")]
+fn missing_cells_are_noted_and_read_as_null() {
+    use bloscpack_datasets::DatasetLayout;
+    use bloscpack_exchange::{TableSource, import_table};
+    use bloscpack_storage::Memory;
+
+    let text = b"x,y,when,name\n1.5,1.5,2024-01-02,ann\nnan,,,\n3.0,300.0,2024-01-04,cy\n";
+    for layout in [
+        DatasetLayout::Bcolz,
+        DatasetLayout::Blz,
+        DatasetLayout::BlzDocument,
+        DatasetLayout::CarrayDocument,
+    ] {
+        let mut source = opened(text, Format::Csv, &ImportOptions::new()).unwrap();
+        let builder = source.schema().table_builder(|_, column| column);
+        let store = Memory::new();
+        let mut table = builder.layout(layout).create_in(store.clone()).unwrap();
+        import_table(&mut *source, &mut table, &mut |_| ()).unwrap();
+        drop(table);
+        let table = CTable::open_in(store.clone()).unwrap();
+        let noted = |name: &str| table.has_missing(name).unwrap();
+        let noted = ["x", "y", "when", "name"].map(noted);
+        assert_eq!(noted, [false, true, true, false], "{layout}");
+
+        let mut out = TableSource::new(&table).unwrap();
+        let csv = written(&mut out, Format::Csv).unwrap();
+        assert_eq!(csv, text, "{layout}");
+        let mut out = TableSource::new(&table).unwrap();
+        let lines = written(&mut out, Format::JsonLines).unwrap();
+        let second = lines.split(|byte| *byte == b'\n').nth(1).unwrap();
+        let nulls = br#"{"x":null,"y":null,"when":null,"name":""}"#;
+        assert_eq!(second, nulls, "{layout}");
+        // NumPy has nothing but NaN.
+        let mut out = TableSource::new(&table).unwrap().columns(&["y"]).unwrap();
+        let npy = written(&mut out, Format::Npy).unwrap();
+        let mut back = opened(&npy, Format::Npy, &ImportOptions::new()).unwrap();
+        back = back.fields().unwrap();
+        let back = Held::of(&mut *back, 100).unwrap();
+        assert_eq!(back.texts("y"), ["1.5", "nan", "300.0"]);
+
+        drop(table);
+        // Rows that are appended are noted as well, and a column that is deleted is forgotten.
+        let mut table = CTable::edit_in(store).unwrap();
+        let more = b"x,y,when,name\n,1,2024-01-02,a\n";
+        let options = ImportOptions::new().for_table(&table).unwrap();
+        let mut source = opened(more, Format::Csv, &options).unwrap();
+        import_table(&mut *source, &mut table, &mut |_| ()).unwrap();
+        assert!(table.has_missing("x").unwrap(), "{layout}");
+        table.delete_column("x", false).unwrap();
+        let rows = vec![0; 4 * 8];
+        table
+            .add_column("x", bloscpack_datasets::CArray::of::<f64>(), &rows, None)
+            .unwrap();
+        assert!(!table.has_missing("x").unwrap(), "{layout}");
+    }
+}
+
+/// A NaN of pyarrow is a value, and a null is none.
+#[test]
+#[cfg(feature = "arrow")]
+fn nulls_of_arrow_are_noted() {
+    use bloscpack_exchange::{TableSource, import_table, record_batches};
+    use bloscpack_storage::Memory;
+
+    for (name, format) in [
+        ("table.parquet", Format::Parquet),
+        ("table.arrow", Format::Arrow),
+    ] {
+        let mut source = opened(&file(name), format, &ImportOptions::new()).unwrap();
+        let builder = source.schema().table_builder(|_, column| column);
+        let mut table = builder.create_in(Memory::new()).unwrap();
+        import_table(&mut *source, &mut table, &mut |_| ()).unwrap();
+        let noted = |name: &str| table.has_missing(name).unwrap();
+        let noted = ["half", "float", "moment", "zoned", "span"].map(noted);
+        assert_eq!(noted, [false, true, true, false, true], "{name}");
+        let names = ["half", "float"];
+        let mut out = TableSource::new(&table).unwrap().columns(&names).unwrap();
+        let batches = record_batches(&mut out).unwrap();
+        let batches = batches.collect::<Result<Vec<_>, _>>().unwrap();
+        let nulls = |column: usize| {
+            batches
+                .iter()
+                .map(move |batch| batch.column(column).null_count())
+        };
+        // A NaN beside a null cannot be told from it in a dataset.
+        assert_eq!([0, 1].map(|column| nulls(column).sum::<usize>()), [0, 2]);
+    }
+}
+
 #[test]
 #[cfg(feature = "csv")]
 fn what_is_missing_in_csv_is_filled_or_named() {

@@ -168,7 +168,7 @@ impl Convert {
         for name in table.names() {
             let array = table.column(name);
             let array = array.map_err(|error| failure(self.path(), &error))?;
-            if documented && !array.attributes().is_empty() {
+            if documented && !array.attributes().without_missing().is_empty() {
                 session.warning(format_args!(
                     "{}: the attributes of column {name} are dropped: the layout {layout} has none for columns",
                     quoted(self.path())

@@ -53,6 +53,7 @@ impl Append {
             return Err(edit.failed_from(from_source, error));
         }
         edit.confirm(done)?;
+        source.warn_of_missing(&name, session);
         let total = dataset.rows().map_err(|error| edit.failed(&error))?;
         session.done(format_args!(
             "{name}, {}, appended to {}, which now has {total},",
