@@ -198,6 +198,23 @@ def test_a_table_comes_back_through_arrow(table, tmp_path):
     check({name: copy[name][:] for name in copy.names})
 
 
+def test_missing_values_are_missing_again(tmp_path):
+    """As DuckDB and pandas have them, and as values that are NaN are not."""
+    there = {"y": [1.5, None, 300.0], "x": [1.5, np.nan, 300.0]}
+    source = pa.table({name: pa.array(values, pa.float64(), from_pandas=False) for name, values in there.items()})
+    bp.write_table(source, tmp_path / "t")
+    table = bp.open_table(tmp_path / "t")
+    found = pa.table(table)
+    assert found["y"].to_pylist() == there["y"] and found["x"].null_count == 0
+    query = "select count(*) filter (y > 100), max(y), avg(y), count(y), count(x) from {}"
+    assert duckdb.sql(query.format("table")).fetchall() == duckdb.sql(query.format("source")).fetchall()
+    frame = pandas.DataFrame.from_arrow(table)
+    assert frame["y"].equals(source["y"].to_pandas()) and frame["y"].max() == 300
+    # A slice, and a single column.
+    assert pa.table(table[["y"]])["y"].null_count == 1
+    assert pa.array(table["y"]).null_count == 1
+
+
 def test_missing_values_need_a_value(tmp_path):
     source = pa.table({"n": [1, None, 3], "b": [True, None, False], "s": [b"a", None, b"ccc"]})
     with pytest.raises(bp.Error, match='"n"'):

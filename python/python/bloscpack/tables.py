@@ -302,9 +302,9 @@ def write_table(
     The source is anything with ``__arrow_c_stream__`` (a table of pyarrow, Polars or pandas, a result of DuckDB, a
     `Table`), a mapping of names to arrays, or a structured array. Text becomes text of a fixed length, that of the longest:
     batches are kept in memory until all are seen. ``dtypes`` gives columns of text another dtype, such as ``"S20"``.
-    Missing values become NaN, NaT and empty text; in other columns, what ``fill`` gives. A name such as ``t.parquet`` or
-    ``t.csv``, which is that of a file, is refused, since a ctable is a directory. With ``replace``, a dataset that has the
-    name stays until the new one is complete.
+    Missing values become NaN and NaT, which are missing again for consumers of Arrow, and empty text; in other columns, what
+    ``fill`` gives. A name such as ``t.parquet`` or ``t.csv``, which is that of a file, is refused, since a ctable is a
+    directory. With ``replace``, a dataset that has the name stays until the new one is complete.
 
     >>> import tempfile
     >>> write_table({"a": [1, 2, 3], "b": ["x", "y", "zz"]}, tempfile.mkdtemp() + "/t")
