@@ -250,15 +250,17 @@ impl Container for FrameContainer {
 
     fn outline(&mut self) -> Result<Outline> {
         let outline = Outline::new(Kind::Frame);
+        let found = self.frame().virtual_data().map(|found| found.kind().name());
         Ok(match self.array()? {
             Some(array) => Outline {
-                layout: Some(array.kind().name()),
+                layout: Some(found.unwrap_or(array.kind().name())),
                 dtype: array.dtype().map(ToString::to_string),
                 shape: Some(array.shape().to_vec()),
                 bytes: Some(array.nbytes()),
                 ..outline
             },
             None => Outline {
+                layout: found,
                 bytes: Some(self.frame().content_len()),
                 ..outline
             },

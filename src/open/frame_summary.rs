@@ -1,14 +1,14 @@
 //! The summary of a Blosc2 frame.
 
 use super::MAX_CHUNKS;
-use super::summary::{Summary, distinct};
-use super::text::{pretty, shape};
+use super::summary::{Line, Summary, distinct};
+use super::text::{plain, pretty, shape};
 use super::{Kind, Region};
 use crate::checked::to_u64;
 use blosc1::{FilterPipeline, FilterStep};
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;
-use bloscpack_frames::{ArrayMeta, Frame, FrameHeader, FrameKind};
+use bloscpack_frames::{ArrayMeta, Frame, FrameHeader, FrameKind, Virtual};
 use serde_json::{Map, Value, json};
 
 /// A frame with everything that is reported on it.
@@ -139,6 +139,7 @@ impl<'a> Survey<'a> {
             "filters": filters(header),
             "state": "complete",
             "interrupted": frame.was_interrupted(),
+            "virtual": frame.virtual_data().map(|found| self.virtual_json(found)),
             "dtype": self.dtype(),
             "shape": meta.map(|meta| &meta.shape),
             "chunkshape": meta.map(|meta| &meta.chunk_shape),
@@ -149,11 +150,44 @@ impl<'a> Survey<'a> {
         })
     }
 
+    fn virtual_json(&self, found: &Virtual) -> Value {
+        let operands = found
+            .operands()
+            .map(|(name, place)| (name.to_owned(), json!(place)));
+        json!({
+            "kind": found.kind().name(),
+            "name": found.name(),
+            "definition": found.definition(),
+            "operands": operands.collect::<Map<String, Value>>(),
+            "present_chunks": self.frame.present_chunks(),
+        })
+    }
+
+    fn add_virtual_lines(&self, found: &Virtual, lines: &mut Summary) {
+        let name = found
+            .name()
+            .map_or_else(String::new, |name| format!(" {}", plain(name)));
+        lines.line("virtual", format_args!("{}{name}", found.kind()));
+        for line in found.definition().into_iter().flat_map(str::lines) {
+            lines.lines.push(Line::More(plain(line)));
+        }
+        for (name, place) in found.operands() {
+            lines
+                .lines
+                .push(Line::More(format!("{} = {}", plain(name), plain(place))));
+        }
+        let (present, all) = (self.frame.present_chunks(), self.frame.chunks());
+        lines.line("present", format_args!("{present} of {all} chunks"));
+    }
+
     fn add_lines(&self, lines: &mut Summary) {
         let (frame, header) = (self.frame, self.frame.header());
         lines.line("kind", "frame");
         lines.line("layout", self.layout());
         lines.line("state", "complete");
+        if let Some(found) = frame.virtual_data() {
+            self.add_virtual_lines(found, lines);
+        }
         let files = match self.is_contiguous() {
             true => "in one file",
             false => "one per file",

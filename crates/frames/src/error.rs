@@ -2,7 +2,7 @@
 
 use crate::int::to_u64;
 use crate::part::FramePart;
-use crate::wire::kind::FrameKind;
+use crate::wire::kind::{FrameKind, VirtualKind};
 use blosc1::{ChunkError, Fault};
 use bloscpack_error::Detail;
 use bloscpack_wire::Limit;
@@ -45,6 +45,17 @@ pub enum FrameError {
     /// The frame does not contain an array.
     #[error("this frame contains no array: it has neither a \"caterva\" nor a \"b2nd\" metalayer")]
     NoArray,
+    /// The elements are not in the frame, which is an object of python-blosc2: a lazy expression, a proxy whose source was not
+    /// fetched, and the like.
+    #[error("{}", absent(*kind, what, *chunk))]
+    Virtual {
+        /// The kind of object.
+        kind: VirtualKind,
+        /// The object in words, with the expression or the source.
+        what: String,
+        /// The chunk that was not fetched, of a proxy.
+        chunk: Option<u64>,
+    },
     /// Another frame follows in the same file. Such files are only read.
     #[error("another frame begins at byte {at}; a file of several frames can only be read")]
     SeveralFrames {
@@ -281,6 +292,7 @@ impl FrameError {
         match self {
             Self::NotAFrame { .. }
             | Self::NoArray
+            | Self::Virtual { .. }
             | Self::SeveralFrames { .. }
             | Self::Unsupported { .. }
             | Self::WrongKind {
@@ -346,6 +358,12 @@ impl Detail for FrameError {
             Self::WrongKind {
                 found: FrameKind::Sparse,
             } => Some("open the directory that contains this file"),
+            Self::Virtual { chunk: None, .. } => {
+                Some("compute it with python-blosc2, and save the result")
+            }
+            Self::Virtual { .. } => {
+                Some("read the source, or fetch the rest of it with python-blosc2")
+            }
             Self::ReadOnly => Some("open it with `edit` to change it"),
             Self::Poisoned => Some("all changes up to the last successful flush are kept"),
             _ => None,
@@ -358,6 +376,15 @@ fn place(part: &FramePart, at: Option<u64>) -> String {
     match at {
         Some(at) => format!("{part} (byte {at})"),
         None => part.to_string(),
+    }
+}
+
+fn absent(kind: VirtualKind, what: &str, chunk: Option<u64>) -> String {
+    match chunk {
+        Some(chunk) => format!("chunk {chunk} was not fetched: the frame is {what}"),
+        None => format!(
+            "the elements are not stored: the frame is {what}, and a {kind} is never evaluated"
+        ),
     }
 }
 

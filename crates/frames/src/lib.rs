@@ -64,7 +64,7 @@ pub mod wire;
 
 pub use error::FrameError;
 // Its types are in the signatures of this crate: whoever uses them needs the same version.
-pub use frame::{Frame, FrameBuilder, FrameReport};
+pub use frame::{Frame, FrameBuilder, FrameReport, Virtual};
 pub use nd::{Caches, NdArray, NdArrayBuilder, default_shapes};
 #[cfg(feature = "ndarray")]
 pub use ndarray;
@@ -73,7 +73,7 @@ pub use part::FramePart;
 pub use store::StoreError;
 pub use wire::array::ArrayMeta;
 pub use wire::header::FrameHeader;
-pub use wire::kind::{ArrayKind, FrameKind};
+pub use wire::kind::{ArrayKind, FrameKind, VirtualKind};
 pub use wire::metalayers::Metalayers;
 
 /// The example of the README is a test, too.

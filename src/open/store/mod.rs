@@ -154,6 +154,7 @@ pub(super) fn container(
         Some(MemberKind::Table) => Box::new(Table {
             table: tree.table(path)?,
             path: path.to_owned(),
+            warnings: Vec::new(),
             tree,
             #[cfg(feature = "exchange")]
             watch: options.watch.clone(),

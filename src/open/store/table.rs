@@ -16,6 +16,7 @@ pub(super) struct Table {
     pub(super) tree: Arc<FrameStore>,
     pub(super) table: StoreTable,
     pub(super) path: String,
+    pub(super) warnings: Vec<String>,
     #[cfg(feature = "exchange")]
     pub(super) watch: Watch,
 }
@@ -37,12 +38,51 @@ impl Table {
             let text = format!("{name:width$}  {}", kind_of(column));
             summary.lines.push(Line::More(text));
         }
+        let computed = self.table.computed();
+        if !computed.is_empty() {
+            summary.line("computed", computed.len());
+        }
+        for column in computed {
+            let text = format!("{} = {}", plain(&column.name), plain(&column.definition));
+            summary.lines.push(Line::More(text));
+        }
+    }
+}
+
+#[cfg(feature = "exchange")]
+impl Table {
+    /// Warns of computed columns, which are left out unless columns are named, and of stale ones that are read.
+    fn warn(&mut self, names: &[String]) {
+        let computed = self.table.computed().iter().filter(|_| names.is_empty());
+        let computed = computed.map(|column| {
+            let (name, definition) = (plain(&column.name), plain(&column.definition));
+            format!("column {name} is left out: it is computed as {definition}, and its values are not stored")
+        });
+        let columns = self.table.columns().iter();
+        let stale = columns
+            .filter(|column| column.stale && (names.is_empty() || names.contains(&column.name)));
+        let stale = stale.map(|column| {
+            let name = plain(&column.name);
+            format!(
+                "column {name} is stale: the columns that it was computed from have changed since"
+            )
+        });
+        for warning in computed.chain(stale).collect::<Vec<_>>() {
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
     }
 }
 
 /// The kind of a column in a few words.
 fn kind_of(column: &StoreColumn) -> String {
     let nulls = if column.nullable { ", may be null" } else { "" };
+    let nulls = if column.stale {
+        format!("{nulls}, stale")
+    } else {
+        nulls.to_owned()
+    };
     let kind = &column.stored_kind;
     match &column.kind {
         ColumnKind::Fixed { dtype, row_shape } if row_shape.is_empty() => {
@@ -86,14 +126,18 @@ impl Container for Table {
         let mut summary = Summary::new(Kind::Table);
         let (rows, positions) = (self.table.rows(), self.table.positions());
         let columns = self.table.columns().iter().map(|column| {
-            json!({ "name": column.name, "kind": column.stored_kind, "nullable": column.nullable })
+            json!({ "name": column.name, "kind": column.stored_kind, "nullable": column.nullable, "stale": column.stale })
         });
+        let computed = self.table.computed().iter();
+        let computed =
+            computed.map(|column| json!({ "name": column.name, "definition": column.definition }));
         summary.add(json!({
             "kind": Kind::Table.name(),
             "layout": "blosc2",
             "rows": rows,
             "positions": positions,
             "columns": columns.collect::<Vec<_>>(),
+            "computed_columns": computed.collect::<Vec<_>>(),
         }));
         let attributes = self.table.attributes()?;
         summary.line("kind", Kind::Table);
@@ -148,12 +192,17 @@ impl Container for Table {
             }
             .into());
         }
+        self.warn(&selection.columns);
         let mut source = StoreSource::new(&self.table, &selection.columns)?;
         let region = selection.part.region(&[source.rows()])?;
         if let [rows] = region.ranges.as_slice() {
             source = source.range(rows.clone())?;
         }
         Ok(self.watch.rows(Box::new(source)))
+    }
+
+    fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
     }
 
     fn inner(&self) -> Inner<'_> {

@@ -129,6 +129,7 @@ impl Convert {
             Goal::File => self.file(&mut opened, session),
             Goal::Zarr(version) => self.zarr(&mut opened, version, session),
         }?;
+        opened.warn(session);
         let (amount, name) = (amount(&mut opened), &opened.origin.name);
         session.done(format_args!("{name}, {amount}, converted into {made}"));
         Ok(Status::Done)

@@ -52,4 +52,5 @@ mod streams;
 mod support;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod virtual_frames;
 mod zarr;

@@ -39,7 +39,7 @@ impl<'a> StoreSource<'a> {
             [] => (0..all.len()).collect(),
             names => names
                 .iter()
-                .map(|name| number(all, name.as_ref()))
+                .map(|name| number(table, name.as_ref()))
                 .collect::<Result<_>>()?,
         };
         let chosen = numbers.iter().filter_map(|number| all.get(*number));
@@ -154,7 +154,16 @@ impl Source for StoreSource<'_> {
     }
 }
 
-fn number(columns: &[StoreColumn], name: &str) -> Result<usize> {
+fn number(table: &StoreTable, name: &str) -> Result<usize> {
+    let columns = table.columns();
+    if let Some(computed) = table.computed().iter().find(|column| column.name == name) {
+        let what = format!(
+            "computed as {:?}, and its values are not stored",
+            computed.definition
+        );
+        let path = format!("column {name}");
+        return Err(StoreError::Unsupported { path, what }.into());
+    }
     let found = columns.iter().position(|column| column.name == name);
     found.ok_or_else(|| {
         let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();

@@ -108,6 +108,7 @@ impl Frame {
         if !self.storage.is_writable() {
             return Err(FrameError::ReadOnly.into());
         }
+        self.check_changeable()?;
         self.changed = true;
         self.meta.trailer.fingerprint = None;
         Ok(())

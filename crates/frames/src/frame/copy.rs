@@ -26,7 +26,7 @@ impl Frame {
         let (mut copied, mut used) = (HashMap::new(), 0);
         for number in 0..self.chunks() {
             let len = self.chunk_len(number)?;
-            let place = match self.place(number)? {
+            let place = match self.stored_place(number)? {
                 ChunkPlace::At(at) => ChunkPlace::At(match copied.get(&(at, len)) {
                     Some(at) => *at,
                     None => {

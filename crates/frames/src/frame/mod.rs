@@ -9,6 +9,7 @@ mod open;
 mod read;
 mod refresh;
 mod verify;
+mod virtual_data;
 
 use crate::FrameOptions;
 use crate::coder::ChunkCoder;
@@ -30,6 +31,8 @@ pub(crate) use builder::InitialChunks;
 pub use builder::FrameBuilder;
 pub(crate) use fingerprint::seal;
 pub use verify::FrameReport;
+pub use virtual_data::Virtual;
+pub(crate) use virtual_data::own_layers;
 
 /// Chunks of one size, and layers of metadata: the Blosc 2 libraries call it a super-chunk with its frame.
 ///
@@ -69,6 +72,7 @@ pub struct Frame {
     interrupted: bool,
     /// Opens the frame again, if it was opened for reading at a place where it may change.
     reopen: Option<Box<dyn Fn() -> Result<Self> + Send + Sync>>,
+    virtual_data: Option<Box<Virtual>>,
 }
 
 impl Frame {
@@ -83,7 +87,9 @@ impl Frame {
             poisoned: false,
             interrupted: false,
             reopen: None,
+            virtual_data: None,
         }
+        .with_virtual_data()
     }
 
     /// Opens the frame at this path for reading, with default options.

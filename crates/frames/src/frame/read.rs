@@ -29,15 +29,17 @@ impl Frame {
     /// limit, any I/O error, and any damage to the chunk.
     pub fn chunk(&self, number: u64) -> Result<Vec<u8>> {
         let len = self.chunk_len(number)?;
+        self.place(number)?;
         check_chunk_len(FramePart::Chunk(number), len.into(), &self.coder.limits)?;
         self.chunk_and_header(number).map(|(data, _)| data)
     }
 
-    /// The data of a chunk whose length does not exceed the limit, and its header if it is stored.
+    /// The data of a chunk whose length does not exceed the limit, and its header if it is stored. Of a virtual frame, some of
+    /// its blocks may be missing, and have zeros.
     pub(super) fn chunk_and_header(&self, number: u64) -> Result<(Vec<u8>, Option<ChunkHeader>)> {
         self.check_state()?;
         let (part, len) = (FramePart::Chunk(number), self.chunk_len(number)?);
-        let place = self.place(number)?;
+        let place = self.stored_place(number)?;
         let ChunkPlace::At(at) = place else {
             let mut data = zeroed(part, len.into())?;
             self.fill_from(place, 0, &mut data)?;
@@ -89,7 +91,10 @@ impl Frame {
                 out.len()
             )));
         };
-        let place = self.place(number)?;
+        let place = self.stored_place(number)?;
+        let wanted = self.header().blocksize.max(1);
+        let wanted = u64::from(start / wanted)..u64::from(end.div_ceil(wanted));
+        self.check_blocks_present(number, place, wanted)?;
         let ChunkPlace::At(at) = place else {
             return self.fill_from(place, start, out);
         };
@@ -155,7 +160,7 @@ impl Frame {
     pub fn chunk_header(&self, number: u64) -> Result<Option<ChunkHeader>> {
         self.check_state()?;
         self.chunk_len(number)?;
-        match self.place(number)? {
+        match self.stored_place(number)? {
             ChunkPlace::At(at) => {
                 let stored = self.storage.chunk(number, at)?;
                 self.header_of(number, &stored).map(Some)
@@ -188,8 +193,15 @@ impl Frame {
         })?)
     }
 
-    /// Where a chunk is.
+    /// Where a chunk is whose elements are all in the frame.
     pub(crate) fn place(&self, number: u64) -> Result<ChunkPlace> {
+        let place = self.stored_place(number)?;
+        self.check_present(number, place)?;
+        Ok(place)
+    }
+
+    /// Where a chunk is, even if some of its elements are elsewhere.
+    pub(crate) fn stored_place(&self, number: u64) -> Result<ChunkPlace> {
         let slot = self.slot(number)?;
         let place = self.meta.places.get(slot);
         Ok(*place.ok_or_else(|| FrameError::NoChunk {
@@ -257,7 +269,7 @@ impl Frame {
     pub(crate) fn announce(&self, chunks: impl Iterator<Item = (u64, bool)>) -> Result<()> {
         let mut wanted = Vec::new();
         for (number, is_whole) in chunks.take(MAX_ANNOUNCED) {
-            if let ChunkPlace::At(at) = self.place(number)? {
+            if let ChunkPlace::At(at) = self.stored_place(number)? {
                 // The file ends somewhere after the last chunk.
                 let len = self.next_after(number, at)?.unwrap_or(WHOLE);
                 let is_whole = is_whole || len <= WHOLE;

@@ -83,6 +83,9 @@ impl Frame {
         let slots = 0..self.meta.places.len();
         let done = parallel::for_each(self.coder.threads, slots, |slot| {
             let number = to_u64(slot);
+            if !self.is_kept(number) {
+                return Ok(());
+            }
             let checked = self.check_chunk(number);
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             let (report, damages, lengths) = &mut *found;
@@ -120,6 +123,7 @@ impl Frame {
             Err(error) => report.damages.push(error),
         }
         self.check_overlaps(&lengths, &mut report.damages);
+        self.warn_of_absent(&mut report);
         match self.storage.unused(&self.meta) {
             Ok(unused) => report.warnings.extend(unused),
             Err(error) => report.damages.push(error),
@@ -127,9 +131,30 @@ impl Frame {
         report
     }
 
+    fn warn_of_absent(&self, report: &mut FrameReport) {
+        let Some(found) = self.virtual_data() else {
+            return;
+        };
+        let all = self.chunks();
+        let absent = all - self.present_chunks();
+        if absent > 0 || all == 0 {
+            report.warnings.push(format!(
+                "{absent} of {all} chunks are not in the frame, and were not checked: it is {found}"
+            ));
+        }
+    }
+
+    /// Whether a chunk is in the frame, at least in part.
+    fn is_kept(&self, number: u64) -> bool {
+        let place = self.stored_place(number);
+        place.is_ok_and(|place| {
+            matches!(place, ChunkPlace::At(_)) || self.check_present(number, place).is_ok()
+        })
+    }
+
     /// Reads and decompresses a chunk, and returns the length of its data, and its header if it is stored.
     fn check_chunk(&self, number: u64) -> Result<(u64, Option<ChunkHeader>)> {
-        let place = self.place(number)?;
+        let place = self.stored_place(number)?;
         let ChunkPlace::At(_) = place else {
             // Not all element sizes have a NaN.
             self.fill_from(place, 0, &mut [])?;

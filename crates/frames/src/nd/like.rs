@@ -2,11 +2,12 @@
 
 use super::{NdArray, NdArrayBuilder};
 use crate::coder::settings;
-use bloscpack_error::{Error, Result};
+use crate::frame::own_layers;
+use bloscpack_error::Result;
 
 impl NdArray {
     /// A builder for an array like this one: of the same kind, shape and type, with chunks and blocks of the same shapes, the
-    /// same compression and the same metadata. [`copy_to`](Self::copy_to) then copies the elements.
+    /// same compression and the same metadata, without the layers that make a frame [virtual](crate::Frame::virtual_data). [`copy_to`](Self::copy_to) then copies the elements.
     ///
     /// # Errors
     /// Returns any damage to a metalayer in the trailer, and [`Unsupported`](bloscpack_error::Category::Unsupported) for a
@@ -40,16 +41,14 @@ impl NdArray {
                 .chunk_shape(self.chunk_shape())
                 .block_shape(self.block_shape());
         }
-        for (name, bytes) in self.frame.metalayers().iter() {
+        let (fixed, varying) = own_layers(&self.frame)?;
+        for (name, bytes) in fixed {
             if name != self.kind().name() {
                 builder = builder.metalayer(name, bytes);
             }
         }
-        for name in self.frame.vlmetalayers() {
-            let bytes = self.frame.vlmetalayer(name)?;
-            let bytes =
-                bytes.ok_or_else(|| Error::bug(format!("metalayer {name:?} has disappeared")))?;
-            builder = builder.vlmetalayer(name, bytes);
+        for (name, bytes) in varying {
+            builder = builder.vlmetalayer(&name, bytes);
         }
         Ok(builder)
     }

@@ -163,7 +163,11 @@ impl NdArray {
                 out(bytes, at)
             });
         }
-        let place = self.frame.place(number)?;
+        let place = self.frame.stored_place(number)?;
+        let blocks = grid.blocks_of(&inside).map(|at| grid.block_number(&at));
+        let blocks = blocks.collect::<Result<Vec<u32>>>()?;
+        let wanted = blocks.iter().copied().map(u64::from);
+        self.frame.check_blocks_present(number, place, wanted)?;
         let ChunkPlace::At(stored_at) = place else {
             let mut element = vec![0; grid.itemsize];
             self.frame.fill_from(place, 0, &mut element)?;
@@ -173,8 +177,6 @@ impl NdArray {
         let stored = stored.through(ahead);
         let header = self.frame.header_of(number, &stored)?;
         self.check_blocks(number, &header)?;
-        let blocks = grid.blocks_of(&inside).map(|at| grid.block_number(&at));
-        let blocks = blocks.collect::<Result<Vec<u32>>>()?;
         let coder = &self.frame.coder;
         coder.with_bytes(|bytes| {
             stored.read_blocks(&header, &blocks, bytes)?;

@@ -14,8 +14,16 @@ use std::sync::Arc;
 /// The metalayer of the trailer that says where each frame is.
 const METADATA: &str = "estore_metadata";
 
-/// Where a frame is in the content of another one; `None` for an array elsewhere in the network.
-pub(super) type Place = Option<Range<u64>>;
+/// The metalayer of the trailer of a saved remote store, with the source and the paths of what is there.
+const REMOTE: &str = "b2remote_manifest";
+
+/// Where a frame is.
+pub(super) enum Place {
+    /// In the content of another one.
+    Here(Range<u64>),
+    /// At this URL; nothing of it was fetched.
+    Remote(String),
+}
 
 /// The paths of the frames in another one, with their places.
 pub(super) fn places(frame: &Frame, path: &str) -> Result<BTreeMap<String, Place>> {
@@ -39,9 +47,13 @@ pub(super) fn places(frame: &Frame, path: &str) -> Result<BTreeMap<String, Place
                     let content = frame.content_len();
                     damaged(&format!("{name}: {len} bytes at {at} of {content}"))
                 })?;
-                Some(at..end)
+                Place::Here(at..end)
             }
-            (None, None, Some(_)) => None,
+            (None, None, Some(base)) => {
+                let base = base.as_text().unwrap_or_default().trim_end_matches('/');
+                let path = entry.get("path").and_then(Value::as_text);
+                Place::Remote(format!("{base}/{}", path.unwrap_or_default()))
+            }
             _ => return Err(damaged(&format!("{name}: an entry without a place")).into()),
         };
         let Some(name) = name.strip_prefix('/').filter(|name| !name.is_empty()) else {
@@ -49,6 +61,32 @@ pub(super) fn places(frame: &Frame, path: &str) -> Result<BTreeMap<String, Place
         };
         if places.insert(name.to_owned(), place).is_some() {
             return Err(damaged(&format!("{name} occurs twice")).into());
+        }
+    }
+    Ok(places)
+}
+
+/// What is in a remote store, by path: each with its source.
+pub(super) fn remote_places(frame: &Frame, path: &str) -> Result<BTreeMap<String, Place>> {
+    let Some(bytes) = frame.vlmetalayer(REMOTE)? else {
+        return Ok(BTreeMap::new());
+    };
+    let value = Value::decode(&bytes).map_err(|error| StoreError::damaged(path, error))?;
+    let source = value.get("source");
+    let text = |key| source.and_then(|source| source.get(key)?.as_text());
+    let base = text("urlpath")
+        .or_else(|| text("urlbase"))
+        .unwrap_or_default();
+    let Some(Value::Map(nodes)) = value.get("nodes") else {
+        return Ok(BTreeMap::new());
+    };
+    let mut places = BTreeMap::new();
+    for (name, node) in nodes {
+        let kind = node.as_tuple().and_then(|node| node.first()?.as_text());
+        let name = name.as_text().filter(|name| !name.is_empty());
+        if let Some(name) = name.filter(|_| kind != Some("group")) {
+            let url = format!("{}/{name}", base.trim_end_matches('/'));
+            places.insert(name.to_owned(), Place::Remote(url));
         }
     }
     Ok(places)

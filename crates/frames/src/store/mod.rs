@@ -17,7 +17,9 @@ mod write;
 
 pub use error::StoreError;
 pub use msgpack::{Value, ValueError};
-pub use table::{ColumnData, ColumnKind, ItemKind, StoreColumn, StoreTable, TableReader};
+pub use table::{
+    ColumnData, ColumnKind, ComputedColumn, ItemKind, StoreColumn, StoreTable, TableReader,
+};
 pub use write::{TableWriter, create_tree, seal_store, unpack_store};
 
 use crate::FrameOptions;
@@ -118,6 +120,10 @@ impl FrameStore {
             }
         }
         tree.store = Some(store);
+        for (path, place) in embed::remote_places(&tree.embedded, EMBED_FILE)? {
+            let member = tree.members.entry(path);
+            member.or_insert(Member::Embedded(place));
+        }
         Ok(tree)
     }
 
@@ -188,13 +194,16 @@ impl FrameStore {
         })?;
         Ok(match (member, &self.store) {
             (Member::File(key), Some(store)) => store.open(key).reading().map_err(at(path))?,
-            (Member::Embedded(Some(range)), _) => Box::new(Section {
+            (Member::Embedded(Place::Here(range)), _) => Box::new(Section {
                 frame: Arc::clone(&self.embedded),
                 range: range.clone(),
             }),
-            _ => {
-                let what = "a remote array, whose elements are elsewhere";
+            (Member::Embedded(Place::Remote(url)), _) => {
+                let what = format!("nothing of it was fetched from {url:?}");
                 return Err(StoreError::unsupported(path, what).into());
+            }
+            (Member::File(_), None) => {
+                return Err(Error::bug(format!("{path} is a file of no store")));
             }
         })
     }
@@ -256,8 +265,13 @@ impl FrameStore {
     }
 
     fn verify_frame(&self, path: &str) -> Result<FrameReport> {
-        if self.members.get(path).is_some_and(Member::is_remote) {
-            return Ok(FrameReport::default());
+        if let Some(Member::Embedded(Place::Remote(url))) = self.members.get(path) {
+            return Ok(FrameReport {
+                warnings: vec![format!(
+                    "nothing of it was fetched from {url:?}, and nothing was checked"
+                )],
+                ..FrameReport::default()
+            });
         }
         let frame = self.varying(path)?;
         if !frame.varies() {
@@ -311,12 +325,6 @@ impl FrameStore {
 
     fn varying(&self, path: &str) -> Result<VaryingFrame> {
         VaryingFrame::open(self.source(path)?, &self.options).map_err(at(path))
-    }
-}
-
-impl Member {
-    fn is_remote(&self) -> bool {
-        matches!(self, Self::Embedded(None))
     }
 }
 

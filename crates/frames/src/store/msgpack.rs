@@ -120,6 +120,14 @@ impl Value {
             _ => None,
         }
     }
+
+    /// The values of a list, or of a tuple of Python, which python-blosc2 writes as a list that begins with a mark.
+    pub(crate) fn as_tuple(&self) -> Option<&[Self]> {
+        match self.as_list()? {
+            [Self::Text(mark), rest @ ..] if mark == "__tuple__" => Some(rest),
+            all => Some(all),
+        }
+    }
 }
 
 /// The bytes that were not read yet.

@@ -1,4 +1,7 @@
-//! [`FrameKind`] and [`ArrayKind`]: where a frame keeps its chunks, and which metalayer describes its array.
+//! [`FrameKind`], [`ArrayKind`] and [`VirtualKind`]: where a frame keeps its chunks, which metalayer describes its array, and what
+//! defines elements that are not in it.
+
+use std::fmt;
 
 /// Where a frame keeps its chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -40,5 +43,46 @@ impl ArrayKind {
             Self::Caterva => 8,
             Self::B2nd => 16,
         }
+    }
+}
+
+/// The kind of definition of a [virtual](crate::Frame::virtual_data) frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum VirtualKind {
+    /// A lazy expression over other arrays.
+    Expression,
+    /// A user function over other arrays.
+    Function,
+    /// A cache of another array.
+    Proxy,
+    /// An array on another machine, of which parts may be cached.
+    Remote,
+    /// Another kind of object.
+    Other,
+}
+
+impl fmt::Display for VirtualKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl VirtualKind {
+    /// Its name: `lazy expression`, `user function`, `proxy`, `remote array`, `object`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Expression => "lazy expression",
+            Self::Function => "user function",
+            Self::Proxy => "proxy",
+            Self::Remote => "remote array",
+            Self::Other => "object",
+        }
+    }
+
+    /// Whether fetched chunks may be in the frame.
+    pub(crate) fn has_cache(self) -> bool {
+        matches!(self, Self::Proxy | Self::Remote)
     }
 }

@@ -16,6 +16,7 @@ mod frame_wire;
 mod hostile;
 mod model;
 mod review;
+mod virtual_data;
 
 use testkit::frame_model;
 use testkit::frame_parts;

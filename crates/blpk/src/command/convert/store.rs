@@ -108,6 +108,7 @@ impl Convert {
                 .map_err(|failure| new.unfinished(failure))?;
             let frame = NewFrame::Member(new, member);
             self.fill_frame(&frame, opened, Some(ArrayKind::B2nd), session)?;
+            opened.warn(session);
         }
         seal_store(&folder).map_err(|error| new.failed(&error))
     }

@@ -6,7 +6,7 @@ mod schema;
 mod sentinel;
 
 pub use column::ColumnData;
-pub use schema::{ColumnKind, ItemKind, StoreColumn};
+pub use schema::{ColumnKind, ComputedColumn, ItemKind, StoreColumn};
 
 pub(super) use column::{slice, typed, words};
 pub(super) use schema::{Layout, Nulls, split_strings};
@@ -46,6 +46,7 @@ pub struct StoreTable {
     tree: Arc<FrameStore>,
     path: String,
     columns: Vec<StoreColumn>,
+    computed: Vec<ComputedColumn>,
     schema: String,
     valid: NdArray,
     positions: u64,
@@ -98,6 +99,7 @@ impl StoreTable {
         }
         let mut table = Self {
             path: path.to_owned(),
+            computed: ComputedColumn::all(&schema),
             schema: schema.to_string(),
             tree,
             columns,
@@ -132,10 +134,16 @@ impl StoreTable {
         (to_u64(step) * to_u64(SEEK_STEP), row - before)
     }
 
-    /// The columns, in their order. Computed columns, which have no data, are not among them.
+    /// The columns, in their order, without the [computed](Self::computed) ones, which have no data.
     #[must_use]
     pub fn columns(&self) -> &[StoreColumn] {
         &self.columns
+    }
+
+    /// The columns that have no data: they are never computed here.
+    #[must_use]
+    pub fn computed(&self) -> &[ComputedColumn] {
+        &self.computed
     }
 
     /// The rows, without those that were deleted.

@@ -21,6 +21,8 @@ pub struct StoreColumn {
     pub kind: ColumnKind,
     /// Whether values may be missing.
     pub nullable: bool,
+    /// Whether the values were computed from other columns, which have changed since.
+    pub stale: bool,
     /// Where it is below the folder of columns.
     pub(in super::super) path: String,
     pub(in super::super) nulls: Nulls,
@@ -79,6 +81,7 @@ impl StoreColumn {
             stored_kind,
             kind,
             nullable,
+            stale: false,
             path,
             nulls: if nullable {
                 Nulls::Mask
@@ -124,6 +127,68 @@ impl StoreColumn {
             _ => 0,
         }
     }
+}
+
+/// A column without values: python-blosc2 computes them from those of other columns whenever they are read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ComputedColumn {
+    /// Its name.
+    pub name: String,
+    /// The expression, such as `price * qty`, or the call of a function.
+    pub definition: String,
+}
+
+impl ComputedColumn {
+    /// The computed columns of a schema.
+    pub(super) fn all(schema: &Json) -> Vec<Self> {
+        let columns = schema.get("computed_columns").and_then(Json::as_array);
+        let columns = columns.into_iter().flatten();
+        columns.filter_map(Self::of).collect()
+    }
+
+    fn of(column: &Json) -> Option<Self> {
+        let text = |key: &str| column.get(key).and_then(Json::as_str);
+        let from = column.get("col_deps").and_then(Json::as_array);
+        let from = from.into_iter().flatten().filter_map(Json::as_str);
+        let from: Vec<&str> = from.collect();
+        let definition = match (text("expression"), text("dsl_source")) {
+            (Some(expression), _) => with_names(expression, &from),
+            (None, Some(source)) => {
+                let name = source
+                    .split_once("def ")
+                    .and_then(|(_, rest)| rest.split_once('('));
+                let name = name.map_or("a function", |(name, _)| name);
+                format!("{name}({})", from.join(", "))
+            }
+            (None, None) => format!("of {}", from.join(", ")),
+        };
+        Some(Self {
+            name: text("name")?.to_owned(),
+            definition,
+        })
+    }
+}
+
+/// An expression with the names of columns in place of `o0`, `o1`, ...
+fn with_names(expression: &str, names: &[&str]) -> String {
+    let is_word = |char: char| char.is_alphanumeric() || char == '_';
+    let mut text = String::new();
+    let mut rest = expression;
+    while !rest.is_empty() {
+        let end = rest.find(|char| !is_word(char)).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        let number = word
+            .strip_prefix('o')
+            .and_then(|digits| digits.parse::<usize>().ok());
+        let name = number.and_then(|number| names.get(number));
+        text.push_str(name.copied().unwrap_or(word));
+        let next = after.find(is_word).unwrap_or(after.len());
+        let (between, after) = after.split_at(next);
+        text.push_str(between);
+        rest = after;
+    }
+    text
 }
 
 /// The kind of the values of a column.
@@ -212,6 +277,14 @@ pub(super) fn parse(text: &str, path: &str) -> Result<(Json, Vec<StoreColumn>)> 
         parsed
             .push(one(name, column).ok_or_else(|| damaged(&format!("column {name:?}: {column}")))?);
     }
+    let generated = schema.get("materialized_columns").and_then(Json::as_array);
+    for generated in generated.into_iter().flatten() {
+        let is_stale = generated.get("stale").and_then(Json::as_bool) == Some(true);
+        let name = generated.get("name").and_then(Json::as_str);
+        for column in &mut parsed {
+            column.stale |= is_stale && name == Some(&column.name);
+        }
+    }
     let mut names: Vec<_> = parsed.iter().map(|column| &column.path).collect();
     names.sort_unstable();
     let twice = names.iter().zip(names.iter().skip(1)).find(|(a, b)| a == b);
@@ -244,6 +317,7 @@ fn one(name: &str, column: &Json) -> Option<StoreColumn> {
         stored_kind: stored_kind.to_owned(),
         kind,
         nullable: nullable.unwrap_or(nulls != Nulls::Inherent),
+        stale: false,
         path: storage_path(name),
         nulls,
         layout,
@@ -436,6 +510,19 @@ mod tests {
         let plain: Json = serde_json::from_str(&plain_json(json)).unwrap();
         let expected = r#"{"a": "nan", "NaN": "Infinity\" NaN", "b": ["-inf", "inf"]}"#;
         assert_eq!(plain, serde_json::from_str::<Json>(expected).unwrap());
+    }
+
+    #[test]
+    fn computed_columns_are_named() {
+        let schema = r#"{"computed_columns": [
+            {"name": "total", "kind": "expression", "expression": "(o0 * o1) + o10", "col_deps": ["price", "qty"]},
+            {"name": "k", "kind": "dsl", "dsl_source": "@dsl\ndef f(x, y):\n return x", "col_deps": ["a", "b"]}]}"#;
+        let found = ComputedColumn::all(&serde_json::from_str(schema).unwrap());
+        let found: Vec<_> = found
+            .iter()
+            .map(|one| (one.name.as_str(), one.definition.as_str()))
+            .collect();
+        assert_eq!(found, [("total", "(price * qty) + o10"), ("k", "f(a, b)")]);
     }
 
     #[test]
