@@ -22,7 +22,11 @@ struct FrameContainer {
     open: Box<dyn Fn() -> Result<Frame> + Send + Sync>,
     options: OpenOptions,
     warnings: Vec<String>,
+    /// Compares the bytes with a digest that a store has of them.
+    place: Option<VerifyPlace>,
 }
+
+type VerifyPlace = Box<dyn Fn() -> Vec<Error> + Send + Sync>;
 
 /// The content of a frame.
 enum Contents {
@@ -39,17 +43,28 @@ pub(super) fn open_source(
     warnings: Vec<String>,
 ) -> Result<Box<dyn Container>> {
     let opener = frame_options(options);
-    new(
-        Box::new(move || opener.read(source.clone())),
-        options,
-        warnings,
-    )
+    let open = move || opener.read(source.clone());
+    Ok(Box::new(new(Box::new(open), options, warnings)?))
+}
+
+/// Opens a frame in a store, whose bytes `place` compares with what the store has of them.
+pub(super) fn open_member(
+    source: SharedSource,
+    options: &OpenOptions,
+    place: impl Fn() -> Vec<Error> + Send + Sync + 'static,
+) -> Result<Box<dyn Container>> {
+    let opener = frame_options(options);
+    let open = move || opener.read(source.clone());
+    let mut frame = new(Box::new(open), options, Vec::new())?;
+    frame.place = Some(Box::new(place));
+    Ok(Box::new(frame))
 }
 
 /// Opens the sparse frame in a directory.
 pub(super) fn open_sparse(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
     let (opener, path) = (frame_options(options), path.to_owned());
-    new(Box::new(move || opener.open(&path)), options, Vec::new())
+    let open = move || opener.open(&path);
+    Ok(Box::new(new(Box::new(open), options, Vec::new())?))
 }
 
 /// Opens the sparse frame at the root of a store.
@@ -60,7 +75,7 @@ pub(super) fn open_store(
 ) -> Result<Box<dyn Container>> {
     let opener = frame_options(options);
     let open = move || opener.open_store(store.clone());
-    new(Box::new(open), options, Vec::new())
+    Ok(Box::new(new(Box::new(open), options, Vec::new())?))
 }
 
 fn frame_options(options: &OpenOptions) -> FrameOptions {
@@ -73,7 +88,7 @@ fn new(
     open: Box<dyn Fn() -> Result<Frame> + Send + Sync>,
     options: &OpenOptions,
     mut warnings: Vec<String>,
-) -> Result<Box<dyn Container>> {
+) -> Result<FrameContainer> {
     let frame = open()?;
     warnings.extend(frame.was_interrupted().then(|| INTERRUPTED.to_owned()));
     let contents = match frame.array_meta() {
@@ -84,12 +99,13 @@ fn new(
         },
         Err(_) => Contents::Broken(Box::new(frame)),
     };
-    Ok(Box::new(FrameContainer {
+    Ok(FrameContainer {
         contents,
         open,
         options: options.clone(),
         warnings,
-    }))
+        place: None,
+    })
 }
 
 impl Elements for NdArray {
@@ -275,7 +291,9 @@ impl Container for FrameContainer {
         let (frame, watch) = (self.frame(), &self.options.watch);
         let total = frame.content_len();
         let report = frame.verify(|bytes| watch.show(bytes, total));
-        let mut all = Report::of(report.chunks, report.bytes, report.damages);
+        let mut damages = report.damages;
+        damages.extend(self.place.iter().flat_map(|place| place()));
+        let mut all = Report::of(report.chunks, report.bytes, damages);
         all.warnings = report.warnings;
         Ok(all)
     }

@@ -70,6 +70,14 @@ impl Files {
         }
     }
 
+    /// The differences between the files of a folder and digests that the store has of them, as an archive has.
+    pub(crate) fn verify(&self, folder: &Key) -> Vec<Error> {
+        let found = self.root.verify(folder).into_iter();
+        found
+            .map(|error| Error::from(error).on(self.side))
+            .collect()
+    }
+
     /// The kind of the entry with this name, if there is one.
     pub(crate) fn kind(&self, key: &Key) -> Result<Option<EntryKind>> {
         self.root.kind(key).map_err(|error| self.locate(key, error))

@@ -33,6 +33,11 @@ impl Handle {
         }
     }
 
+    /// The differences between its files and digests that the store has of them, as an archive has.
+    pub(crate) fn verify_files(&self) -> Vec<Error> {
+        self.files.verify(&self.at)
+    }
+
     /// Refuses to change a dataset that was opened for reading, or of which a change has failed.
     pub(crate) fn check_writable(&self) -> Result<()> {
         match self.access {

@@ -36,7 +36,7 @@ impl DatasetReport {
 }
 
 impl Dataset {
-    /// Reads and decompresses every chunk, compares the digests where there are any, and looks for files that do not belong to
+    /// Reads and decompresses every chunk, compares the digests where there are any, also those of an archive, and looks for files that do not belong to
     /// the dataset.
     ///
     /// `progress` is called with the uncompressed bytes of each chunk that was read, from any thread.
@@ -52,7 +52,7 @@ impl Dataset {
     pub fn verify(&self, progress: impl Fn(u64) + Sync) -> DatasetReport {
         let mut report = DatasetReport::default();
         match self {
-            Self::Array(array) => array.verify_into(&mut report, &progress),
+            Self::Array(array) => return array.verify(progress),
             Self::Table(table) => {
                 report.warnings.extend_from_slice(table.warnings());
                 for name in table.names() {
@@ -62,6 +62,7 @@ impl Dataset {
                     }
                 }
                 report_uneven(table, &mut report);
+                report.damages.extend(table.handle().verify_files());
             }
         }
         report
@@ -99,6 +100,7 @@ impl CArray {
     pub fn verify(&self, progress: impl Fn(u64) + Sync) -> DatasetReport {
         let mut report = DatasetReport::default();
         self.verify_into(&mut report, &progress);
+        report.damages.extend(self.handle().verify_files());
         report
     }
 

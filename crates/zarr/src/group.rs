@@ -5,7 +5,7 @@ use crate::error::ZarrError;
 use crate::meta::{ArrayMeta, Document, Format, object_text};
 use crate::open::open_file;
 use crate::options::OpenOptions;
-use bloscpack_error::{IoSide as _, Result};
+use bloscpack_error::{Error, IoSide as _, Result, Side};
 use bloscpack_storage::{Entry, EntryKind, Key, Store};
 use bloscpack_wire::{Limit, Limits};
 use std::path::Path;
@@ -86,6 +86,15 @@ impl ZarrGroup {
             Err(_) if !self.consolidated.is_empty() => Ok(self.consolidated.clone()),
             Err(error) => Err(error).reading(),
         }
+    }
+
+    /// Compares all files of the group and its members with digests that the store has of them, as an archive has.
+    #[must_use]
+    pub fn verify_files(&self) -> Vec<Error> {
+        let found = self.store.verify(&self.folder).into_iter();
+        found
+            .map(|error| Error::from(error).on(Side::Source))
+            .collect()
     }
 
     /// Passes everything below this group to `take`, by its path: a group before what is in it.

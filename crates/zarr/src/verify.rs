@@ -4,7 +4,7 @@ use crate::array::ZarrArray;
 use crate::int::byte_len;
 use crate::open::open_file;
 use bloscpack_dtype::boxes::common;
-use bloscpack_error::{Error, IoSide as _, Result};
+use bloscpack_error::{Error, IoSide as _, Result, Side};
 use bloscpack_storage::{EntryKind, Key, parallel};
 use std::ops::Range;
 
@@ -39,13 +39,26 @@ struct Found {
 }
 
 impl ZarrArray {
+    /// Decodes every chunk that is stored, as [`verify_chunks`](Self::verify_chunks) does, and compares the files of the array with
+    /// digests that the store has of them, as an archive has.
+    ///
+    /// # Errors
+    /// Returns the errors of [`verify_chunks`](Self::verify_chunks).
+    pub fn verify(&self, progress: &mut dyn FnMut(u64) -> Result<()>) -> Result<ZarrReport> {
+        let mut report = self.verify_chunks(progress)?;
+        for error in self.store.verify(&self.folder) {
+            report.damages.push(Error::from(error).on(Side::Source));
+        }
+        Ok(report)
+    }
+
     /// Decodes every chunk that is stored. Only files that exist are visited, however many the shape promises.
     ///
     /// `progress` is called with the bytes of the elements of each chunk, and ends the work with an error.
     ///
     /// # Errors
     /// Returns any I/O error of listing the folders, and that of `progress`.
-    pub fn verify(&self, progress: &mut dyn FnMut(u64) -> Result<()>) -> Result<ZarrReport> {
+    pub fn verify_chunks(&self, progress: &mut dyn FnMut(u64) -> Result<()>) -> Result<ZarrReport> {
         let mut report = ZarrReport::default();
         self.for_each_file(&mut |files, foreign| {
             report.foreign += foreign;

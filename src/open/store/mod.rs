@@ -148,7 +148,9 @@ pub(super) fn container(
                 return Ok(Box::new(Objects(path.to_owned())));
             }
             let source: SharedSource = Arc::new(tree.source(path)?);
-            let opened = super::frame::open_source(source, options, Vec::new());
+            let (store, inside) = (Arc::clone(&tree), path.to_owned());
+            let place = move || store.verify_files(&inside);
+            let opened = super::frame::open_member(source, options, place);
             opened.map_err(|error| error.in_file(path))?
         }
         Some(MemberKind::Table) => Box::new(Table {

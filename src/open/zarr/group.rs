@@ -2,6 +2,7 @@
 
 use super::KIND;
 use super::array;
+use crate::checked::to_u64;
 use crate::open::elements::Elements as _;
 use crate::open::summary::{Line, Summary};
 use crate::open::text::{plain, shape};
@@ -166,19 +167,26 @@ impl Container for Group {
     fn verify(&mut self) -> Result<Report> {
         let mut report = Report::default();
         let total = self.bytes().unwrap_or(0);
+        let mut own = self.group.verify_files();
         self.group.walk(&mut |_, node| {
             match node {
                 Ok(ZarrNode::Array(array)) => {
-                    array::verify(&array, &self.watch, total, &mut report)
+                    array::verify(
+                        &array,
+                        ZarrArray::verify_chunks,
+                        &self.watch,
+                        total,
+                        &mut report,
+                    );
                 }
                 Ok(ZarrNode::Group(_)) => {}
-                Err(error) => {
-                    report.damage_count += 1;
-                    report.damages.push(crate::verify::Damage::of(error));
-                }
+                Err(error) => own.push(error),
             }
             Ok(())
         })?;
+        report.damage_count += to_u64(own.len());
+        let own = own.into_iter().map(crate::verify::Damage::of);
+        report.damages.extend(own);
         Ok(report)
     }
 

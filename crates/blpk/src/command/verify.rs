@@ -32,7 +32,8 @@ const GOOD: Style = AnsiColor::Green.on_default();
 /// Check every chunk and report damage
 ///
 /// Prints one line for each sound file or dataset, and one for each damage found in the others. Blosc2 frames have no
-/// checksums, so a chunk that can be decompressed counts as sound. If a directory is not a dataset, all datasets,
+/// checksums, so a chunk that can be decompressed counts as sound; those of a lazy expression or a proxy that are elsewhere are a
+/// warning. The files in a ZIP archive are compared with their checksums. If a directory is not a dataset, all datasets,
 /// Bloscpack files and frames below it are checked; files are recognized by their first bytes or by their name. A note on
 /// standard error counts the files of other kinds. Links are not followed. Files that do not belong to a dataset, and rows
 /// that were never flushed, are warnings. The exit status is the highest of all files. For a

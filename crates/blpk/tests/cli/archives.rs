@@ -1,11 +1,11 @@
 //! Tests of datasets in ZIP archives, beside the same datasets as directories.
 
 use std::fs::{self, File};
-use std::io::Write as _;
+use std::io::{self, Cursor, Write as _};
 use std::path::Path;
 
 use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipWriter};
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::corpora;
 use crate::support::{Folder, Ran};
@@ -119,4 +119,58 @@ fn damage_is_reported_with_its_byte() {
             .unwrap()
             .contains("flipped.zip: damaged: ")
     );
+}
+
+/// Whether another reader finds every file to be as its checksum says.
+fn is_sound(archive: &[u8]) -> bool {
+    let Ok(mut archive) = ZipArchive::new(Cursor::new(archive)) else {
+        return false;
+    };
+    (0..archive.len()).all(|number| {
+        let file = archive.by_index(number);
+        file.is_ok_and(|mut file| io::copy(&mut file, &mut io::sink()).is_ok())
+    })
+}
+
+#[test]
+fn no_flipped_bit_gives_other_data_in_silence() {
+    let folder = with_archives();
+    let expected = csv(&folder, "stored.zip");
+    let sound = folder.read("stored.zip");
+    // Each seventh step is odd, so that all bits of a byte occur.
+    let bits = (0..150).map(|number| number * (sound.len() * 8 / 151) + 7 * number % 8);
+    for bit in bits {
+        let mut bytes = sound.clone();
+        *bytes.get_mut(bit / 8).unwrap() ^= 1 << (bit % 8);
+        folder.write("flipped.zip", &bytes);
+        let verified = folder.run(["verify", "flipped.zip"]).status;
+        assert!(is_sound(&bytes) || verified != 0, "bit {bit}");
+        let exported = folder.run(["export", "--to", "csv", "flipped.zip", "-"]);
+        let is_same = exported.status == 0 && exported.stdout == expected;
+        assert!(is_same || verified != 0, "bit {bit}: {}", exported.stderr);
+        // All of it is read, so that all of it is compared.
+        assert!(is_same || exported.status != 0, "bit {bit}");
+    }
+}
+
+#[test]
+fn a_member_is_verified_with_its_file() {
+    let folder = Folder::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let sound = fs::read(root.join("testdata/virtual/tree.b2z")).unwrap();
+    let mut archive = ZipArchive::new(Cursor::new(&sound)).unwrap();
+    let file = archive.by_name("a.b2nd").unwrap();
+    let (start, len) = (file.data_start().unwrap() as usize, file.size() as usize);
+    for step in 0..60 {
+        let mut bytes = sound.clone();
+        *bytes.get_mut(start + step * (len / 60)).unwrap() ^= 1 << (step % 8);
+        folder.write("flipped.b2z", &bytes);
+        for path in ["flipped.b2z", "flipped.b2z/a"] {
+            let status = folder.run(["verify", path]).status;
+            assert!([3, 4, 5].contains(&status), "{path} {step}: {status}");
+        }
+        folder
+            .run(["-q", "verify", "flipped.b2z/lazy"])
+            .status_is(0);
+    }
 }

@@ -28,7 +28,7 @@ use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_storage::{EntryKind, Key, Object, Store};
 use embed::{Place, Section};
 use error::at;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use varying::VaryingFrame;
 
@@ -233,7 +233,7 @@ impl FrameStore {
     }
 
     /// Reads and decompresses every frame at or below a path, with the parts of tables. In frames that have a fingerprint, every
-    /// byte is compared with it; of all files of an archive, if the path is the root, with their checksums.
+    /// byte is compared with it; in an archive, the files with their checksums.
     pub fn verify(&self, below: &str) -> FrameReport {
         let mut all = FrameReport::default();
         if below.is_empty()
@@ -241,10 +241,7 @@ impl FrameStore {
         {
             all.damages.push(error.in_file(EMBED_FILE));
         }
-        if let (Some(store), "") = (&self.store, below) {
-            let damages = store.verify().into_iter().map(Error::from);
-            all.damages.extend(damages);
-        }
+        all.damages.extend(self.verify_files(below));
         for path in self.members.keys() {
             if !below.is_empty() && path != below && !is_below(path, below) {
                 continue;
@@ -262,6 +259,29 @@ impl FrameStore {
             }
         }
         all
+    }
+
+    /// Compares the files at or below a path with digests that the store has of them, as an archive has.
+    #[must_use]
+    pub fn verify_files(&self, below: &str) -> Vec<Error> {
+        let Some(store) = &self.store else {
+            return Vec::new();
+        };
+        let mut keys = BTreeSet::new();
+        for (path, member) in &self.members {
+            if !below.is_empty() && path != below && !is_below(path, below) {
+                continue;
+            }
+            keys.extend(match member {
+                Member::File(key) => Some(key.clone()),
+                Member::Embedded(_) => Key::root().join(EMBED_FILE).ok(),
+            });
+        }
+        if below.is_empty() {
+            keys = BTreeSet::from([Key::root()]);
+        }
+        let found = keys.iter().flat_map(|key| store.verify(key));
+        found.map(Error::from).collect()
     }
 
     fn verify_frame(&self, path: &str) -> Result<FrameReport> {

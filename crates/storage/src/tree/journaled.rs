@@ -109,6 +109,13 @@ impl JournaledStore {
         }
     }
 
+    /// Compares the file with this key, or all files below it, with digests that the store has of them; see
+    /// [`Store::verify`].
+    #[must_use]
+    pub fn verify(&self, below: &Key) -> Vec<io::Error> {
+        self.store.verify(below)
+    }
+
     /// Whether the last writer was interrupted in a commit. Opening for writing has completed it;
     /// a store that is open for reading is read through its journal.
     pub fn was_interrupted(&self) -> bool {

@@ -115,8 +115,10 @@ pub trait Store: Debug + Send + Sync {
         }
     }
 
-    /// Compares all files with digests that the store has of them, and returns each difference. Most stores have none.
-    fn verify(&self) -> Vec<io::Error> {
+    /// Compares the file with this key, or all files below it, with digests that the store has of them, and returns each
+    /// difference. Most stores have none.
+    fn verify(&self, below: &Key) -> Vec<io::Error> {
+        let _ = below;
         Vec::new()
     }
 

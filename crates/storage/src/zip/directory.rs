@@ -5,6 +5,7 @@ use super::record::{Fields, damaged, unsupported};
 use crate::convert::{to_u64, to_usize};
 use crate::{EntryKind, Key, ReadAt};
 use std::io;
+use std::sync::Arc;
 
 /// The signature of the record at the end, and the bytes of it without its comment.
 const END: &[u8; 4] = b"PK\x05\x06";
@@ -244,6 +245,7 @@ fn record(fields: &mut Fields<'_>) -> io::Result<Record> {
         method,
         flags,
         end: 0,
+        seen: Arc::default(),
     };
     let record = Record {
         key,

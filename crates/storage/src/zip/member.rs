@@ -2,6 +2,7 @@
 
 use super::Source;
 use super::record::{Fields, damaged, unsupported};
+use super::seen::Seen;
 use crate::convert::{prefix, to_usize};
 use crate::mutex::locked;
 use crate::{Key, Object, ReadAt};
@@ -37,6 +38,8 @@ pub(super) struct Member {
     pub flags: u16,
     /// The position of the next file, or of the directory.
     pub end: u64,
+    /// The bytes of a stored file that were read.
+    pub seen: Arc<Mutex<Seen>>,
 }
 
 impl Member {
@@ -52,7 +55,8 @@ impl Member {
             STORED if self.packed == self.len => Ok(Box::new(Stored {
                 source,
                 at,
-                len: self.len,
+                member: self.clone(),
+                key: key.clone(),
             })),
             STORED => Err(wrong("is stored, with two lengths")),
             DEFLATED if self.len > self.packed.saturating_mul(MAX_RATIO) => {
@@ -75,6 +79,13 @@ impl Member {
                 "is compressed by method {method}, not by deflate"
             ))),
         }
+    }
+
+    /// The damage of a file that has another checksum.
+    pub(super) fn wrong_crc(&self, key: &Key, found: u32) -> io::Error {
+        let (name, expected) = (key.as_str(), self.crc);
+        let what = format_args!("{name:?} crc32 {found:08x}, expected {expected:08x}");
+        damaged(self.at, what)
     }
 
     /// The position of the content, after a header that says the same as the directory.
@@ -112,23 +123,28 @@ impl Member {
 struct Stored {
     source: Source,
     at: u64,
-    len: u64,
+    member: Member,
+    key: Key,
 }
 
 impl ReadAt for Stored {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        let Some(rest) = self.len.checked_sub(at) else {
+        let Member { len, crc, .. } = self.member;
+        let part = prefix(buf, len.saturating_sub(at));
+        if part.is_empty() {
             return Ok(0);
-        };
-        match prefix(buf, rest) {
-            [] => Ok(0),
-            // Both are positions in the archive.
-            part => self.source.read_at(self.at + at, part),
+        }
+        // Both are positions in the archive.
+        let read = self.source.read_at(self.at + at, part)?;
+        let bytes = part.get(..read).unwrap_or(part);
+        match locked(&self.member.seen).add(at, bytes, len, crc) {
+            Some(found) => Err(self.member.wrong_crc(&self.key, found)),
+            None => Ok(read),
         }
     }
 
     fn size(&self) -> io::Result<u64> {
-        Ok(self.len)
+        Ok(self.member.len)
     }
 }
 

@@ -4,6 +4,7 @@ mod directory;
 mod member;
 mod record;
 mod seal;
+mod seen;
 mod write;
 
 pub use write::zip_folder;
@@ -25,8 +26,10 @@ const MAX_DAMAGES: usize = 1000;
 
 /// The files in a ZIP archive, as a store that is only read.
 ///
-/// Files that are stored without compression are read where they are. A deflated one is unpacked into memory when it is first
-/// read, up to a [limit](Self::max_file_len), and its checksum is compared. Archives whose directory contradicts itself are
+/// Files that are stored without compression are read where they are, and their checksum is compared once all of their bytes have
+/// been read, in whatever order: the read that completes them fails, and every later one. As long as a part was not read, nothing
+/// was compared; [`verify`](Store::verify) reads all. A deflated one is unpacked into memory when it is first read, up to a
+/// [limit](Self::max_file_len), and its checksum is compared. Archives whose directory contradicts itself are
 /// refused when they are opened: names that lead out of the archive or occur twice, files that overlap, lengths that deflate
 /// cannot reach. An encrypted file, or one of another compression, is an error when it is opened; links are
 /// [never](EntryKind::Other).
@@ -154,17 +157,15 @@ impl ZipStore {
 
     /// Compares a file with its checksum.
     fn check_file(&self, key: &Key, member: &Member) -> io::Result<()> {
-        let file = self.open(key)?;
-        let (found, expected) = (seal::crc(&*file)?, member.crc);
-        match found == expected {
-            true => Ok(()),
-            false => {
-                let what = format!("crc32 {found:08x}, expected {expected:08x}");
-                Err(record::damaged(
-                    member.at,
-                    format_args!("{:?} {what}", key.as_str()),
-                ))
-            }
+        // Nothing that was read before counts.
+        let member = Member {
+            seen: Arc::default(),
+            ..member.clone()
+        };
+        let file = member.open(Arc::clone(&self.source), key, self.max_file_len)?;
+        match seal::crc(&*file)? {
+            found if found == member.crc => Ok(()),
+            found => Err(member.wrong_crc(key, found)),
         }
     }
 
@@ -268,11 +269,14 @@ impl Store for ZipStore {
         Ok(self.nodes.get(key).map(Node::kind))
     }
 
-    fn verify(&self) -> Vec<io::Error> {
+    fn verify(&self, below: &Key) -> Vec<io::Error> {
+        let depth = below.names().count();
         let files = self
             .members()
+            .filter(|(key, _)| key.names().take(depth).eq(below.names()))
             .map(|(key, member)| self.check_file(key, member));
-        let all = files.chain(std::iter::once_with(|| self.check_seal()));
+        let seal = (depth == 0).then(|| std::iter::once_with(|| self.check_seal()));
+        let all = files.chain(seal.into_iter().flatten());
         all.filter_map(Result::err).take(MAX_DAMAGES).collect()
     }
 

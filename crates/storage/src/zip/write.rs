@@ -44,7 +44,7 @@ struct Written {
 /// zip_folder(temp.path(), "", &archive)?;
 /// let store = ZipStore::open(archive)?;
 /// assert_eq!(store.open(&Key::parse("a")?)?.size()?, 3);
-/// assert!(store.verify().is_empty());
+/// assert!(store.verify(&Key::root()).is_empty());
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
@@ -252,7 +252,7 @@ mod tests {
     }
 
     fn sound(bytes: Vec<u8>) -> bool {
-        ZipStore::open(bytes).is_ok_and(|store| store.verify().is_empty())
+        ZipStore::open(bytes).is_ok_and(|store| store.verify(&Key::root()).is_empty())
     }
 
     #[test]
