@@ -100,11 +100,14 @@ fn with_named_numbers(text: &[u8], infinite: impl Fn(&[u8]) -> bool) -> Option<V
     let (mut rest, mut in_string) = (text, false);
     let mut replaced = false;
     while let Some((&byte, after)) = rest.split_first() {
-        let mut words = PYTHON_ONLY.iter();
-        if !in_string && let Some(word) = words.find(|word| rest.starts_with(word)) {
+        let mut words = PYTHON_ONLY.into_iter();
+        if !in_string
+            && let Some((word, after)) =
+                words.find_map(|word| Some((word, rest.strip_prefix(word)?)))
+        {
             push_name(&mut plain, word);
             replaced = true;
-            rest = rest.get(word.len()..).unwrap_or_default();
+            rest = after;
             continue;
         }
         // A number is passed at once: looking at each digit with all that follow would be quadratic.

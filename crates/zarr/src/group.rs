@@ -3,8 +3,8 @@
 use crate::array::ZarrArray;
 use crate::error::ZarrError;
 use crate::meta::{ArrayMeta, Document, Format, object_text};
-use crate::open::open_file;
 use crate::options::OpenOptions;
+use crate::read::open_file;
 use bloscpack_error::{Error, IoSide as _, Result, Side};
 use bloscpack_storage::{Entry, EntryKind, Key, Store};
 use bloscpack_wire::{Limit, Limits};

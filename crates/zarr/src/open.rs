@@ -4,21 +4,9 @@ use crate::array::ZarrArray;
 use crate::error::ZarrError;
 use crate::group::{self, ZarrGroup, ZarrNode};
 use crate::options::OpenOptions;
-use bloscpack_error::{Error, IoSide as _, Result};
-use bloscpack_storage::{Key, Object, Store};
-use std::io::ErrorKind;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::{Key, Store};
 use std::sync::Arc;
-
-/// Opens a file of an array or group; `None` if there is none.
-pub(crate) fn open_file(store: &dyn Store, key: &Key) -> Result<Option<Box<dyn Object>>> {
-    match store.open(key) {
-        Ok(file) => Ok(Some(file)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        // The key itself is valid.
-        Err(error) if error.kind() == ErrorKind::InvalidInput => Err(ZarrError::NotAFile.into()),
-        Err(error) => Err(error).reading(),
-    }
-}
 
 impl OpenOptions {
     /// Opens what is in this folder of a store.

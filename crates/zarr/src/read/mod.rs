@@ -7,9 +7,22 @@ use crate::error::{Checked, ZarrError};
 use crate::int::{byte_len, in_memory, to_u64};
 use bloscpack_dtype::strided::{self, Strided, strides};
 use bloscpack_error::{IoSide as _, Result};
-use bloscpack_storage::ReadAt;
+use bloscpack_storage::{Key, Object, ReadAt, Store};
 use std::io;
 use std::ops::Range;
+
+/// Opens a file of an array or group; `None` if there is none.
+pub(crate) fn open_file(store: &dyn Store, key: &Key) -> Result<Option<Box<dyn Object>>> {
+    match store.open(key) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        // The key itself is valid.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+            Err(ZarrError::NotAFile.into())
+        }
+        Err(error) => Err(error).reading(),
+    }
+}
 
 /// The stored bytes of a chunk: a range of a file or of memory.
 #[derive(Clone, Copy)]
