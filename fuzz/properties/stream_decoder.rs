@@ -1,6 +1,7 @@
 //! Any bytes give an error or data, the same from every reader.
 
-use bloscpack::{Decoder, DecoderBuilder, Limits, survey::Survey, verify::verify};
+use bloscpack::verify::{Damage, verify};
+use bloscpack::{Decoder, DecoderBuilder, Limits, survey::Survey, wire::Section};
 use std::io::{Cursor, Read};
 
 const LIMITS: Limits = Limits::new()
@@ -39,7 +40,13 @@ pub fn check(input: &[u8]) {
         return;
     }
     let report = verify(input, LIMITS, 1).expect("no reader that fails");
-    assert_eq!(report.is_sound(), error.is_none(), "{error:?}, {report:?}");
+    // Bytes can be read whatever array the metadata describes.
+    let is_wrong_array = |damage: &Damage| {
+        let position = damage.error.position().expect("a place");
+        position.section == Section::Metadata && damage.error.to_string().contains("an array")
+    };
+    let is_sound = report.damages.iter().all(is_wrong_array);
+    assert_eq!(is_sound, error.is_none(), "{error:?}, {report:?}");
     if error.is_none() {
         let survey = survey.expect("as sound as its chunks");
         let counted: u64 = survey

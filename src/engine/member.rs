@@ -3,7 +3,7 @@
 use super::{Engine, State, Wanted, Warning};
 use bloscpack_error::Result;
 use bloscpack_wire::{
-    Form, FormatError, Header, Metadata, MetadataHeader, ParseError, Position, Section,
+    Form, FormatError, Header, Metadata, MetadataHeader, NumpyArray, ParseError, Position, Section,
 };
 use std::io::Read;
 
@@ -14,6 +14,10 @@ pub(super) struct CurrentMember {
     pub form: std::result::Result<Form, FormatError>,
     /// Chunks begun.
     pub chunks: u64,
+    /// Where its content begins.
+    pub content_at: u64,
+    /// The array that its metadata describes, if the chunks are to be verified.
+    pub array: Option<NumpyArray>,
 }
 
 /// Header and metadata of the first member.
@@ -68,6 +72,8 @@ impl<R> Engine<R> {
             form: Form::of(&header, None),
             header: Some(header.clone()),
             chunks: 0,
+            content_at: self.content,
+            array: None,
         };
         self.first.get_or_insert(FirstMember {
             header,
@@ -79,6 +85,10 @@ impl<R> Engine<R> {
     pub(super) fn put_metadata(&mut self, metadata: Metadata, header: Option<MetadataHeader>) {
         if let Some(own) = &self.member.header {
             self.member.form = Form::of(own, Some(&metadata));
+            if self.settings.wanted == Wanted::Chunks && !own.varlen {
+                // An array of an unknown type has an unknown length.
+                self.member.array = NumpyArray::of(&metadata).ok().flatten();
+            }
         }
         if let Some(first) = self.first.as_mut().filter(|first| !first.is_complete) {
             first.metadata = Some((metadata, header));
@@ -116,6 +126,18 @@ impl<R> Engine<R> {
             self.state = State::Ended(Ok(()));
         }
         self.check_empty();
+        self.check_array();
+    }
+
+    /// Notes an array that does not have the bytes of the content.
+    fn check_array(&mut self) {
+        // The content only grows.
+        let found = self.content - self.member.content_at;
+        let array = self.member.array.take();
+        if let Some(Err(error)) = array.map(|array| array.check_content(found)) {
+            let position = self.metadata_position();
+            self.wrong_arrays.push(ParseError { error, position });
+        }
     }
 
     /// Refuses a member that counts records and has no chunk: a caller that counts the records in chunks never sees it.

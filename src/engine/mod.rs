@@ -102,6 +102,8 @@ pub(super) struct Engine<R> {
     content_buffers: BufferPool<Vec<u8>>,
     first: Option<FirstMember>,
     pub(super) warnings: Vec<Warning>,
+    /// Arrays that do not have the bytes of the content, of members that have ended.
+    pub(super) wrong_arrays: Vec<ParseError>,
 }
 
 impl<R> Engine<R> {
@@ -136,6 +138,8 @@ impl<R> Engine<R> {
                 header: None,
                 form: Ok(Form::Content),
                 chunks: 0,
+                content_at: 0,
+                array: None,
             },
             content: 0,
             gathering: None,
@@ -144,6 +148,7 @@ impl<R> Engine<R> {
             content_buffers: BufferPool::new(jobs),
             first: None,
             warnings: Vec::new(),
+            wrong_arrays: Vec::new(),
         }
     }
 

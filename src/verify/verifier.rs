@@ -44,7 +44,11 @@ impl<'a> Verifier<'a> {
             take,
         };
         let stop = loop {
-            match engine.next() {
+            let next = engine.next();
+            for error in engine.wrong_arrays.drain(..) {
+                (verifier.take)(Damage::of(error.into()))?;
+            }
+            match next {
                 Ok(Some(piece)) => {
                     let buffer = verifier.add(piece)?;
                     engine.recycle(buffer);

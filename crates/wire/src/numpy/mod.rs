@@ -45,6 +45,31 @@ pub struct NumpyArray {
 }
 
 impl NumpyArray {
+    /// The keys of the description.
+    pub const KEYS: [&str; 4] = ["container", "dtype", "shape", "order"];
+
+    /// Whether `container` is "numpy", also if the rest cannot be understood.
+    #[must_use]
+    pub fn is_described_by(metadata: &Metadata) -> bool {
+        let container = metadata.get_text("container");
+        container.is_some_and(|value| is_string(value, "numpy"))
+    }
+
+    /// Refuses a content of another length than the array has.
+    ///
+    /// # Errors
+    /// Returns [`FormatError::MetadataData`].
+    pub fn check_content(&self, found: u64) -> Result<(), FormatError> {
+        let (expected, shape) = (self.content_len(), &self.shape);
+        if expected == found {
+            return Ok(());
+        }
+        let why = format!(
+            "an array of shape {shape:?} has {expected} bytes, but the content has {found}"
+        );
+        Err(FormatError::MetadataData { why })
+    }
+
     /// Reads the description; `None` if `container` is not "numpy".
     ///
     /// # Errors
