@@ -25,6 +25,8 @@ pub struct Failure {
     hint: Option<String>,
     /// Whether it is about a certain chunk.
     in_chunk: bool,
+    /// Whether it is about an output of another kind that exists, and may have been meant as an input.
+    is_taken: bool,
 }
 
 impl Failure {
@@ -36,6 +38,15 @@ impl Failure {
             details: Vec::new(),
             hint: None,
             in_chunk: false,
+            is_taken: false,
+        }
+    }
+
+    /// An output of another kind that exists, and may have been meant as an input.
+    pub fn taken(status: Status, title: impl Into<String>) -> Self {
+        Self {
+            is_taken: true,
+            ..Self::new(status, title)
         }
     }
 
@@ -59,6 +70,7 @@ impl Failure {
         Self {
             hint: hint(error),
             in_chunk: position.is_some_and(|position| position.chunk.is_some()),
+            is_taken: false,
             ..failure
         }
     }
@@ -85,6 +97,7 @@ impl Failure {
             details: Vec::new(),
             hint: None,
             in_chunk: false,
+            is_taken: false,
         }
     }
 
@@ -117,6 +130,11 @@ impl Failure {
     /// The exit status.
     pub fn status(&self) -> Status {
         self.status
+    }
+
+    /// Whether it is about an output of another kind that exists.
+    pub fn is_taken(&self) -> bool {
+        self.is_taken
     }
 
     /// The first line, if there is one.

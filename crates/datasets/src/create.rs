@@ -46,7 +46,7 @@ pub(crate) fn begin(store: Arc<dyn Store>, new: &NewDataset) -> Result<Arc<Files
         Category::Failed => error,
         _ if error.path().is_none() => error,
         _ => Error::usage(format!(
-            "the existing dataset cannot be replaced ({error}): remove it first"
+            "the existing dataset cannot be replaced ({error}); choose another name"
         )),
     })?;
     Ok(files)

@@ -68,8 +68,9 @@ impl Operands {
 
     /// Advice if two names were taken for IN and OUT, and perhaps should not have been.
     pub fn advise(&self, command: &str, failure: Failure) -> Failure {
-        match (self.second(), failure.status()) {
-            (Some(output), Status::Usage) if !output.is_dir() => failure.detail(format!(
+        let is_doubtful = failure.status() == Status::Usage || failure.is_taken();
+        match self.second().filter(|_| is_doubtful) {
+            Some(output) if !output.is_dir() => failure.detail(format!(
                 "blpk {command} takes one IN and one OUT; for several files: blpk {command} --multiple {} {}",
                 shown(self.input()),
                 shown(output),

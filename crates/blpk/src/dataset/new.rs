@@ -318,7 +318,7 @@ fn is_replaced(path: &Path, input: &Path, session: &Session) -> Result<bool, Fai
 /// The failure to replace something that -f does not replace.
 fn in_the_way(path: &Path, what: &str) -> Failure {
     let title = format!("output {} already exists and is {what}", quoted(path));
-    Failure::new(Status::Failed, title).hint("remove it first")
+    Failure::new(Status::Failed, title).hint("-f does not replace it; choose another name")
 }
 
 /// Refuses an output that is the input, under whatever name, or is inside it.

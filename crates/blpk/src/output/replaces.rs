@@ -59,7 +59,7 @@ impl Refusal {
             true => Status::Usage,
             false => Status::Failed,
         };
-        Failure::new(status, self.title)
-            .hint("-f does not replace it either; choose another name, or remove it first")
+        Failure::taken(status, self.title)
+            .hint("-f does not replace it either; choose another name")
     }
 }
