@@ -62,6 +62,7 @@ fn facts<'py>(py: Python<'py>, error: &Error, kind: &str) -> PyResult<Bound<'py,
 fn kind_name(error: &Error) -> &'static str {
     match error.kind() {
         ErrorKind::Io(_) => "io",
+        ErrorKind::Committed(_) => "committed",
         ErrorKind::Format(FormatError::Digest(_)) => "checksum",
         ErrorKind::Format(FormatError::Magic { .. }) => "magic",
         ErrorKind::Format(_) => "format",
@@ -81,6 +82,7 @@ fn category_name(category: Category) -> &'static str {
         Category::CutShort => "cut short",
         Category::Unsupported => "unsupported",
         Category::OverLimit => "over limit",
+        Category::Committed => "committed",
         _ => "failed",
     }
 }

@@ -9,8 +9,10 @@
 )]
 
 use bloscpack::storage::{Cursor, Memory, Snapshot};
-use bloscpack::{Category, Error};
+use bloscpack::{Category, Error, ErrorKind};
+use std::cell::Cell;
 use std::ffi::OsStr;
+use std::io;
 
 use testkit::check;
 use testkit::crash;
@@ -64,9 +66,18 @@ pub(super) fn left(memory: &Memory) -> Files {
         .collect()
 }
 
-/// The old content and the new one of the edit that was not made, if one was not.
-fn old_or_new(contents: &[Content], made: usize) -> &[Content] {
-    &contents[made..contents.len().min(made + 2)]
+/// The old content and the new one of the edit that was not made, if one was not; or that of both of which the error assures.
+fn old_or_new<'a>(contents: &'a [Content], made: usize, error: Option<&Error>) -> &'a [Content] {
+    match error {
+        Some(error) if error.category() == Category::Committed => &contents[made + 1..made + 2],
+        Some(error) if is_full(error) => &contents[made..=made],
+        _ => &contents[made..contents.len().min(made + 2)],
+    }
+}
+
+/// Whether there was no space, before the change was committed.
+fn is_full(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Io(error) if error.kind() == io::ErrorKind::StorageFull)
 }
 
 /// Lets each operation of a scenario fail, one after the other; `then` looks at what came of it.
@@ -95,10 +106,10 @@ fn at_each(
             }
         }
         let (made, came) = (outcome.made, folder.faults() > 0);
+        let expected = old_or_new(&contents, made, outcome.error.as_ref());
         let fail = |why: String| -> ! { panic!("{}, {plan:?}: {why}", scenario.name) };
         then(&folder, outcome).unwrap_or_else(|why| fail(why));
-        check(&left(&memory), scenario, old_or_new(&contents, made))
-            .unwrap_or_else(|why| fail(why));
+        check(&left(&memory), scenario, expected).unwrap_or_else(|why| fail(why));
         if !came {
             assert_eq!(
                 made,
@@ -113,7 +124,7 @@ fn at_each(
 
 fn is_failure(outcome: &Outcome) -> Result<(), String> {
     match &outcome.error {
-        Some(error) if error.category() != Category::Failed => {
+        Some(error) if !matches!(error.category(), Category::Failed | Category::Committed) => {
             Err(format!("not an error of the environment: {error}"))
         }
         _ => Ok(()),
@@ -122,19 +133,27 @@ fn is_failure(outcome: &Outcome) -> Result<(), String> {
 
 #[test]
 fn an_error_of_the_system_leaves_the_old_or_the_new() {
+    let (committed, full) = (Cell::new(0), Cell::new(0));
     for scenario in scenarios() {
         for fault in [
             Fault::Error(EIO),
+            Fault::Error(ENOSPC),
             Fault::ErrorAfter(EIO),
             Fault::ErrorHalfway(ENOSPC),
         ] {
             for lasting in [false, true] {
                 at_each(&scenario, (fault, lasting), |_, outcome| {
+                    if let Some(error) = &outcome.error {
+                        let is_committed = error.category() == Category::Committed;
+                        committed.set(committed.get() + usize::from(is_committed));
+                        full.set(full.get() + usize::from(is_full(error)));
+                    }
                     is_failure(&outcome)
                 });
             }
         }
     }
+    assert!(committed.get() > 50 && full.get() > 50);
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::time::Duration;
 pub use dataset::DatasetEdit;
 pub use file::FileEdit;
 
+use crate::failure::Failure;
 use crate::interrupt::{self, Deferred};
 use crate::message;
 use crate::output::unchanged;
@@ -42,6 +43,14 @@ impl<'a> InPlace<'a> {
     /// The detail of a failure that changed nothing.
     fn unchanged(&self) -> String {
         unchanged(&self.name())
+    }
+
+    /// The failure of a change that is committed, and that the next writer completes.
+    fn committed(&self, failure: Failure) -> Failure {
+        failure.hint(format!(
+            "do not repeat it: readers see the change, and the next change to {} completes it",
+            self.name()
+        ))
     }
 
     /// The detail of a failure after which only the next reader knows.

@@ -19,6 +19,8 @@ pub enum Status {
     CutShort,
     /// Unknown or unsupported format, or over a limit.
     Unsupported,
+    /// The change is committed, but not completed, and must not be repeated.
+    Committed,
     /// Ended by SIGINT, SIGTERM or SIGHUP.
     Interrupted,
 }
@@ -32,6 +34,7 @@ Exit status:
   3  damaged data; from recover: something is lost, or may be
   4  truncated, unterminated or unfinished data, or an empty input
   5  unknown or unsupported format, or over a limit
+  6  the change is committed, but not completed: do not repeat it, the next change completes it
   130, 143, 129  ended by Ctrl-C, SIGTERM or SIGHUP, by the signal itself";
 
 impl Status {
@@ -44,6 +47,7 @@ impl Status {
             Self::Damaged => 3,
             Self::CutShort => 4,
             Self::Unsupported => 5,
+            Self::Committed => 6,
             Self::Interrupted => 130,
         }
     }
@@ -62,6 +66,7 @@ impl From<Category> for Status {
             Category::Damaged => Self::Damaged,
             Category::CutShort => Self::CutShort,
             Category::Unsupported | Category::OverLimit => Self::Unsupported,
+            Category::Committed => Self::Committed,
             _ => Self::Failed,
         }
     }

@@ -16,6 +16,9 @@ pub enum Category {
     CutShort,
     /// Not a known format, or not supported by this build. Status 5.
     Unsupported,
+    /// The change is committed, but could not be completed: the next writer completes it, and it must not be repeated.
+    /// Status 6.
+    Committed,
     /// Over one of the [`Limits`](bloscpack_wire::Limits). Status 5.
     OverLimit,
 }

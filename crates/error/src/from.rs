@@ -48,6 +48,7 @@ impl From<storage::Error> for Error {
                 let why = fault.as_str();
                 FormatError::Interrupted { why }.into()
             }
+            storage::Error::Committed(error) => Self::new(ErrorKind::Committed(error), None),
             storage::Error::Bug { found } => Self::bug(found),
             storage::Error::Archive(error) => error.into(),
             other => Self::bug(other.to_string()),
@@ -77,7 +78,7 @@ impl From<Error> for io::Error {
             Category::Damaged => io::ErrorKind::InvalidData,
             Category::Unsupported | Category::OverLimit => io::ErrorKind::Unsupported,
             Category::Usage => io::ErrorKind::InvalidInput,
-            Category::Failed => io::ErrorKind::Other,
+            Category::Failed | Category::Committed => io::ErrorKind::Other,
         };
         match error.kind() {
             ErrorKind::Io(_) => match error.into_kind() {

@@ -13,6 +13,10 @@ pub enum ErrorKind {
     /// The environment: reading or writing failed. [`Error::side`](crate::Error::side) says which.
     #[error(transparent)]
     Io(io::Error),
+    /// The environment: a change is committed and safe, but completing it failed. The next writer completes it, and readers see it
+    /// already.
+    #[error("the change is committed, but not completed: {0}")]
+    Committed(io::Error),
     /// The input: its bytes break the format, or exceed a limit.
     #[error(transparent)]
     Format(FormatError),
@@ -58,7 +62,7 @@ impl ErrorKind {
     /// The cause of the error that this kind holds: the message contains that error already.
     pub(crate) fn cause(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::Io(error) => error.source(),
+            Self::Io(error) | Self::Committed(error) => error.source(),
             Self::Format(error) => error.source(),
             Self::Value { error, .. } => error.source(),
             Self::Detail(detail) => detail.source(),

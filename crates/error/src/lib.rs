@@ -78,6 +78,16 @@ impl Error {
         self
     }
 
+    /// The same error, of a change that is committed: if reading or writing failed, that was while it was completed.
+    #[must_use]
+    pub fn committed(mut self) -> Self {
+        if let ErrorKind::Io(error) = &mut self.0.kind {
+            let error = std::mem::replace(error, std::io::ErrorKind::Other.into());
+            self.0.kind = ErrorKind::Committed(error);
+        }
+        self
+    }
+
     /// The same error, in this file unless a file is known already.
     #[must_use]
     pub fn in_file(mut self, path: impl Into<PathBuf>) -> Self {
@@ -125,6 +135,7 @@ impl Error {
             | ErrorKind::Value { .. }
             | ErrorKind::Panicked
             | ErrorKind::Bug(_) => Category::Failed,
+            ErrorKind::Committed(_) => Category::Committed,
             ErrorKind::Usage(_) => Category::Usage,
             ErrorKind::Format(error) => error.fault().into(),
             ErrorKind::Detail(detail) => detail.fault().into(),

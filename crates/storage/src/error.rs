@@ -35,6 +35,10 @@ pub enum Error {
         /// The reason the change cannot be completed.
         fault: JournalFault,
     },
+    /// A change is committed and safe, but could not be completed. The next writer completes it, and readers see it already:
+    /// the change must not be repeated.
+    #[error("the change is committed, but not completed: {0}")]
+    Committed(io::Error),
     /// A ZIP archive is damaged, or has something that is not supported.
     #[error(transparent)]
     Archive(ArchiveError),
@@ -146,6 +150,17 @@ impl From<io::Error> for Error {
 pub(crate) fn bug(found: impl Into<String>) -> io::Error {
     let found = found.into();
     io::Error::other(Error::Bug { found })
+}
+
+/// The error of a change that is committed, for functions that return an [`io::Error`].
+pub(crate) fn committed(error: io::Error) -> io::Error {
+    io::Error::other(Error::Committed(error))
+}
+
+/// The error of the step that commits a change, which may have been made. Unlike the kind of any other error, its own says
+/// nothing about the state of the file or store.
+pub(crate) fn unknown(error: io::Error) -> io::Error {
+    io::Error::other(error)
 }
 
 /// Something is in use by another process or thread.

@@ -47,6 +47,16 @@ pub trait WriteAt: ReadAt {
     /// had happened.
     fn sync(&self) -> io::Result<()>;
 
+    /// Reserves space for this many bytes from position `at` on, so that writing them cannot fail for lack of it. Nothing that
+    /// can be read changes, not even the length. Where there is no such call, nothing is reserved.
+    ///
+    /// # Errors
+    /// Returns [`StorageFull`](io::ErrorKind::StorageFull) and the like, and any error of the file.
+    fn reserve(&self, at: u64, len: u64) -> io::Result<()> {
+        let _ = (at, len);
+        Ok(())
+    }
+
     /// Writes all of these bytes from position `at` on.
     ///
     /// # Errors
@@ -79,6 +89,10 @@ impl<T: WriteAt + ?Sized> WriteAt for Arc<T> {
         (**self).set_len(len)
     }
 
+    fn reserve(&self, at: u64, len: u64) -> io::Result<()> {
+        (**self).reserve(at, len)
+    }
+
     fn sync(&self) -> io::Result<()> {
         (**self).sync()
     }
@@ -105,9 +119,32 @@ impl WriteAt for File {
         retry(|| Self::set_len(self, len))
     }
 
+    fn reserve(&self, at: u64, len: u64) -> io::Result<()> {
+        reserve_in_file(self, at, len)
+    }
+
     fn sync(&self) -> io::Result<()> {
         sync_file(self)
     }
+}
+
+#[cfg(any(target_os = "android", target_os = "linux"))]
+pub(crate) fn reserve_in_file(file: &File, at: u64, len: u64) -> io::Result<()> {
+    use rustix::fs::{FallocateFlags, fallocate};
+    use rustix::io::Errno;
+    if len == 0 {
+        return Ok(());
+    }
+    match fallocate(file, FallocateFlags::KEEP_SIZE, at, len) {
+        Err(error @ (Errno::NOSPC | Errno::DQUOT | Errno::FBIG)) => Err(error.into()),
+        // Any other error is that of a file system without reservations, or will show when the bytes are written.
+        _ => Ok(()),
+    }
+}
+
+#[cfg(not(any(target_os = "android", target_os = "linux")))]
+pub(crate) fn reserve_in_file(_: &File, _: u64, _: u64) -> io::Result<()> {
+    Ok(())
 }
 
 /// Repeats an operation as long as signals interrupt it.

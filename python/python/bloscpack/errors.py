@@ -22,6 +22,7 @@ __all__ = [
     "Error",
     "DamagedError",
     "ChecksumError",
+    "CommittedError",
     "CutShortError",
     "UnsupportedError",
     "LimitError",
@@ -37,7 +38,7 @@ class Error(ValueError):
     Attributes are `None` where they are unknown or do not apply:
 
     * ``kind``, ``category``: what happened (``"checksum"``), and how to react (``"damaged"``, ``"cut short"``,
-      ``"unsupported"``, ``"over limit"``, ``"usage"`` or ``"failed"``);
+      ``"unsupported"``, ``"over limit"``, ``"usage"``, ``"committed"`` or ``"failed"``);
     * ``byte``, ``chunk``, ``member``, ``section``: where in the input, counted from 0;
     * ``path``, ``side``: the file, and whether it is the ``"source"`` or the ``"target"``;
     * ``limit``, ``hint``: the limit that was exceeded, and advice on what to do;
@@ -92,12 +93,17 @@ class IOFailure(Error, OSError):
     """Reading or writing failed. `errno` is set where the system gave a number."""
 
 
+class CommittedError(Error, OSError):
+    """A change is committed, but could not be completed. Do not repeat it: the next writer completes it."""
+
+
 _OF_CATEGORY: dict[str, type[Error]] = {
     "usage": UsageError,
     "damaged": DamagedError,
     "cut short": CutShortError,
     "unsupported": UnsupportedError,
     "over limit": LimitError,
+    "committed": CommittedError,
     "failed": InternalError,
 }
 

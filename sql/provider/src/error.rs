@@ -8,13 +8,14 @@ const BEGIN: &str = "[blpk ";
 const END: &str = " /blpk]";
 
 /// The categories by the names that they have between processes.
-const CATEGORIES: [(&str, Category); 6] = [
+const CATEGORIES: [(&str, Category); 7] = [
     ("failed", Category::Failed),
     ("usage", Category::Usage),
     ("damaged", Category::Damaged),
     ("cut-short", Category::CutShort),
     ("unsupported", Category::Unsupported),
     ("over-limit", Category::OverLimit),
+    ("committed", Category::Committed),
 ];
 
 /// The error in which DataFusion passes on one of ours; `DataFusionError::find_root` returns it.

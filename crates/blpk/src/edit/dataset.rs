@@ -11,6 +11,7 @@ use bloscpack::{
 };
 
 use super::InPlace;
+use super::file::is_full;
 use crate::dataset::{failure, is_not_directory, no_columns, options};
 use crate::failure::{Failure, io_error, is_busy, is_stopped};
 use crate::frame;
@@ -101,7 +102,8 @@ impl<'a> DatasetEdit<'a> {
         if is_stopped(error) {
             return self.failed(error);
         }
-        let is_data = io_error(error).is_none() && error.path().is_none();
+        let is_committed = error.category() == Category::Committed;
+        let is_data = io_error(error).is_none() && error.path().is_none() && !is_committed;
         match error.side() == Some(Side::Source) || is_data {
             true => self.unchanged(source(error)),
             false => self.failed_to_flush(error),
@@ -130,7 +132,10 @@ impl<'a> DatasetEdit<'a> {
 
     /// After a failed write the state of the dataset is unknown until it is opened again.
     fn failed_to_flush(&self, error: &Error) -> Failure {
-        let unknown = error.category() == Category::Failed && !is_busy(error);
+        if error.category() == Category::Committed {
+            return self.0.committed(failure(self.0.path, error));
+        }
+        let unknown = error.category() == Category::Failed && !is_busy(error) && !is_full(error);
         match unknown && !is_stopped(error) {
             true => failure(self.0.path, error).detail(self.0.whole()),
             false => self.failed(error),

@@ -136,9 +136,12 @@ impl<'a> FileEdit<'a> {
         let failure = self.explained(source, error);
         // After a failed write, only the next reader knows what the file contains.
         let is_source = error.side() == Some(Side::Source);
-        match is_unknown(error) && !is_source && !is_stopped(error) {
-            true => failure.detail(self.0.whole()),
-            false => failure,
+        if !is_unknown(error) || is_source || is_stopped(error) {
+            failure
+        } else if is_full(error) {
+            self.unchanged(failure)
+        } else {
+            failure.detail(self.0.whole())
         }
     }
 
@@ -151,6 +154,9 @@ impl<'a> FileEdit<'a> {
             return self.unchanged(Failure::library(source, error));
         }
         let failure = input::failure(self.0.path, error).if_damaged(RECOVER);
+        if error.category() == Category::Committed {
+            return self.0.committed(failure);
+        }
         if is_denied(error) {
             return failure.hint(self.permissions());
         }
@@ -186,6 +192,16 @@ impl<'a> FileEdit<'a> {
 /// Whether the change may have been made in spite of the error.
 fn is_unknown(error: &Error) -> bool {
     error.category() == Category::Failed && !is_busy(error) && !is_denied(error)
+}
+
+/// Whether there was no space for a change that was not committed yet.
+pub(super) fn is_full(error: &Error) -> bool {
+    let full = [
+        io::ErrorKind::FileTooLarge,
+        io::ErrorKind::QuotaExceeded,
+        io::ErrorKind::StorageFull,
+    ];
+    io_error(error).is_some_and(|error| full.contains(&error.kind()))
 }
 
 fn is_denied(error: &Error) -> bool {
@@ -242,14 +258,25 @@ mod tests {
             [opening, later].map(|told| told.matches("is unchanged").count())
         };
         for (kind, marked, expected) in [
-            (ErrorKind::StorageFull, false, [1, 0]),
-            (ErrorKind::StorageFull, true, [0, 0]),
+            (ErrorKind::StorageFull, false, [1, 1]),
+            (ErrorKind::StorageFull, true, [0, 1]),
             (ErrorKind::PermissionDenied, false, [1, 0]),
             (ErrorKind::Other, false, [0, 0]),
             (ErrorKind::ResourceBusy, false, [1, 1]),
         ] {
             assert_eq!(told(kind, marked), expected, "{kind:?}");
         }
+    }
+
+    #[test]
+    fn a_committed_change_is_not_to_be_repeated() {
+        let full = Error::from(ErrorKind::StorageFull);
+        let committed = bloscpack::Error::from(full).committed();
+        let failure = edit(Path::new("none.blp")).failed(&committed);
+        assert_eq!(failure.status().code(), 6);
+        let told = format!("{failure:?}");
+        assert!(told.contains("do not repeat it"), "{told}");
+        assert!(!told.contains("is unchanged"), "{told}");
     }
 
     #[cfg(unix)]

@@ -18,6 +18,10 @@ fn help_documents_the_exit_statuses() {
             (3, "damaged data"),
             (4, "truncated, unterminated or unfinished"),
             (5, "unknown or unsupported format, or over a limit"),
+            (
+                6,
+                "the change is committed, but not completed: do not repeat it",
+            ),
         ] {
             assert!(help.contains(&format!("  {status}  {meaning}")), "{help}");
         }

@@ -2,6 +2,7 @@
 
 use super::journaled::{Begun, JournaledFile};
 use crate::convert::{end_of, min_len, to_u64, to_usize};
+use crate::error::committed;
 use crate::journal::{HEAD_LEN, Journal, Overlay, Piece, Pieces};
 use crate::{Folder, ReadAt, WriteAt};
 use crc32fast::Hasher;
@@ -190,7 +191,8 @@ impl<'a, F: Folder> Change<'a, F> {
     /// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers do not release the file in
     /// time, [`InvalidInput`](io::ErrorKind::InvalidInput) for a length of 0, and any error of file
     /// and journal. After an error of file or journal everything else is refused: the file has its
-    /// old content, or the next writer completes the change.
+    /// old content, or the next writer completes the change. An error that contains
+    /// [`Error::Committed`](crate::Error::Committed) says that it is the latter.
     pub fn commit(self, new_len: u64) -> io::Result<&'a mut JournaledFile<F>> {
         let Self { file, draft } = self;
         file.process.check()?;
@@ -207,6 +209,10 @@ impl<'a, F: Folder> Change<'a, F> {
         if pieces.is_empty() && file.file.size()? == new_len {
             return Ok(file);
         }
+        // A full disk shows now, and not once the change is committed.
+        for (at, piece) in &pieces {
+            file.file.reserve(*at, piece.len)?;
+        }
         // If anything fails from here on, the state on the disk is unknown.
         file.is_poisoned = true;
         if is_direct {
@@ -218,7 +224,8 @@ impl<'a, F: Folder> Change<'a, F> {
         file.folder.sync()?;
         file.finish(&journal, false)?;
         file.begun = None;
-        file.at_risk(|file| file.begin_journal())?;
+        file.at_risk(|file| file.begin_journal())
+            .map_err(committed)?;
         Ok(file)
     }
 

@@ -2,7 +2,7 @@
 
 use super::site::FileSite;
 use crate::convert::min_len;
-use crate::error::busy;
+use crate::error::{busy, committed, unknown};
 use crate::history::{Entry, Former, Keeper, status_of};
 use crate::journal::{Journal, Salt};
 use crate::process::Process;
@@ -290,8 +290,15 @@ impl<F: Folder> JournaledFile<F> {
             self.is_poisoned = false;
             return Err(error);
         }
-        self.file.write_all_at(0, &[MARK])?;
-        self.file.sync()?;
+        self.file.write_all_at(0, &[MARK]).map_err(unknown)?;
+        self.file.sync().map_err(unknown)?;
+        let done = self.complete(journal, is_earlier);
+        // The change of an earlier writer is not the one that its caller asks for.
+        done.map_err(|error| if is_earlier { error } else { committed(error) })
+    }
+
+    /// Makes the change of a marked file, and removes the mark.
+    fn complete(&mut self, journal: &Journal, is_earlier: bool) -> io::Result<()> {
         journal.apply(&self.file, &self.journal)?;
         self.file.sync()?;
         self.file.write_all_at(0, &[journal.first])?;

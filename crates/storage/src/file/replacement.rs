@@ -2,6 +2,7 @@
 
 use super::journaled::replacement_name;
 use super::{Change, JournaledFile};
+use crate::error::{committed, unknown};
 use crate::{Access, Folder, Lock, WriteAt};
 use std::ffi::OsString;
 use std::io;
@@ -85,13 +86,18 @@ impl<'a, F: Folder> Replacement<'a, F> {
                 file.file = file.folder.open(&file.name, Access::Write)?;
             }
             file.is_poisoned = !is_there.unwrap_or(false);
-            return Err(error);
+            return Err(if file.is_poisoned {
+                unknown(error)
+            } else {
+                error
+            });
         }
-        file.folder.sync()?;
-        file.replace_file(new)?;
+        file.folder.sync().map_err(unknown)?;
+        let mut done = file.replace_file(new);
         file.begun = None;
-        file.remember_state()?;
-        file.begin_journal()?;
+        done = done.and_then(|()| file.remember_state());
+        done.and_then(|()| file.begin_journal())
+            .map_err(committed)?;
         file.is_poisoned = false;
         Ok(file)
     }

@@ -9,6 +9,7 @@ use super::pending::{Pending, Staged, with_changes};
 use super::step::{Action, Fingerprint, Step};
 use super::{EntryKind, Guard, JournaledStore, Key};
 use crate::convert::to_u64;
+use crate::error::{committed, unknown};
 use crate::journal::{Binding, Piece as Placed, Pieces, crc_of};
 use crate::{ReadAt, Result};
 use crc32fast::Hasher;
@@ -20,8 +21,9 @@ impl JournaledStore {
     ///
     /// # Errors
     /// Returns [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers do not release the store in
-    /// time: the changes stay pending, and the commit can be tried again. Returns any error of the
-    /// store; if it leaves the state of the store unknown, everything else is refused, and the store
+    /// time: the changes stay pending, and the commit can be tried again. Returns
+    /// [`Committed`](crate::Error::Committed) if the changes are committed, and the next writer completes them. Returns any error
+    /// of the store; if it leaves the state of the store unknown, everything else is refused, and the store
     /// is the old or the new one when it is opened again.
     pub fn commit(&self) -> Result<()> {
         self.commit_counts(&[], false)
@@ -52,8 +54,8 @@ impl JournaledStore {
                 let _guard = self.lock_root()?;
                 self.keep(&plan)?;
                 self.at_risk(|store| {
-                    store.apply(&plan)?;
-                    store.keep_no_more()
+                    store.apply(&plan).map_err(unknown)?;
+                    store.keep_no_more().map_err(committed)
                 })?;
             }
             _ => self.commit_by_journal(&plan)?,
@@ -85,15 +87,21 @@ impl JournaledStore {
             return begun.map(drop);
         };
         self.at_risk(|this| {
-            this.store.rename(&draft, &this.staging.journal)?;
+            let renamed = this.store.rename(&draft, &this.staging.journal);
+            renamed.map_err(unknown)?;
+            this.store.sync(&this.staging.folder).map_err(unknown)?;
             // From here on the change is committed.
-            this.store.sync(&this.staging.folder)?;
-            this.apply(journal)?;
-            this.store.remove(&this.staging.journal)?;
-            this.store.sync(&this.staging.folder)?;
-            this.keep_no_more()
+            this.complete(journal).map_err(committed)
         })?;
         Ok(())
+    }
+
+    /// Makes the change of the journal, and removes it.
+    fn complete(&self, journal: &Journal) -> io::Result<()> {
+        self.apply(journal)?;
+        self.store.remove(&self.staging.journal)?;
+        self.store.sync(&self.staging.folder)?;
+        self.keep_no_more()
     }
 
     /// Does something whose failure leaves the state of the store unknown.
@@ -224,6 +232,9 @@ impl JournaledStore {
             return Err(changed(key));
         }
         self.store.patch(key, 0, &[])?;
+        for (at, piece) in &pieces {
+            self.store.reserve(key, *at, piece.len)?;
+        }
         let old_len = patch.old_len;
         Ok(Action::Patch {
             old_len,

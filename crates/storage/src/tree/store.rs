@@ -161,6 +161,16 @@ pub trait Store: Debug + Send + Sync {
         Err(self.read_only(key))
     }
 
+    /// Reserves space for a [patch](Self::patch) of this length, so that it cannot fail for lack of it. Nothing that can be read
+    /// changes. Where there is no such call, nothing is reserved.
+    ///
+    /// # Errors
+    /// Returns [`StorageFull`](io::ErrorKind::StorageFull) and the like, and the errors of [`patch`](Self::patch).
+    fn reserve(&self, key: &Key, at: u64, len: u64) -> io::Result<()> {
+        let _ = (key, at, len);
+        Ok(())
+    }
+
     /// Renames a file, replacing the file that has the new key, if there is one. At every moment,
     /// also after a crash, the new key leads to the old file or to the new one, and the file has at
     /// least one of its two keys.

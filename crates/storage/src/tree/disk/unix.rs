@@ -5,7 +5,7 @@ use super::{HOLE, NOT_A_FILE, NOT_A_FOLDER, at, invalid, or_none, require, split
 use crate::owners::copy_owners;
 use crate::process::Process;
 use crate::tree::{Entry, EntryKind, Guard, Handle, Key, Object, Store};
-use crate::write_at::{cannot_sync, retry, sync_file};
+use crate::write_at::{cannot_sync, reserve_in_file, retry, sync_file};
 use crate::{Access, Lock, LockMode, WriteAt};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 use std::ffi::OsStr;
@@ -167,6 +167,13 @@ impl Store for DiskStore {
                 return Err(invalid(HOLE));
             }
             file.write_all_at(place, bytes)
+        })
+    }
+
+    fn reserve(&self, key: &Key, place: u64, len: u64) -> io::Result<()> {
+        self.change(key, |folder, name| {
+            let (file, _) = open_file(folder, name, OFlags::WRONLY)?;
+            reserve_in_file(&file, place, len)
         })
     }
 
