@@ -3,6 +3,7 @@
 pub use bloscpack_exchange::*;
 
 use crate::indexed::IndexedReader;
+use crate::npy::dtype_of;
 use bloscpack_dtype::{DType, npy::NpyHeader};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
@@ -149,19 +150,6 @@ fn npy_within<S: ReadAt>(reader: &IndexedReader<S>) -> Result<(NpyHeader, u64)> 
         found if found == said => Ok((header, start)),
         found => Err(wrong_length(&header.dtype, said, found)),
     }
-}
-
-fn dtype_of(metadata: &Metadata) -> Result<DType> {
-    let wrong = |why: String| FormatError::MetadataData { why };
-    // The rest of the metadata may be long, and contain values that only Python knows.
-    let text = metadata.get_text("dtype");
-    let text = text.ok_or_else(|| wrong("metadata without a dtype".to_owned()))?;
-    let value: serde_json::Value =
-        serde_json::from_str(text).map_err(|error| wrong(format!("metadata: dtype: {error}")))?;
-    Ok(match &value {
-        serde_json::Value::String(text) => DType::parse(text)?,
-        other => DType::from_json(other)?,
-    })
 }
 
 impl<S: ReadAt> Source for FileSource<S> {

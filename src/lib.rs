@@ -119,6 +119,7 @@ pub mod exchange;
 pub mod follow;
 pub mod indexed;
 mod member_map;
+mod npy;
 pub mod open;
 mod read_options;
 pub mod records;

@@ -2,12 +2,15 @@
 
 use super::file_state::FileState;
 use super::header::counted;
+use super::metadata::check_array;
 use super::preamble::{self, NewMetadata};
 use super::rewrite::{NewPreamble, Rewrite};
 use super::{Editor, EditorBuilder};
 use crate::checked::{in_memory, len_of, to_u64};
 use crate::encoder::{ChunkSink, Chunker, Total, check_table, last_chunk_len};
-use bloscpack_error::{Error, IoSide, Result};
+use crate::npy;
+use bloscpack_dtype::npy::NpyError;
+use bloscpack_error::{Error, IoSide, Result, Side};
 use bloscpack_storage::{Change, Disk, Folder, JournaledFile, ReadAt};
 use bloscpack_wire::{
     FormatVersion, Header, Metadata, NumpyArray, Offsets, internal::ENTRY_LEN, with_shape,
@@ -48,8 +51,10 @@ pub struct Appender<'a, F: Folder = Disk> {
     old_len: u64,
     /// Uncompressed bytes of the last chunk, which is written again with the appended data.
     refilled: u64,
-    /// The new metadata, if the caller has set it.
-    metadata: Option<NewMetadata>,
+    /// The new metadata, if the caller has changed it.
+    metadata: Option<Metadata>,
+    /// Whether it replaces the old metadata, so that no shape in it grows.
+    is_final: bool,
 }
 
 /// Writes chunks after the chunks that stay.
@@ -129,6 +134,7 @@ impl<F: Folder> Editor<F> {
             old_len,
             refilled: to_u64(refill.len()),
             metadata: None,
+            is_final: false,
         };
         appender.write_all(&refill)?;
         Ok(appender)
@@ -147,18 +153,71 @@ impl<F: Folder> Appender<'_, F> {
             .writing()
     }
 
-    /// Replaces the metadata as well, by the same change. The shape of a NumPy array is then not adapted to the appended
+    /// Appends the elements of a `.npy` file to a file that contains a NumPy array, and returns how many bytes they were.
+    ///
+    /// ```
+    /// use bloscpack::{Encoder, Metadata, dtype::npy::NpyHeader, edit::Editor, storage::Memory};
+    /// use std::io::{Cursor, Write};
+    /// let array = r#"{"dtype": "'|u1'", "shape": [3], "order": "C", "container": "numpy"}"#;
+    /// let options = Encoder::builder().metadata(Metadata::from_json(array)?);
+    /// let mut encoder = options.write_to_file(Cursor::new(Vec::new()))?;
+    /// encoder.write_all(&[1, 2, 3])?;
+    /// let folder = Memory::from([("a.blp", encoder.finish()?.into_inner())]);
+    ///
+    /// let dtype = bloscpack::dtype::DType::parse("|u1")?;
+    /// let header = NpyHeader { dtype, fortran_order: false, shape: vec![2] };
+    /// let mut npy = header.encode()?;
+    /// npy.extend([4, 5]);
+    /// let mut editor = Editor::open_in(folder, "a.blp".as_ref())?;
+    /// let mut appender = editor.append()?;
+    /// appender.read_npy_from(npy.as_slice())?;
+    /// appender.finish()?;
+    /// assert_eq!(editor.reader().read_chunk(0)?, [1, 2, 3, 4, 5]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`read_from`](Self::read_from); [`NpyError`] for a damaged or unsupported `.npy` file; [`Usage`](bloscpack_error::Category::Usage) if the file contains no array, or one of other
+    /// elements, of rows of another shape, or of another order.
+    pub fn read_npy_from<R: Read>(&mut self, mut reader: R) -> Result<u64> {
+        let array = npy::described(self.state.map.metadata.as_ref())?;
+        let header = npy::read_header(&mut reader).map_err(|error| error.on(Side::Source))?;
+        npy::check_rows(&array, &header)?;
+        let expected = header.content_len();
+        let expected = expected.ok_or_else(|| Error::bug("a .npy header of 2^64 bytes"))?;
+        // One byte more shows that something follows.
+        let found = self.read_from(reader.take(expected.saturating_add(1)))?;
+        if found == expected {
+            return Ok(found);
+        }
+        Err(if found < expected {
+            NpyError::MissingElements { found, expected }.into()
+        } else {
+            NpyError::Trailing.into()
+        })
+    }
+
+    /// Replaces all of the metadata as well, by the same change. The shape of a NumPy array is then not adapted to the appended
     /// data: the metadata is used as it is.
     ///
     /// # Errors
-    /// Returns the same errors as [`Editor::set_metadata`].
+    /// Returns the same errors as [`Editor::set_metadata`], but that of an array of another length only in
+    /// [`finish`](Self::finish).
     pub fn set_metadata(&mut self, metadata: &Metadata) -> Result<()> {
-        let is_same = self.state.map.metadata.as_ref() == Some(metadata);
-        self.metadata = Some(if is_same {
-            NewMetadata::Same
-        } else {
-            NewMetadata::of(self.state, metadata, self.options)?
-        });
+        NewMetadata::of(self.state, metadata, self.options)?;
+        (self.metadata, self.is_final) = (Some(metadata.clone()), true);
+        Ok(())
+    }
+
+    /// Merges metadata into that of the file as well, by the same change. The shape of a NumPy array grows with the appended
+    /// data.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`Editor::merge_metadata`].
+    pub fn merge_metadata(&mut self, others: &Metadata) -> Result<()> {
+        let merged = self.state.merged(others)?;
+        NewMetadata::of(self.state, &merged, self.options)?;
+        (self.metadata, self.is_final) = (Some(merged), false);
         Ok(())
     }
 
@@ -174,28 +233,24 @@ impl<F: Folder> Appender<'_, F> {
     /// Returns any error of the file; [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers hold the file for longer than
     /// the [lock timeout](EditorBuilder::lock_timeout) of the editor, which should be long if the data cannot be produced again;
     /// [`Usage`](bloscpack_error::Category::Usage) if the file contains a NumPy array and the data is not a number of whole
-    /// rows of it. The file is then as it was.
+    /// rows of it, or if new metadata describes an array of another length. The file is then as it was.
     pub fn finish(self) -> Result<u64> {
         self.commit().writing()
     }
 
     fn commit(mut self) -> Result<u64> {
         let appended = self.total_in();
-        match self.metadata.take() {
-            None | Some(NewMetadata::Same) if appended == 0 => return Ok(0),
-            // Otherwise a last chunk longer than the others was cut up, and new chunks take its place.
-            Some(metadata) if appended == 0 && self.sink.starts.is_empty() => {
-                super::metadata::replace(self.sink.change, self.state, metadata, self.options)?;
-                return Ok(0);
-            }
-            metadata => self.metadata = metadata,
+        if appended == 0 && self.metadata.as_ref().is_none_or(|new| self.is_old(new)) {
+            return Ok(0);
+        }
+        let metadata = self.new_metadata(appended)?;
+        // Otherwise a last chunk longer than the others was cut up, and new chunks take its place.
+        if appended == 0 && self.sink.starts.is_empty() {
+            super::metadata::replace(self.sink.change, self.state, metadata, self.options)?;
+            return Ok(0);
         }
         self.chunker.finish(true, &mut self.sink)?;
         let header = self.header()?;
-        let metadata = match self.metadata.take() {
-            Some(metadata) => metadata,
-            None => self.grown_metadata(appended)?,
-        };
         let Self {
             sink,
             state,
@@ -220,25 +275,47 @@ impl<F: Folder> Appender<'_, F> {
         Ok(counted(header, chunks, chunk_size, last))
     }
 
-    /// The metadata of an array, with its new shape.
-    fn grown_metadata(&self, appended: u64) -> Result<NewMetadata> {
-        let Some(metadata) = &self.state.map.metadata else {
+    /// Whether it is the metadata that the file has.
+    fn is_old(&self, metadata: &Metadata) -> bool {
+        self.state.map.metadata.as_ref() == Some(metadata)
+    }
+
+    /// The metadata after this many more bytes of content.
+    fn new_metadata(&self, appended: u64) -> Result<NewMetadata> {
+        let own = self.metadata.as_ref().or(self.state.map.metadata.as_ref());
+        let Some(own) = own else {
             return Ok(NewMetadata::Same);
         };
-        let Some(array) = NumpyArray::of(metadata)? else {
+        let content = self.old_len + appended;
+        // An array of an unknown type cannot grow, but may get other metadata.
+        let is_kept = self.is_final || (appended == 0 && NumpyArray::of(own).is_err());
+        let grown = if is_kept {
+            None
+        } else {
+            self.grown(own, content)?
+        };
+        let new = grown.as_ref().unwrap_or(own);
+        if self.is_old(new) {
             return Ok(NewMetadata::Same);
+        }
+        check_array(new, content)?;
+        NewMetadata::of(self.state, new, self.options)
+    }
+
+    /// The metadata of an array, with the shape that it has in this many bytes of content.
+    fn grown(&self, metadata: &Metadata, content: u64) -> Result<Option<Metadata>> {
+        let Some(array) = NumpyArray::of(metadata)? else {
+            return Ok(None);
         };
         // Other tools append without changing the shape, which is corrected here, too.
-        let content = self.old_len + appended;
         let added = content.checked_sub(array.content_len()).ok_or_else(|| {
             let (shape, there) = (array.content_len(), self.old_len);
             Error::usage(format!(
-                "the array's shape has {shape} bytes, but the file contains only {there}; set its metadata first"
+                "the array's shape has {shape} bytes, but the file contains only {there}; replace its metadata first"
             ))
         })?;
         let shape = array.grown(added).map_err(Error::usage)?;
-        let metadata = with_shape(metadata, &shape)?;
-        NewMetadata::of(self.state, &metadata, self.options)
+        Ok(Some(with_shape(metadata, &shape)?))
     }
 }
 

@@ -11,7 +11,9 @@ use crate::indexed::Index;
 use crate::member_map::MemberMap;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, JournaledFile, ReadAt};
-use bloscpack_wire::{Form, FormatError, FormatVersion, Geometry, Header, Offsets, ParseError};
+use bloscpack_wire::{
+    Form, FormatError, FormatVersion, Geometry, Header, Metadata, NumpyArray, Offsets, ParseError,
+};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -61,7 +63,8 @@ impl FileState {
         held: &mut JournaledFile<F>,
         options: &EditorBuilder,
     ) -> Result<()> {
-        *self = held.at_risk(|held| Self::of(held.file(), options))?;
+        let read = held.at_risk(|held| Self::of(held.file(), options));
+        *self = read.map_err(Error::committed)?;
         Ok(())
     }
 
@@ -92,6 +95,22 @@ impl FileState {
             return Ok(wanted.check(&self.form())?);
         };
         Err(FormatError::Unsupported { what }.into())
+    }
+
+    /// The metadata with the members of other metadata.
+    pub(super) fn merged(&self, others: &Metadata) -> Result<Metadata> {
+        let Some(old) = &self.map.metadata else {
+            return Ok(others.clone());
+        };
+        let fixed: &[&str] = if self.map.header.varlen {
+            &["shape", "packing"]
+        } else if NumpyArray::is_described_by(old) {
+            &NumpyArray::KEYS
+        } else {
+            &[]
+        };
+        old.merged(others, fixed)
+            .map_err(|why| Error::usage(format!("the metadata cannot be merged: {why}")))
     }
 
     /// The form of the chunks.

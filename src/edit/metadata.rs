@@ -3,14 +3,14 @@
 use super::file_state::FileState;
 use super::preamble::{self, NewMetadata};
 use super::{Editor, EditorBuilder};
-use bloscpack_error::{IoSide, Result};
+use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Change, Folder, ReadAt};
-use bloscpack_wire::Metadata;
+use bloscpack_wire::{Metadata, NumpyArray};
 use std::collections::BTreeMap;
 
 impl<F: Folder> Editor<F> {
-    /// Replaces the metadata: in its room if it fits; otherwise by a new file with room for more, which needs disk space for
-    /// both.
+    /// Replaces all of the metadata, also the description of a NumPy array: in its room if it fits; otherwise by a new file
+    /// with room for more, which needs disk space for both. [`merge_metadata`](Self::merge_metadata) keeps the other keys.
     ///
     /// ```
     /// use bloscpack::{storage::Memory, wire::Metadata, edit::Editor};
@@ -25,10 +25,32 @@ impl<F: Folder> Editor<F> {
     /// ```
     ///
     /// # Errors
-    /// Returns any error of the file; [`Usage`](bloscpack_error::Category::Usage) for V1, which has no room for metadata;
+    /// Returns any error of the file; [`Usage`](bloscpack_error::Category::Usage) for V1, which has no room for metadata, and for
+    /// metadata that the content cannot have: of packed records, or of an array of another length;
     /// [`OverLimit`](bloscpack_error::Category::OverLimit) for more metadata than the limits of this editor allow it to read.
     pub fn set_metadata(&mut self, metadata: &Metadata) -> Result<()> {
         self.change_metadata(metadata).writing()
+    }
+
+    /// Adds the members of a JSON object to the metadata, and gives those that are there already their new values.
+    ///
+    /// ```
+    /// use bloscpack::{storage::Memory, wire::Metadata, edit::Editor};
+    /// let folder = Memory::from([("a.blp", bloscpack::compress(b"content")?)]);
+    /// let mut editor = Editor::open_in(folder, "a.blp".as_ref())?;
+    /// editor.set_metadata(&Metadata::from_json(r#"{"unit": "mV", "gain": 2}"#)?)?;
+    /// editor.merge_metadata(&Metadata::from_json(r#"{"unit": "V"}"#)?)?;
+    /// let merged = editor.metadata().map(Metadata::text);
+    /// assert_eq!(merged, Some(r#"{"unit": "V", "gain": 2}"#));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`set_metadata`](Self::set_metadata), and [`Usage`](bloscpack_error::Category::Usage) if one of both
+    /// is not a JSON object, or if the file contains a NumPy array and a key that describes it would get another value.
+    pub fn merge_metadata(&mut self, others: &Metadata) -> Result<()> {
+        let merged = self.state.merged(others)?;
+        self.set_metadata(&merged)
     }
 
     fn change_metadata(&mut self, metadata: &Metadata) -> Result<()> {
@@ -36,10 +58,21 @@ impl<F: Folder> Editor<F> {
         if self.metadata() == Some(metadata) {
             return Ok(());
         }
+        check_array(metadata, self.content_len())?;
         let new = NewMetadata::of(&self.state, metadata, &self.options)?;
         let change = self.held.change(self.state.free_from())?;
         replace(change, &mut self.state, new, &self.options)
     }
+}
+
+/// Refuses metadata of an array that would not have this many bytes of content, which readers would trust.
+pub(super) fn check_array(metadata: &Metadata, content: u64) -> Result<()> {
+    // The length of an array of an unknown type is unknown.
+    let Ok(Some(array)) = NumpyArray::of(metadata) else {
+        return Ok(());
+    };
+    let checked = array.check_content(content);
+    checked.map_err(|error| Error::usage(error.to_string()))
 }
 
 /// Makes a change of the metadata alone.

@@ -118,7 +118,7 @@ impl<F: Folder> RecordEditor<F> {
         options.with_index(self.editor.held.file(), index).writing()
     }
 
-    /// Replaces the user's own metadata. `shape` and `packing` keep the values that they have for records, and so does `dtype`
+    /// Replaces all of the user's own metadata. `shape` and `packing` keep the values that they have for records, and so does `dtype`
     /// unless the new metadata contains it.
     ///
     /// # Errors
@@ -128,6 +128,16 @@ impl<F: Folder> RecordEditor<F> {
         check_of_records(metadata)?;
         let metadata = self.declared(metadata)?;
         self.editor.set_metadata(&metadata)
+    }
+
+    /// Adds the members of a JSON object to the metadata, and gives those that are there already their new values.
+    ///
+    /// # Errors
+    /// Returns the errors of [`set_metadata`](Self::set_metadata), and [`Usage`](bloscpack_error::Category::Usage) for other values of
+    /// `shape` and `packing`.
+    pub fn merge_metadata(&mut self, others: &Metadata) -> Result<()> {
+        let merged = self.editor.state.merged(others)?;
+        self.set_metadata(&merged)
     }
 
     fn declared(&self, own: &Metadata) -> Result<Metadata> {

@@ -89,6 +89,17 @@ pub enum NpyError {
     /// An array whose bytes do not fit into 64 bits.
     #[error(".npy header: the array has more than 2^64 bytes")]
     TooLarge,
+    /// A file that ends within the elements.
+    #[error("the .npy file ends after {found} of {expected} bytes of elements")]
+    MissingElements {
+        /// Bytes of elements.
+        found: u64,
+        /// Bytes expected by the header.
+        expected: u64,
+    },
+    /// A file that goes on after the elements.
+    #[error("bytes follow the elements of the .npy file")]
+    Trailing,
 }
 
 /// The header of a `.npy` file, which describes its array.

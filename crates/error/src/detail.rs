@@ -1,6 +1,7 @@
 //! [`Detail`]: errors of the crates above this one.
 
 use blosc1::Fault;
+use bloscpack_dtype::npy::NpyError;
 use bloscpack_dtype::{DTypeError, WrongElement};
 use bloscpack_storage::ArchiveError;
 use bloscpack_wire::Limit;
@@ -29,6 +30,16 @@ impl Detail for ArchiveError {
         match self.is_damaged {
             true => Fault::Damaged,
             false => Fault::Unsupported,
+        }
+    }
+}
+
+impl Detail for NpyError {
+    fn fault(&self) -> Fault {
+        match self {
+            Self::CutShort { .. } | Self::MissingElements { .. } => Fault::CutShort,
+            Self::Trailing => Fault::Damaged,
+            _ => Fault::Unsupported,
         }
     }
 }

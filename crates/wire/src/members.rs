@@ -74,8 +74,19 @@ impl<'a> Iterator for Members<'a> {
 /// The text with another value of this key, and not a byte of it different elsewhere; nothing if it
 /// is not there. Where the key occurs twice both values are replaced, whichever a reader takes.
 pub fn with_value(text: &str, key: &str, value: &str) -> Option<String> {
-    let (mut renewed, mut done) = (String::with_capacity(text.len() + value.len()), 0);
-    for member in Members::of(text).filter(|member| member.is(key)) {
+    with_values(text, |member| member.is(key).then_some(value))
+}
+
+/// The same with the value that `value_of` has for a member, if it has one.
+pub fn with_values<'v>(
+    text: &str,
+    value_of: impl Fn(&Member<'_>) -> Option<&'v str>,
+) -> Option<String> {
+    let (mut renewed, mut done) = (String::with_capacity(text.len()), 0);
+    for member in Members::of(text) {
+        let Some(value) = value_of(&member) else {
+            continue;
+        };
         renewed.push_str(text.get(done..member.value.start)?);
         renewed.push_str(value);
         done = member.value.end;

@@ -13,11 +13,12 @@ use super::error::FormatError;
 use super::fields::{put, u8_at, u32_at};
 use super::hasher::Hashers;
 use super::header::MetadataPlace;
-use super::members::Members;
+use super::members::{Member, Members, with_values};
 use super::version::FormatVersion;
 use super::{deflate, json};
 use crate::int::{to_u64, to_usize};
 use serde_json::Value;
+use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
 /// Length of the section's header in bytes.
@@ -276,6 +277,64 @@ impl Metadata {
     pub fn get_text(&self, key: &str) -> Option<&str> {
         let found = Members::of(&self.text).filter(|member| member.is(key));
         found.last().map(|member| member.text)
+    }
+
+    /// The same object with the members of another one: those that both have get the value of the other one, the rest are
+    /// added at the end. What is not changed keeps its spelling.
+    ///
+    /// ```
+    /// use bloscpack_wire::Metadata;
+    /// let old = Metadata::from_json(r#"{"unit": "mV", "gain": 1.50}"#)?;
+    /// let new = Metadata::from_json(r#"{"unit": "V", "room": 7}"#)?;
+    /// let both = old.merged(&new, &[]).unwrap();
+    /// assert_eq!(both.text(), r#"{"unit": "V", "gain": 1.50, "room": 7}"#);
+    /// assert!(old.merged(&new, &["unit"]).is_err());
+    /// # Ok::<(), bloscpack_wire::FormatError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the reason as a sentence if one of them is not an object, and if the other one has another value for a key of
+    /// `fixed`.
+    pub fn merged(&self, others: &Self, fixed: &[&str]) -> Result<Self, String> {
+        if !self.is_object() || !others.is_object() {
+            return Err("only JSON objects can be merged".to_owned());
+        }
+        let name_of = |member: &Member<'_>| -> String {
+            serde_json::from_str(member.key).unwrap_or_default()
+        };
+        let value_of = |text: &str| json::parse(text.as_bytes()).ok();
+        let others = Members::of(&others.text).map(|member| (name_of(&member), member));
+        let others: Vec<(String, Member<'_>)> = others.collect();
+        // If a key occurs twice, the last value counts.
+        let new = others
+            .iter()
+            .map(|(name, member)| (name.as_str(), member.text));
+        let new: HashMap<&str, &str> = new.collect();
+        for name in fixed {
+            let value = new.get(name).map(|value| value_of(value));
+            if value.is_some() && value != self.get_text(name).map(value_of) {
+                return Err(format!("{name:?} describes the data"));
+            }
+        }
+        let known: HashSet<String> = Members::of(&self.text)
+            .map(|member| name_of(&member))
+            .collect();
+        let text = with_values(&self.text, |member| {
+            new.get(name_of(member).as_str()).copied()
+        });
+        let text = text.unwrap_or_else(|| self.text.clone());
+        let text = text.trim_ascii_end();
+        let mut text = text
+            .strip_suffix('}')
+            .unwrap_or(text)
+            .trim_ascii_end()
+            .to_owned();
+        for (_, member) in others.iter().filter(|(name, _)| !known.contains(name)) {
+            let separator = if text.ends_with('{') { "" } else { ", " };
+            text.push_str(&format!("{separator}{}: {}", member.key, member.text));
+        }
+        text.push('}');
+        Self::from_json(text).map_err(|error| error.to_string())
     }
 
     /// The metadata as it follows a header of V2.

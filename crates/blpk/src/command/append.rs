@@ -2,12 +2,16 @@
 
 mod store;
 
+use std::io::Read as _;
 use std::path::PathBuf;
 
-use bloscpack::{Metadata, edit::Editor};
+use bloscpack::{
+    Category, Error, Metadata, dtype::npy::NpyError, edit::Editor, error::Side,
+    exchange::FileSource, wire::NumpyArray,
+};
 use clap::Args;
 
-use super::bloscpack_file::has_extension;
+use super::bloscpack_file::{LOOK, NPY, has_extension, known_format};
 use crate::args::{self, ChunkArgs, with_given};
 use crate::dataset::import_args::ImportArgs;
 use crate::edit::FileEdit;
@@ -31,9 +35,12 @@ use bloscpack::open::internal::size;
 /// there is a journal, FILE.blpk-journal, next to the file. If one is left over, keep it with the file; the next
 /// change removes it.
 ///
+/// If FILE contains a NumPy array, IN is whole rows of it, or a .npy file with more rows; its shape is adapted. A FILE made by
+/// blpk compress from a .npy file cannot grow; blpk import makes one that can.
+///
 /// As in the Python tool, FILE must end with .blp unless -e is given. patch and reindex accept any name.
 ///
-/// To replace only the metadata, append nothing: blpk append -m FILE.json FILE /dev/null
+/// To change only the metadata, append nothing: blpk append -m FILE.json FILE /dev/null
 #[derive(Args, Debug)]
 #[command(
     mut_arg("typesize", |arg| arg.help("Element size in bytes, 1 to 255 [default: as in FILE]")),
@@ -54,9 +61,13 @@ pub struct Append {
     #[arg(short = 'e', long)]
     no_check_extension: bool,
 
-    /// JSON file to store as metadata, replacing that of FILE
+    /// JSON file with metadata to add to that of FILE, key by key
     #[arg(short, long, value_name = "FILE.json")]
     metadata: Option<PathBuf>,
+
+    /// Replace all metadata of FILE, also the type and shape of an array
+    #[arg(long, requires = "metadata")]
+    replace_metadata: bool,
 
     /// Chunks to reserve space for if the table of offsets has to grow [default: ten times the number of chunks, at least
     /// 64]
@@ -100,7 +111,7 @@ impl Append {
             _ => failure,
         })?;
         self.warn(&editor, session);
-        let appended = append(&mut editor, metadata.as_ref(), &input, &file, session)?;
+        let appended = self.append(&mut editor, metadata.as_ref(), &input, &file, session)?;
         file.report_late_signal();
         session.done(format_args!(
             "{}, {}, appended to {}, which now has {} in {},",
@@ -147,27 +158,84 @@ impl Append {
             _ => {}
         }
     }
+
+    /// Appends all of the input, and returns its length.
+    fn append(
+        &self,
+        editor: &mut Editor,
+        metadata: Option<&Metadata>,
+        input: &Input,
+        file: &FileEdit<'_>,
+        session: &Session,
+    ) -> Result<u64, Failure> {
+        let progress = Progress::new(session, input.length());
+        let mut reader = InterruptibleReader::begin(input, &progress)
+            .map_err(|error| Failure::io(input.name(), &error))?;
+        let failed = |error: Error| file.failed_from(&input.name(), &error);
+        let has_metadata = editor.metadata().is_some();
+        let mut start = Vec::new();
+        let read = reader.by_ref().take(LOOK).read_to_end(&mut start);
+        read.map_err(|error| failed(Error::from(error).on(Side::Source)))?;
+        let is_npy = is_npy_of_rows(editor, &start, &input.name(), file)?;
+        let reader = start.chain(reader);
+        let mut appender = editor.append().map_err(failed)?;
+        if let Some(metadata) = metadata {
+            if self.replace_metadata {
+                appender.set_metadata(metadata).map_err(failed)?;
+            } else {
+                let merged = appender.merge_metadata(metadata);
+                merged.map_err(|error| {
+                    let is_usage = error.category() == Category::Usage;
+                    let failure = failed(error);
+                    if is_usage && has_metadata {
+                        failure.hint("--replace-metadata replaces all of it")
+                    } else {
+                        failure
+                    }
+                })?;
+            }
+        }
+        let read = if is_npy {
+            appender.read_npy_from(reader)
+        } else {
+            appender.read_from(reader)
+        };
+        read.map_err(|error| match error.detail::<NpyError>() {
+            Some(_) => file.unchanged(Failure::library(input.name(), &error)),
+            None => failed(error),
+        })?;
+        progress.finish();
+        interrupt::check().map_err(|error| failed(error.into()))?;
+        appender.finish().map_err(failed)
+    }
 }
 
-/// Appends all of the input, and returns its length.
-fn append(
-    editor: &mut Editor,
-    metadata: Option<&Metadata>,
-    input: &Input,
+/// Whether the input, which begins with these bytes, is a `.npy` file with rows for the array in the file. Refuses other
+/// formats where rows are needed, and any bytes after a `.npy` file that is the content.
+fn is_npy_of_rows(
+    editor: &Editor,
+    start: &[u8],
+    input: &str,
     file: &FileEdit<'_>,
-    session: &Session,
-) -> Result<u64, Failure> {
-    let progress = Progress::new(session, input.length());
-    let reader = InterruptibleReader::begin(input, &progress);
-    let reader = reader.map_err(|error| Failure::io(input.name(), &error))?;
-    let done = editor.append().and_then(|mut appender| {
-        if let Some(metadata) = metadata {
-            appender.set_metadata(metadata)?;
+) -> Result<bool, Failure> {
+    let name = file.name();
+    if !editor.metadata().is_some_and(NumpyArray::is_described_by) {
+        if start.is_empty() || FileSource::new(editor.reader()).is_err() {
+            return Ok(false);
         }
-        appender.read_from(reader)?;
-        progress.finish();
-        interrupt::check()?;
-        appender.finish()
-    });
-    done.map_err(|error| file.failed_from(&input.name(), &error))
+        let title = format!(
+            "the content of {name} is a .npy file, whose header counts its rows; it cannot grow"
+        );
+        let hint = "blpk import FILE.npy FILE.blp makes a file to which rows can be appended";
+        return Err(file.unchanged(Failure::usage(title).hint(hint)));
+    }
+    let Some(format) = known_format(start) else {
+        return Ok(false);
+    };
+    if format == NPY {
+        return Ok(true);
+    }
+    let title = format!("{input} is {format}, and not rows of the array in {name}");
+    let hint = "blpk append takes a .npy file, or the bytes of whole rows";
+    Err(file.unchanged(Failure::usage(title).hint(hint)))
 }

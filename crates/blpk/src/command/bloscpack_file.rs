@@ -47,3 +47,28 @@ pub fn without_extension(path: &Path) -> Option<PathBuf> {
         None => None,
     }
 }
+
+/// Bytes at the beginning of an input that show its format.
+pub const LOOK: u64 = 10;
+/// The name of the format that only holds an array.
+pub const NPY: &str = "a .npy file";
+
+/// The format of bytes that begin so, if they cannot be elements of an array as they are.
+pub fn known_format(start: &[u8]) -> Option<&'static str> {
+    let formats: [(usize, &[u8], &str); 7] = [
+        (0, b"\x93NUMPY", NPY),
+        (0, b"blpk", "a Bloscpack file"),
+        (2, b"b2frame\0", "a Blosc2 frame"),
+        (0, b"PK\x03\x04", "a ZIP archive"),
+        (0, b"PAR1", "a Parquet file"),
+        (0, b"ARROW1", "an Arrow file"),
+        (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
+    ];
+    let begins = |at: usize, magic: &[u8]| {
+        start
+            .get(at..)
+            .is_some_and(|start| start.starts_with(magic))
+    };
+    let found = formats.iter().find(|(at, magic, _)| begins(*at, magic));
+    found.map(|(_, _, name)| *name)
+}

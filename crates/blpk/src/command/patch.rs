@@ -1,10 +1,12 @@
 //! `blpk patch`: plain bytes over a part of a file's content.
 
+use std::io::Read as _;
 use std::path::PathBuf;
 
-use bloscpack::edit::Editor;
+use bloscpack::{Error, edit::Editor, error::Side, wire::NumpyArray};
 use clap::Args;
 
+use super::bloscpack_file::{LOOK, known_format};
 use crate::edit::FileEdit;
 use crate::failure::Failure;
 use crate::frame;
@@ -45,10 +47,21 @@ impl Patch {
         let mut editor = file.open(Editor::builder(), session)?;
         let progress = Progress::new(session, input.length());
         let reader = InterruptibleReader::begin(&input, &progress);
-        let reader = reader.map_err(|error| Failure::io(input.name(), &error))?;
-        let done = editor.patch(self.at, reader);
+        let mut reader = reader.map_err(|error| Failure::io(input.name(), &error))?;
+        let failed = |error: Error| file.failed_from(&input.name(), &error);
+        let mut start = Vec::new();
+        let read = reader.by_ref().take(LOOK).read_to_end(&mut start);
+        read.map_err(|error| failed(Error::from(error).on(Side::Source)))?;
+        let is_array = editor.metadata().is_some_and(NumpyArray::is_described_by);
+        if let Some(format) = known_format(&start).filter(|_| is_array) {
+            let (name, input) = (file.name(), input.name());
+            let title = format!("{input} is {format}, and not elements of the array in {name}");
+            let hint = "give the bytes of the elements alone, as numpy.ndarray.tofile writes them";
+            return Err(file.unchanged(Failure::usage(title).hint(hint)));
+        }
+        let done = editor.patch(self.at, start.chain(reader));
         progress.finish();
-        let patched = done.map_err(|error| file.failed_from(&input.name(), &error))?;
+        let patched = done.map_err(failed)?;
         file.report_late_signal();
         session.done(format_args!(
             "{}, {}, written to {} at byte {},",

@@ -199,7 +199,7 @@ fn metadata_is_replaced_by_the_same_change() {
     ] {
         folder.write("meta.json", json);
         folder
-            .run_with(["a", "-m", "meta.json", "a.blp"], "x")
+            .run_with(["a", "--replace-metadata", "-m", "meta.json", "a.blp"], "x")
             .succeeded();
         let ran = folder.run(["d", "a.blp", "-f", "out", "--metadata-out", "-"]);
         assert_eq!(ran.succeeded(), json.as_bytes());
@@ -288,13 +288,144 @@ fn the_shape_of_an_array_grows() {
 
     folder.write("row", "1234567");
     refused(&folder, &["a", "a.blp", "row"], 2, "8 bytes");
-    // The given metadata is stored.
+    // Metadata that replaces all of it is stored as it is.
     folder.write("meta.json", r#"{"shape": [9]}"#);
-    folder
-        .run(["a", "-m", "meta.json", "a.blp", "row"])
-        .succeeded();
-    assert_eq!(metadata(&folder)["shape"], serde_json::json!([9]));
+    let args = ["a", "--replace-metadata", "-m", "meta.json", "a.blp", "row"];
+    folder.run(args).succeeded();
+    assert_eq!(metadata(&folder), serde_json::json!({"shape": [9]}));
     assert_eq!(content(&folder, "a.blp").len(), 47);
+}
+
+#[test]
+fn metadata_is_merged_by_key() {
+    let folder = with_array();
+    folder.write("unit.json", r#"{"unit": "mV", "gain": 2}"#);
+    folder.write("gain.json", r#"{"gain": 3, "dtype": "'<f8'"}"#);
+    folder
+        .run(["a", "-m", "unit.json", "a.blp", "/dev/null"])
+        .succeeded();
+    folder
+        .run_with(["a", "-m", "gain.json", "a.blp"], ramp(8))
+        .succeeded();
+    let expected = serde_json::json!({
+        "dtype": "'<f8'", "shape": [4], "order": "C", "container": "numpy", "unit": "mV", "gain": 3,
+    });
+    assert_eq!(metadata(&folder), expected);
+    assert_eq!(content(&folder, "a.blp").len(), 32);
+
+    let append = |name: &'static str| ["a", "-m", name, "a.blp", "/dev/null"];
+    for (json, words) in [
+        (r#"{"shape": [5]}"#, "\"shape\" describes the data"),
+        (
+            r#"{"container": "own"}"#,
+            "\"container\" describes the data",
+        ),
+        ("[1]", "only JSON objects can be merged"),
+    ] {
+        folder.write("bad.json", json);
+        let stderr = refused(&folder, &append("bad.json"), 2, words);
+        assert!(stderr.contains("--replace-metadata"), "{stderr}");
+    }
+    // Nor is an array described that the content is not.
+    folder.write("bad.json", ARRAY);
+    let args = [
+        "a",
+        "--replace-metadata",
+        "-m",
+        "bad.json",
+        "a.blp",
+        "/dev/null",
+    ];
+    refused(&folder, &args, 2, "has 24 bytes, but the content has 32");
+    refused(
+        &folder,
+        &["a", "--replace-metadata", "a.blp"],
+        2,
+        "--metadata",
+    );
+}
+
+/// The elements of NumPy's `save` for this dtype and shape.
+fn npy(descr: &str, is_fortran: bool, shape: &str, elements: &[u8]) -> Vec<u8> {
+    let order = if is_fortran { "True" } else { "False" };
+    let text = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
+    let mut file = b"\x93NUMPY\x01\x00\x76\x00".to_vec();
+    file.extend(format!("{text:<117}\n").bytes());
+    file.extend(elements);
+    file
+}
+
+#[test]
+fn rows_of_a_npy_file_are_appended_to_an_array() {
+    let folder = with_array();
+    let rows = npy("<f8", false, "(2,)", &ramp(16));
+    folder.write("rows.npy", &rows);
+    folder.run(["a", "a.blp", "rows.npy"]).succeeded();
+    folder.run_with(["a", "a.blp"], rows.clone()).succeeded();
+    // Of one dimension, both orders are the same.
+    folder.write("f.npy", npy("<f8", true, "(2,)", &ramp(16)));
+    folder.run(["a", "a.blp", "f.npy"]).succeeded();
+    assert_eq!(metadata(&folder)["shape"], serde_json::json!([9]));
+    let expected = [ramp(24), ramp(16), ramp(16), ramp(16)].concat();
+    assert_eq!(content(&folder, "a.blp"), expected);
+
+    let others = [
+        (npy("<f4", false, "(4,)", &ramp(16)), 2, "float32"),
+        (npy("<f8", false, "(1, 2)", &ramp(16)), 2, "shape [1, 2]"),
+        (npy("<f8", false, "(2,)", &ramp(12)), 4, "after 12 of 16"),
+        (npy("<f8", false, "(1,)", &ramp(16)), 3, "bytes follow"),
+        (rows[..100].to_vec(), 4, "cut short"),
+        (folder.read("a.blp"), 2, "a Bloscpack file"),
+        (b"PAR1....".to_vec(), 2, "a Parquet file"),
+    ];
+    for (bytes, status, words) in others {
+        folder.write("other", bytes);
+        refused(&folder, &["a", "a.blp", "other"], status, words);
+    }
+    refused(
+        &folder,
+        &["patch", "--at", "0", "a.blp", "rows.npy"],
+        2,
+        "a .npy file",
+    );
+}
+
+#[test]
+fn a_compressed_npy_file_does_not_grow() {
+    let folder = Folder::new();
+    let rows = npy("<f8", false, "(2,)", &ramp(16));
+    folder.write("rows.npy", &rows);
+    folder.run(["c", "rows.npy", "a.blp"]).succeeded();
+    for more in ["rows.npy", "a.blp"] {
+        let copy = folder.read(more);
+        folder.write("more", copy);
+        refused(
+            &folder,
+            &["a", "a.blp", "more"],
+            2,
+            "is a .npy file, whose header",
+        );
+    }
+    folder.run(["a", "a.blp", "/dev/null"]).succeeded();
+    assert_eq!(content(&folder, "a.blp"), rows);
+}
+
+#[test]
+fn a_shape_that_the_content_does_not_have_is_damage() {
+    let folder = Folder::new();
+    folder.write("array.json", ARRAY);
+    let packed = folder.compressed_with_metadata("array.json", &ramp(16));
+    folder.write("a.blp", packed.clone());
+    let words = "an array of shape [3] has 24 bytes, but the content has 16";
+    let ran = folder.run(["verify", "a.blp"]).failed(3, "");
+    let text = ran.text_lossy();
+    assert!(text.contains(words), "{text}");
+    // Also where the file is read in order, and of each member.
+    folder
+        .run_with(["verify", "-"], packed.clone())
+        .failed(3, "");
+    folder.write("two.blp", [folder.compressed(&[], b"one"), packed].concat());
+    folder.run(["verify", "two.blp"]).failed(3, "");
 }
 
 #[test]

@@ -56,6 +56,12 @@ fn a_newcomers_first_day() {
     run_page(include_str!("sessions/newcomer.md"), 5);
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn first_changes() {
+    run_page(include_str!("sessions/edits.md"), 4);
+}
+
 /// A command with what it must print.
 #[derive(Default)]
 struct Example<'a> {
