@@ -220,6 +220,19 @@ mod tests {
     }
 
     #[test]
+    fn a_reservation_changes_nothing_that_can_be_read() {
+        let file = tempfile::tempfile().unwrap();
+        file.write_all_at(0, b"abc").unwrap();
+        for (at, len) in [(3, 1 << 20), (0, 1), (1 << 20, 10), (7, 0)] {
+            file.reserve(at, len).unwrap();
+        }
+        assert_eq!(file.size().unwrap(), 3);
+        let mut bytes = [0; 3];
+        file.read_exact_at(0, &mut bytes).unwrap();
+        assert_eq!(&bytes, b"abc");
+    }
+
+    #[test]
     fn a_file_that_reports_more_than_it_was_given_is_an_error() {
         let error = Boasting.write_all_at(0, b"abc").unwrap_err();
         assert!(
