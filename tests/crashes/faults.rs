@@ -66,12 +66,18 @@ pub(super) fn left(memory: &Memory) -> Files {
         .collect()
 }
 
-/// The old content and the new one of the edit that was not made, if one was not; or that of both of which the error assures.
-fn old_or_new<'a>(contents: &'a [Content], made: usize, error: Option<&Error>) -> &'a [Content] {
-    match error {
+/// The old content and the new one of the edit that was not made, if one was not.
+fn old_or_new(contents: &[Content], made: usize) -> &[Content] {
+    &contents[made..contents.len().min(made + 2)]
+}
+
+/// The same, or that of both of which the error assures.
+fn assured<'a>(contents: &'a [Content], outcome: &Outcome) -> &'a [Content] {
+    let made = outcome.made;
+    match &outcome.error {
         Some(error) if error.category() == Category::Committed => &contents[made + 1..made + 2],
         Some(error) if is_full(error) => &contents[made..=made],
-        _ => &contents[made..contents.len().min(made + 2)],
+        _ => old_or_new(contents, made),
     }
 }
 
@@ -106,10 +112,10 @@ fn at_each(
             }
         }
         let (made, came) = (outcome.made, folder.faults() > 0);
-        let expected = old_or_new(&contents, made, outcome.error.as_ref());
         let fail = |why: String| -> ! { panic!("{}, {plan:?}: {why}", scenario.name) };
         then(&folder, outcome).unwrap_or_else(|why| fail(why));
-        check(&left(&memory), scenario, expected).unwrap_or_else(|why| fail(why));
+        check(&left(&memory), scenario, old_or_new(&contents, made))
+            .unwrap_or_else(|why| fail(why));
         if !came {
             assert_eq!(
                 made,
@@ -135,6 +141,7 @@ fn is_failure(outcome: &Outcome) -> Result<(), String> {
 fn an_error_of_the_system_leaves_the_old_or_the_new() {
     let (committed, full) = (Cell::new(0), Cell::new(0));
     for scenario in scenarios() {
+        let contents = scenario.contents();
         for fault in [
             Fault::Error(EIO),
             Fault::Error(ENOSPC),
@@ -142,13 +149,16 @@ fn an_error_of_the_system_leaves_the_old_or_the_new() {
             Fault::ErrorHalfway(ENOSPC),
         ] {
             for lasting in [false, true] {
-                at_each(&scenario, (fault, lasting), |_, outcome| {
+                at_each(&scenario, (fault, lasting), |folder, mut outcome| {
                     if let Some(error) = &outcome.error {
                         let is_committed = error.category() == Category::Committed;
                         committed.set(committed.get() + usize::from(is_committed));
                         full.set(full.get() + usize::from(is_full(error)));
                     }
-                    is_failure(&outcome)
+                    is_failure(&outcome)?;
+                    drop(outcome.editor.take());
+                    let expected = assured(&contents, &outcome);
+                    check(&left(folder.memory()), &scenario, expected).map(drop)
                 });
             }
         }
