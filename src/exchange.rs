@@ -4,6 +4,7 @@ pub use bloscpack_exchange::*;
 
 use crate::indexed::IndexedReader;
 use crate::npy::dtype_of;
+use bloscpack_datasets::Attributes;
 use bloscpack_dtype::{DType, npy::NpyHeader};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
@@ -100,6 +101,30 @@ impl<S: ReadAt> FileSource<S> {
     pub fn read(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
         self.source.grid().read(slice)
     }
+}
+
+/// The keys by which metadata describes an array of NumPy.
+const NUMPY: [&str; 4] = ["dtype", "shape", "order", "container"];
+/// The key of the attributes of an array that became a file.
+const ATTRIBUTES: &str = "attributes";
+
+/// The user's part of metadata: all but what describes an array of NumPy, and the attributes of an array that became a file.
+pub(crate) fn attributes_of_metadata(metadata: &Metadata) -> Result<Attributes> {
+    let mut attributes = Attributes::parse(metadata.text().as_bytes())?;
+    if metadata.get_text("container").is_some() {
+        for key in NUMPY {
+            attributes.remove(key);
+        }
+        let packed = attributes.get_text(ATTRIBUTES);
+        let packed = packed.and_then(|text| Attributes::parse(text.as_bytes()).ok());
+        if let Some(packed) = packed {
+            attributes.remove(ATTRIBUTES);
+            for key in packed.keys() {
+                attributes.set_text(&key, packed.get_text(&key).unwrap_or("null"))?;
+            }
+        }
+    }
+    Ok(attributes)
 }
 
 /// The array that metadata describes, of which the content has this many bytes.

@@ -105,6 +105,12 @@ impl Container for Array {
         columns(&self.array, None, selection, &self.common)
     }
 
+    #[cfg(feature = "exchange")]
+    fn attributes(&mut self, _: Option<&str>) -> Result<crate::exchange::UserAttributes> {
+        let attributes = self.array.attributes().clone();
+        Ok(crate::exchange::UserAttributes::new(attributes))
+    }
+
     fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.common.warnings)
     }

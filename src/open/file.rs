@@ -171,6 +171,18 @@ impl Container for BloscpackFile {
     }
 
     #[cfg(feature = "exchange")]
+    fn attributes(&mut self, _: Option<&str>) -> Result<crate::exchange::UserAttributes> {
+        if self.0.source().is_none() {
+            return Ok(crate::exchange::UserAttributes::default());
+        }
+        let reader = self.indexed(0)?;
+        let metadata = reader.metadata().filter(|metadata| metadata.is_object());
+        let attributes = metadata.map(crate::exchange::attributes_of_metadata);
+        let attributes = attributes.transpose()?.unwrap_or_default();
+        Ok(crate::exchange::UserAttributes::new(attributes))
+    }
+
+    #[cfg(feature = "exchange")]
     fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
         use crate::exchange::{FileSource, Source as _};
         selection.refuse_columns()?;

@@ -223,11 +223,17 @@ mod exchange {
                     "unknown dtype {text:?}; its elements are treated as {itemsize} raw bytes each"
                 )
             });
+            let user = crate::exchange::UserAttributes::of_frame(array);
             self.warnings.extend(warning);
+            // The elements are sound without it.
+            let damage = user.as_ref().err();
+            self.warnings
+                .extend(damage.map(|error| format!("its metadata is left out: {error}")));
+            let attributes = user.unwrap_or_default().attributes;
             let array = self.array_of(selection)?;
             let region = selection.part.region(array.shape())?;
             let source = NdSource::new(array)?.dtype(self.dtype(array)?)?;
-            let source = source.slice(&region.ranges)?;
+            let source = source.attributes(attributes).slice(&region.ranges)?;
             Ok(self.options.watch.rows(Box::new(source)))
         }
 
@@ -323,6 +329,12 @@ impl Container for FrameContainer {
             Format::Npy | Format::Bytes => self.export_elements(selection, format, to),
             _ => super::export_source(self.columns(selection)?, selection, format, to),
         }
+    }
+
+    #[cfg(feature = "exchange")]
+    fn attributes(&mut self, _: Option<&str>) -> Result<crate::exchange::UserAttributes> {
+        let array = self.array()?.map(crate::exchange::UserAttributes::of_frame);
+        Ok(array.transpose()?.unwrap_or_default())
     }
 
     fn take_warnings(&mut self) -> Vec<String> {

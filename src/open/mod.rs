@@ -84,7 +84,7 @@ pub mod internal {
 }
 
 #[cfg(feature = "exchange")]
-use crate::exchange::{BoxedSource, Format};
+use crate::exchange::{BoxedSource, Format, UserAttributes};
 use crate::verify::Damage;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
@@ -240,6 +240,16 @@ pub trait Container: Send + Sync {
     /// reading, and damage.
     #[cfg(feature = "exchange")]
     fn columns(&mut self, selection: &Selection) -> Result<BoxedSource<'_>>;
+
+    /// The user's attributes of the input, or of one of its columns: the metadata that a copy of another kind is to have.
+    ///
+    /// # Errors
+    /// Returns damage of the metadata, and a [`SelectionError`] for a column that does not exist.
+    #[cfg(feature = "exchange")]
+    fn attributes(&mut self, column: Option<&str>) -> Result<UserAttributes> {
+        let _ = column;
+        Ok(UserAttributes::default())
+    }
 
     /// Writes the selected rows or slice in another format, and returns the number of rows.
     ///

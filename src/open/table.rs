@@ -148,6 +148,16 @@ impl Container for Table {
         Ok(self.common.watch.rows(Box::new(source)))
     }
 
+    #[cfg(feature = "exchange")]
+    fn attributes(&mut self, column: Option<&str>) -> Result<crate::exchange::UserAttributes> {
+        let table = self.table()?;
+        let attributes = match column {
+            Some(name) => table.column(name)?.attributes(),
+            None => table.attributes(),
+        };
+        Ok(crate::exchange::UserAttributes::new(attributes.clone()))
+    }
+
     fn take_warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.common.warnings)
     }

@@ -5,7 +5,7 @@ pub mod new;
 
 use bloscpack::{
     Compressor,
-    exchange::{Schema, store_columns},
+    exchange::{Schema, UserAttributes, store_columns},
     frame::{NdArrayBuilder, store::TableWriter},
 };
 
@@ -14,6 +14,33 @@ use crate::dataset::storage_args::StorageArgs;
 use crate::failure::Failure;
 use crate::session::Session;
 use new::NewStore;
+
+/// Why an attribute does not become a metalayer.
+pub const NO_LAYER: &str =
+    "metalayers have names of at most 31 bytes, and integers of at most 64 bits";
+
+/// Warns about metadata that a target does not store.
+pub fn warn_about_lost(names: &[String], why: &str, name: &str, session: &Session) {
+    if !names.is_empty() {
+        let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
+        let names = names.join(", ");
+        session.warning(format_args!(
+            "{name}: its metadata {names} is dropped: {why}"
+        ));
+    }
+}
+
+/// Warns about time zones, which only tables of python-blosc2, Arrow and Parquet store.
+pub fn warn_about_zones(schema: &Schema, name: &str, session: &Session) {
+    for column in &schema.columns {
+        if let Some(zone) = &column.zone {
+            session.warning(format_args!(
+                "{name}: the time zone {zone} of column {} is dropped; its times are in UTC",
+                column.name
+            ));
+        }
+    }
+}
 
 /// How the arrays of a store are compressed.
 pub fn settings(
@@ -48,7 +75,10 @@ pub fn new_table(
         ))
     })?;
     let settings = settings(storage, session);
+    let (attributes, lost) = UserAttributes::values(&schema.attributes);
+    warn_about_lost(&lost, NO_LAYER, &new.name(), session);
     let table = TableWriter::create(&new.folder(), &columns, rows, settings);
+    let table = table.map(|table| table.attributes(attributes));
     table.map_err(|error| new.failed(&error))
 }
 

@@ -47,6 +47,7 @@ compile_error!(
 
 #[cfg(feature = "record-batches")]
 mod arrow;
+mod attributes;
 mod bytes;
 mod cells;
 #[cfg(feature = "csv")]
@@ -75,6 +76,7 @@ pub use arrow::{write_arrow, write_arrow_stream};
 #[cfg(feature = "arrow")]
 pub use arrow::{write_parquet, write_parquet_with};
 // Their types are in the signatures of this crate: whoever uses them needs the same version.
+pub use attributes::UserAttributes;
 pub use bytes::write_bytes;
 #[cfg(feature = "csv")]
 pub use csv::{write_csv, write_tsv};

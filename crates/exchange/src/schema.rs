@@ -23,6 +23,8 @@ pub struct Column {
     pub nan_is_null: bool,
     /// The kind of its values if they vary in length: the dtype then has no bytes, and rows are [`Cells::Varying`].
     pub varying: Option<ItemKind>,
+    /// The time zone in which times are shown, such as `Europe/Berlin`. Their counts are in UTC.
+    pub zone: Option<String>,
 }
 
 impl Column {
@@ -42,6 +44,7 @@ impl Column {
             nullable: false,
             nan_is_null: false,
             varying: None,
+            zone: None,
         }
     }
 

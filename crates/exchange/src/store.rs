@@ -43,7 +43,8 @@ pub fn store_columns(
                 row_shape: column.row_shape.clone(),
             },
         };
-        Ok(StoreColumn::new(&column.name, kind, column.nullable)?)
+        let made = StoreColumn::new(&column.name, kind, column.nullable)?;
+        Ok(made.timezone(column.zone.clone()))
     };
     schema.columns.iter().map(column).collect()
 }

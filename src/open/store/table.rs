@@ -205,6 +205,15 @@ impl Container for Table {
         std::mem::take(&mut self.warnings)
     }
 
+    #[cfg(feature = "exchange")]
+    fn attributes(&mut self, column: Option<&str>) -> Result<crate::exchange::UserAttributes> {
+        match column {
+            // Those of the table say nothing of a column.
+            Some(_) => Ok(crate::exchange::UserAttributes::default()),
+            None => crate::exchange::UserAttributes::of_values(self.table.attributes()?),
+        }
+    }
+
     fn inner(&self) -> Inner<'_> {
         Inner::StoreTable(&self.table)
     }

@@ -2,6 +2,7 @@
 
 use super::KIND;
 use crate::checked::to_u64;
+use crate::exchange::UserAttributes;
 use crate::open::elements::Elements;
 use crate::open::summary::{Line, Summary};
 use crate::open::text::shape;
@@ -9,6 +10,7 @@ use crate::open::watch::Watch;
 use crate::open::{
     Container, Inner, Kind, OpenOptions, Outline, Region, Report, Selection, SelectionError,
 };
+use bloscpack_datasets::Attributes;
 use bloscpack_error::Result;
 use bloscpack_storage::Key;
 use bloscpack_zarr::{ZarrArray, ZarrReport};
@@ -63,6 +65,20 @@ pub(super) fn outline(array: &ZarrArray) -> Outline {
 
 /// How an array is verified, with a function that gets the bytes of each chunk.
 type Verify = fn(&ZarrArray, &mut dyn FnMut(u64) -> Result<()>) -> Result<ZarrReport>;
+
+/// The name of the attribute with the names of the axes, as xarray has it.
+const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+
+/// The user's attributes of an array, and the names of its axes.
+pub(super) fn attributes(array: &ZarrArray) -> Result<UserAttributes> {
+    let mut user = UserAttributes::new(Attributes::parse(array.attributes().as_bytes())?);
+    if let Some(names) = &array.meta().dimension_names
+        && user.attributes.get_text(DIMENSIONS).is_none()
+    {
+        user.attributes.set(DIMENSIONS, &json!(names))?;
+    }
+    Ok(user)
+}
 
 /// Verifies an array, and adds the result to a report. Errors of listing its folders are damage, too.
 pub(super) fn verify(
@@ -189,6 +205,10 @@ impl Container for Array {
         selection.refuse_columns()?;
         let source = super::source::array(&self.array, selection)?;
         Ok(self.watch.rows(Box::new(source)))
+    }
+
+    fn attributes(&mut self, _: Option<&str>) -> Result<UserAttributes> {
+        attributes(&self.array)
     }
 
     fn inner(&self) -> Inner<'_> {

@@ -3,11 +3,13 @@
 use super::KIND;
 use super::array;
 use crate::checked::to_u64;
+use crate::exchange::UserAttributes;
 use crate::open::elements::Elements as _;
 use crate::open::summary::{Line, Summary};
 use crate::open::text::{plain, shape};
 use crate::open::watch::Watch;
 use crate::open::{Container, Kind, OpenOptions, Outline, Report, Selection, SelectionError};
+use bloscpack_datasets::Attributes;
 use bloscpack_error::{Error, Result};
 use bloscpack_zarr::{ZarrArray, ZarrGroup, ZarrNode};
 use serde_json::json;
@@ -209,5 +211,15 @@ impl Container for Group {
         };
         let source = TableSource::new(columns, self.group.attributes(), selection)?;
         Ok(self.watch.rows(Box::new(source)))
+    }
+
+    fn attributes(&mut self, column: Option<&str>) -> Result<UserAttributes> {
+        match column {
+            Some(name) => array::attributes(self.column(&Selection::default().columns([name]))?),
+            None => {
+                let text = self.group.attributes();
+                Ok(UserAttributes::new(Attributes::parse(text.as_bytes())?))
+            }
+        }
     }
 }

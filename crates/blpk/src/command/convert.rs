@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use bloscpack::{
     Checksum, Compressor, FormatVersion,
     blosc::{ChunkSettings, CompressorFormat},
-    dataset::{CArray, DatasetLayout},
+    dataset::{Attributes, CArray, DatasetLayout},
     dtype::DType,
     exchange::{BoxedSource, FixedSource},
     frame::ArrayKind,
@@ -28,6 +28,7 @@ use crate::input::Input;
 use crate::layout::{ArrayLayout, StoreForm, ZarrVersion};
 use crate::session::Session;
 use crate::status::Status;
+use crate::store::warn_about_lost;
 use crate::text::{count, quoted};
 use bloscpack::open::internal::size;
 pub use dataset::warn_about_axes;
@@ -214,6 +215,19 @@ impl Convert {
             _ => return Ok(()),
         };
         Err(opened.origin.failure(&wrong.into()))
+    }
+
+    /// The user's attributes of PATH or of its column, for a target that stores JSON. Warns about those that JSON does not express.
+    fn attributes(&self, opened: &mut Opened, session: &Session) -> Result<Attributes, Failure> {
+        let user = opened.container.attributes(self.column.as_deref());
+        let user = user.map_err(|error| opened.origin.failure(&error))?;
+        warn_about_lost(
+            &user.lost,
+            "JSON does not express it",
+            &opened.origin.name,
+            session,
+        );
+        Ok(user.attributes)
     }
 
     /// The rows of PATH or of its column as elements of a fixed length, for targets that store no others.

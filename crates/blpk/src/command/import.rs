@@ -32,6 +32,7 @@ use crate::input;
 use crate::layout::ArrayLayout;
 use crate::session::Session;
 use crate::status::Status;
+use crate::store::warn_about_zones;
 use crate::text::count;
 use bloscpack::open::internal::size;
 
@@ -173,6 +174,7 @@ impl Import {
         (name, format): (&str, Format),
         session: &Session,
     ) -> Result<(), Failure> {
+        warn_about_zones(schema, name, session);
         let expected = self.expected_rows.unwrap_or(rows.rows());
         let done = if schema.is_table {
             let builder = schema

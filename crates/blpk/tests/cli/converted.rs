@@ -219,3 +219,134 @@ fn an_ending_is_obeyed_or_refused() {
         .succeeded();
     assert_eq!(folder.read("t.txt"), b"a\n1\n");
 }
+
+/// A Zarr 3 array of one chunk without codecs, as its specification has it.
+fn zarr(folder: &Folder, path: &str, attributes: &Value, names: &Value) {
+    std::fs::create_dir_all(folder.path(path).join("c")).unwrap();
+    let meta = json!({"zarr_format": 3, "node_type": "array", "shape": [2], "data_type": "int64",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+        "fill_value": 0, "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+        "attributes": attributes, "dimension_names": names});
+    folder.write(&format!("{path}/zarr.json"), meta.to_string());
+    let elements = [5i64, 7].map(i64::to_le_bytes).concat();
+    folder.write(&format!("{path}/c/0"), elements);
+}
+
+#[test]
+fn attributes_go_with_an_array() {
+    let folder = Folder::new();
+    let attributes = json!({"unit": "m", "of": {"a": [1, null, -2.5, "é"]}});
+    zarr(&folder, "a.zarr", &attributes, &json!(["time"]));
+    let mut named = attributes.clone();
+    named["_ARRAY_DIMENSIONS"] = json!(["time"]);
+    // Through each kind into the next, and back to Zarr.
+    let chain = [
+        ("a.zarr", "b.b2nd"),
+        ("b.b2nd", "c.bcolz"),
+        ("c.bcolz", "d.blp"),
+        ("d.blp", "e.b2nd"),
+        ("e.b2nd", "f.b2z"),
+        ("f.b2z/e", "g.b2nd"),
+        ("g.b2nd", "h.zarr"),
+        ("d.blp", "i.zarr"),
+        ("a.zarr", "j.blp"),
+        ("a.zarr", "k.bcolz"),
+        ("k.bcolz", "l.zarr"),
+        ("j.blp", "m.bcolz"),
+    ];
+    for (from, to) in chain {
+        folder.run(["-q", "convert", from, to]).succeeded();
+        let info = info(&folder, to);
+        match to.rsplit_once('.').unwrap().1 {
+            "bcolz" => assert_eq!(info["attributes"], named, "{to}"),
+            "blp" => assert_eq!(info["metadata"]["attributes"], named, "{to}"),
+            "zarr" if to == "l.zarr" => assert_eq!(info["attributes"], named, "{to}"),
+            "zarr" => {
+                assert_eq!(info["attributes"], attributes, "{to}");
+                assert_eq!(info["dimension_names"], json!(["time"]), "{to}");
+            }
+            _ => {}
+        }
+    }
+    if cfg!(feature = "arrow") {
+        folder.run(["export", "b.b2nd", "q.parquet"]).succeeded();
+        folder.run(["import", "q.parquet", "q.bcolz"]).succeeded();
+        assert_eq!(info(&folder, "q.bcolz")["attributes"], named);
+    }
+    // Metadata of the user beside that of NumPy.
+    let metadata =
+        json!({"unit": "mV", "dtype": "'<i8'", "shape": [2], "order": "C", "container": "numpy"});
+    folder.write("m.json", metadata.to_string());
+    folder.write("raw", [5i64, 7].map(i64::to_le_bytes).concat());
+    folder
+        .run(["c", "-m", "m.json", "raw", "n.blp"])
+        .succeeded();
+    for out in ["o.bcolz", "o.zarr", "o.b2nd"] {
+        folder.run(["-q", "convert", "n.blp", out]).succeeded();
+    }
+    folder
+        .run(["-q", "convert", "o.b2nd", "p.bcolz"])
+        .succeeded();
+    for made in ["o.bcolz", "o.zarr", "p.bcolz"] {
+        assert_eq!(
+            info(&folder, made)["attributes"],
+            json!({"unit": "mV"}),
+            "{made}"
+        );
+    }
+}
+
+#[test]
+fn what_is_dropped_is_named() {
+    let folder = Folder::new();
+    let long = "a name of more than thirty-one bytes";
+    zarr(
+        &folder,
+        "a.zarr",
+        &json!({long: 1, "unit": "m"}),
+        &json!(null),
+    );
+    let words = format!("its metadata \"{long}\" is dropped");
+    folder.run(["convert", "a.zarr", "a.b2nd"]).warned(&words);
+    folder.run(["convert", "a.b2nd", "a.bcolz"]).succeeded();
+    assert_eq!(info(&folder, "a.bcolz")["attributes"], json!({"unit": "m"}));
+    // As Python writes it.
+    folder.write("a.bcolz/__attrs__", "{\"unit\": \"m\", \"x\": NaN}");
+    folder
+        .run(["convert", "a.bcolz", "b.zarr"])
+        .warned("NaN and infinity among its attributes become strings");
+    folder.run(["convert", "a.bcolz", "c.b2nd"]).succeeded();
+    folder.run(["convert", "c.b2nd", "c.bcolz"]).succeeded();
+    let attributes = String::from_utf8(folder.read("c.bcolz/__attrs__")).unwrap();
+    assert!(attributes.contains("\"x\": NaN"), "{attributes}");
+}
+
+#[test]
+fn attributes_go_with_a_table() {
+    let folder = Folder::new();
+    let attributes = json!({"who": {"n": [1, null, 2.5]}});
+    std::fs::create_dir(folder.path("t.zarr")).unwrap();
+    let group = json!({"zarr_format": 3, "node_type": "group", "attributes": attributes});
+    folder.write("t.zarr/zarr.json", group.to_string());
+    zarr(&folder, "t.zarr/a", &json!({"unit": "m"}), &json!(null));
+    zarr(&folder, "t.zarr/b", &json!({}), &json!(null));
+    folder
+        .run(["convert", "t.zarr", "t.b2z"])
+        .warned("the attributes of column a are dropped");
+    folder.run(["convert", "t.b2z", "again.b2z"]).succeeded();
+    folder.run(["convert", "again.b2z", "back"]).succeeded();
+    assert_eq!(info(&folder, "back")["attributes"], attributes);
+    folder.run(["convert", "t.zarr", "t.bcolz"]).succeeded();
+    let made = info(&folder, "t.bcolz");
+    assert_eq!(made["attributes"], attributes);
+    assert_eq!(made["columns"][0]["attributes"], json!({"unit": "m"}));
+    folder
+        .run(["convert", "t.zarr", "doc", "--layout", "blz-doc"])
+        .warned("the attributes of column a are dropped");
+    folder
+        .run(["convert", "t.zarr", "a.b2nd", "--column", "a"])
+        .succeeded();
+    folder.run(["convert", "a.b2nd", "a.bcolz"]).succeeded();
+    assert_eq!(info(&folder, "a.bcolz")["attributes"], json!({"unit": "m"}));
+}

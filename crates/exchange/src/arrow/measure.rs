@@ -21,6 +21,7 @@ struct Plan {
     name: String,
     shape: Vec<u64>,
     elements: Elements,
+    zone: Option<String>,
 }
 
 /// The dtype for its elements.
@@ -162,11 +163,15 @@ impl Plan {
                 }
             },
         };
-        let name = field.name().clone();
+        let zone = match data_type {
+            DataType::Timestamp(_, zone) => zone.as_deref().map(str::to_owned),
+            _ => None,
+        };
         Ok(Self {
-            name,
+            name: field.name().clone(),
             shape,
             elements,
+            zone,
         })
     }
 
@@ -234,6 +239,7 @@ impl Plan {
             }
         };
         let mut column = Column::new(&self.name, dtype);
+        column.zone.clone_from(&self.zone);
         column.row_shape.clone_from(&self.shape);
         if column.row_bytes() == 0 {
             let found = "a type whose rows have no bytes".to_owned();

@@ -8,7 +8,7 @@
 //! | `V`, and extended floats | FixedSizeBinary |
 //! | complex | Struct of `re` and `im` |
 //! | fields | Struct |
-//! | `datetime64` of s, ms, us, ns | Timestamp without a zone; "not a time" is null |
+//! | `datetime64` of s, ms, us, ns | Timestamp, with a zone where the column has one (a table of python-blosc2 does); "not a time" is null |
 //! | `datetime64[D]` | Date32 |
 //! | `timedelta64` of s, ms, us, ns | Duration |
 //! | other times | Int64 |

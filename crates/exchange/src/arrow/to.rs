@@ -287,7 +287,7 @@ fn times(data_type: &DataType, dtype: &DType, unit: TimeUnit, bytes: &[u8]) -> R
         return raw(DataType::Date32, len, days, nulls);
     }
     let finer = match (data_type, unit_of(unit)) {
-        (DataType::Timestamp(Unit::Millisecond, None), Some(Unit::Second)) => 1000,
+        (DataType::Timestamp(Unit::Millisecond, _), Some(Unit::Second)) => 1000,
         _ => 1,
     };
     let scaled = counts.map(|count| match count {

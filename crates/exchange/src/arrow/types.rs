@@ -63,6 +63,14 @@ pub(super) fn schema_of(schema: &Schema, mapping: TypeMapping) -> Result<ArrowSc
         let noted = HashMap::from([(DTYPE.to_owned(), column.dtype.to_string())]);
         let mapping = mapping.of(column);
         let field = field(&column.name, &column.dtype, &column.row_shape, mapping)?;
+        let field = match (field.data_type(), &column.zone) {
+            // An engine would compare times of two zones only after a cast.
+            (DataType::Timestamp(unit, _), Some(zone)) if !mapping.string_views => {
+                let zoned = DataType::Timestamp(*unit, Some(zone.as_str().into()));
+                field.with_data_type(zoned)
+            }
+            _ => field,
+        };
         let nulls = field.is_nullable() || column.nullable;
         Ok(field.with_nullable(nulls).with_metadata(noted))
     });

@@ -179,6 +179,7 @@ fn column(column: &StoreColumn) -> Result<Column> {
         ColumnKind::Fixed { dtype, row_shape } => Column {
             row_shape: row_shape.clone(),
             nullable: column.nullable,
+            zone: column.timezone.clone(),
             ..Column::new(&column.name, dtype.clone())
         },
         kind => Column {

@@ -723,3 +723,60 @@ fn a_table_goes_into_every_layout() {
         assert_eq!(held.texts("d"), ["1", "2", "3", "4"], "{layout:?}");
     }
 }
+
+#[test]
+#[cfg(feature = "arrow")]
+fn time_zones_stay_where_they_can() {
+    use super::Held;
+    use bloscpack_exchange::{Source as _, StoreSource, import_store, store_columns};
+    use bloscpack_frames::FrameOptions;
+    use bloscpack_frames::store::{FrameStore, TableWriter};
+    use bloscpack_storage::DiskStore;
+    use std::sync::Arc;
+
+    let zone = |schema: &Schema, name: &str| {
+        let column = schema.columns.iter().find(|column| column.name == name);
+        column.unwrap().zone.clone()
+    };
+    let oslo = Some("Europe/Oslo".to_owned());
+    for (name, format) in [
+        ("table.arrow", Format::Arrow),
+        ("table.parquet", Format::Parquet),
+    ] {
+        let source = opened(&file(name), format, &ImportOptions::new()).unwrap();
+        assert_eq!(zone(source.schema(), "zoned"), oslo, "{name}");
+        assert_eq!(zone(source.schema(), "moment"), None, "{name}");
+    }
+    let mut source = opened(
+        &file("table.parquet"),
+        Format::Parquet,
+        &ImportOptions::new(),
+    )
+    .unwrap();
+    let all = Held::of(&mut *source, 1000).unwrap();
+    let (column, bytes) = all.column("zoned");
+    let held = Held::new(Schema::table(vec![column.clone()]), 5, vec![bytes.to_vec()]);
+    for format in [Format::Arrow, Format::Parquet] {
+        let out = written(&mut held.clone(), format).unwrap();
+        let mut back = opened(&out, format, &ImportOptions::new()).unwrap();
+        assert_eq!(zone(back.schema(), "zoned"), oslo);
+        assert_eq!(Held::of(&mut *back, 1000).unwrap().columns, held.columns);
+    }
+    let temp = tempfile::tempdir().unwrap();
+    let columns = store_columns(&held.schema, |_| false).unwrap();
+    let mut table = TableWriter::create(temp.path(), &columns, None, |array| array).unwrap();
+    import_store(&mut held.clone(), &mut table, &mut |_| ()).unwrap();
+    table.finish().unwrap();
+    let store = Arc::new(DiskStore::open(temp.path()).unwrap());
+    let tree = Arc::new(FrameStore::open(store, FrameOptions::new()).unwrap());
+    let table = tree.table("").unwrap();
+    // As python-blosc2 spells it.
+    assert!(
+        table.schema().contains("\"timezone\":\"Europe/Oslo\""),
+        "{}",
+        table.schema()
+    );
+    let mut source = StoreSource::new(&table, &["zoned"]).unwrap();
+    assert_eq!(zone(source.schema(), "zoned"), oslo);
+    assert_eq!(Held::of(&mut source, 1000).unwrap().columns, held.columns);
+}

@@ -10,6 +10,7 @@
 mod embed;
 mod encode;
 mod error;
+mod json;
 mod msgpack;
 mod table;
 mod varying;

@@ -4,14 +4,10 @@ use bloscpack::{
     Error,
     dataset::{Attributes, CArray, CArrayBuilder, CTable, CTableBuilder, DatasetLayout},
     exchange::{ArraySource, Schema, TableSource, import_array, import_table},
-    frame::ArrayKind,
-    indexed::IndexedReader,
     open::{Inner, Kind},
-    storage::ReadAt,
 };
 
-use super::{ATTRIBUTES, Convert};
-use crate::args::with_given;
+use super::Convert;
 use crate::container::Opened;
 use crate::dataset::failure;
 use crate::dataset::new::NewDataset;
@@ -19,6 +15,7 @@ use crate::dataset::source::ProgressSource;
 use crate::failure::{Failure, VERIFY};
 use crate::layout::ArrayLayout;
 use crate::session::Session;
+use crate::store::warn_about_zones;
 use crate::text::quoted;
 
 impl Convert {
@@ -39,7 +36,6 @@ impl Convert {
         } else if let Some(array) = self.array(opened)? {
             self.like_array(array, same(array.layout()), &new, session)?;
         } else {
-            warn_about_metadata(opened, session);
             self.rows(opened, same(DatasetLayout::default()), &new, session)?;
         }
         let name = new.name();
@@ -69,19 +65,18 @@ impl Convert {
         new: &NewDataset<'_>,
         session: &Session,
     ) -> Result<(), Failure> {
-        let attributes = match opened.container.inner() {
-            Inner::Bloscpack(Some(source)) => Some(attributes(source, session)),
-            _ => None,
-        };
+        let attributes = self.attributes(opened, session);
+        let attributes = attributes.map_err(|failure| new.unfinished(failure))?;
         let Opened {
             container, origin, ..
         } = opened;
         let failed = |error: Error| new.unfinished(origin.failure(&error));
         let mut source = self.fixed(&mut **container).map_err(failed)?;
         warn_about_axes(source.schema(), &origin.name, session);
+        warn_about_zones(source.schema(), &origin.name, session);
         let builder = source.schema().array_builder();
         let builder = builder.map_err(|error| new.failed(&error))?;
-        let builder = with_given!(builder.expected_rows(source.rows()), attributes: attributes);
+        let builder = builder.expected_rows(source.rows()).attributes(attributes);
         let mut array = new.array(self.storage.array(builder).layout(layout), session)?;
         let done = import_array(&mut *source, &mut array, &mut |_| ());
         done.map_err(|error| origin.advise(new.failed_from(&origin.name, &error)))
@@ -96,12 +91,31 @@ impl Convert {
         session: &Session,
     ) -> Result<(), Failure> {
         self.storage.check(ArrayLayout::Dataset(layout))?;
+        let attributes = self.attributes(opened, session);
+        let attributes = attributes.map_err(|failure| new.unfinished(failure))?;
+        let of_columns = column_attributes(opened).map_err(|failure| new.unfinished(failure))?;
+        if is_documented(layout) {
+            for (column, attributes) in &of_columns {
+                if !attributes.without_missing().is_empty() {
+                    self.warn_about_column(column, layout, session);
+                }
+            }
+        }
         let fixed = self.fixed(&mut *opened.container);
         let mut source = fixed.map_err(|error| new.unfinished(opened.origin.failure(&error)))?;
         let rows = source.rows();
         let schema = source.schema();
-        let builder =
-            schema.table_builder(|_, column| self.storage.array(column.expected_rows(rows)));
+        warn_about_zones(schema, &opened.origin.name, session);
+        let builder = schema.table_builder(|column, builder| {
+            let builder = self.storage.array(builder.expected_rows(rows));
+            match of_columns.iter().find(|(name, _)| *name == column.name) {
+                Some((_, attributes)) if !is_documented(layout) => {
+                    builder.attributes(attributes.clone())
+                }
+                _ => builder,
+            }
+        });
+        let builder = builder.attributes(attributes);
         let mut made = new.table(self.storage.table(builder)?.layout(layout), session)?;
         import_table(&mut *source, &mut made, &mut |_| ()).map_err(|error| self.failed(new, &error))
     }
@@ -152,6 +166,13 @@ impl Convert {
         import_table(&mut source, &mut made, &mut |_| ()).map_err(|error| self.failed(new, &error))
     }
 
+    fn warn_about_column(&self, column: &str, layout: DatasetLayout, session: &Session) {
+        session.warning(format_args!(
+            "{}: the attributes of column {column} are dropped: the layout {layout} has none for columns",
+            quoted(self.path())
+        ));
+    }
+
     fn table_builder(
         &self,
         table: &CTable,
@@ -162,17 +183,13 @@ impl Convert {
             .attributes(table.attributes().clone())
             .layout(layout);
         let mut builder = self.storage.table(builder)?;
-        let documented = [DatasetLayout::BlzDocument, DatasetLayout::CarrayDocument];
-        let documented = documented.contains(&layout);
+        let documented = is_documented(layout);
         let mut rows = None;
         for name in table.names() {
             let array = table.column(name);
             let array = array.map_err(|error| failure(self.path(), &error))?;
             if documented && !array.attributes().without_missing().is_empty() {
-                session.warning(format_args!(
-                    "{}: the attributes of column {name} are dropped: the layout {layout} has none for columns",
-                    quoted(self.path())
-                ));
+                self.warn_about_column(name, layout, session);
             }
             rows = rows.max(array.chunk_shape().first().copied());
             builder = builder.column(name, self.like(array, layout));
@@ -187,14 +204,25 @@ impl Convert {
     }
 }
 
-/// The attributes that a conversion into a Bloscpack file has stored in its metadata.
-fn attributes(source: impl ReadAt, session: &Session) -> Attributes {
-    let reader = IndexedReader::builder().limits(session.limits).open(source);
-    let found = reader.ok().and_then(|reader| {
-        let text = reader.metadata()?.get_text(ATTRIBUTES)?;
-        Attributes::parse(text.as_bytes()).ok()
-    });
-    found.unwrap_or_default()
+/// Whether only the whole dataset has attributes and a chunk length.
+fn is_documented(layout: DatasetLayout) -> bool {
+    [DatasetLayout::BlzDocument, DatasetLayout::CarrayDocument].contains(&layout)
+}
+
+/// The columns of a table that have attributes of their own.
+pub(super) fn column_attributes(opened: &mut Opened) -> Result<Vec<(String, Attributes)>, Failure> {
+    let failed = |error: &Error| opened.origin.failure(error);
+    let outline = opened.container.outline();
+    let names = outline.map_err(|error| failed(&error))?.columns;
+    let mut found = Vec::new();
+    for name in names.unwrap_or_default() {
+        let user = opened.container.attributes(Some(&name));
+        let attributes = user.map_err(|error| failed(&error))?.attributes;
+        if !attributes.is_empty() {
+            found.push((name, attributes));
+        }
+    }
+    Ok(found)
 }
 
 /// Warns about an array without axes, which becomes one row.
@@ -202,27 +230,6 @@ pub fn warn_about_axes(schema: &Schema, name: &str, session: &Session) {
     if schema.is_scalar {
         session.warning(format_args!(
             "{name}: its shape () becomes (1,): an array of a dataset has at least one axis"
-        ));
-    }
-}
-
-/// Warns about metadata of a frame that a dataset cannot store.
-fn warn_about_metadata(opened: &Opened, session: &Session) {
-    let Inner::NdArray(array) = opened.container.inner() else {
-        return;
-    };
-    let frame = array.frame();
-    let own = [ArrayKind::Caterva.name(), ArrayKind::B2nd.name()];
-    let fixed = frame.metalayers().iter().map(|(name, _)| name);
-    let layers = fixed
-        .filter(|name| !own.contains(name))
-        .chain(frame.vlmetalayers());
-    let layers: Vec<String> = layers.map(|name| format!("{name:?}")).collect();
-    if !layers.is_empty() {
-        session.warning(format_args!(
-            "{}: its metadata {} is dropped: a dataset cannot store it",
-            opened.origin.name,
-            layers.join(", ")
         ));
     }
 }

@@ -22,6 +22,7 @@ use crate::input::Input;
 use crate::output::{Output, Replaces};
 use crate::session::Session;
 use crate::status::Status;
+use crate::store::warn_about_zones;
 use crate::text::count;
 use bloscpack::open::internal::size;
 use bloscpack::wire::internal::to_u64;
@@ -152,7 +153,7 @@ impl Convert {
         refuse_within(self.output(), self.path())?;
         let array = match self.array(opened)? {
             Some(array) => Array::of(array),
-            None => self.other_array(opened)?,
+            None => self.other_array(opened, session)?,
         };
         let builder = self.array_builder(&array, &opened.origin.name, session)?;
         let permissions = file_permissions(self.path());
@@ -176,7 +177,8 @@ impl Convert {
     }
 
     /// The array of an input that is not a dataset.
-    fn other_array(&self, opened: &mut Opened) -> Result<Array, Failure> {
+    fn other_array(&self, opened: &mut Opened, session: &Session) -> Result<Array, Failure> {
+        let attributes = self.attributes(opened, session)?;
         let Opened {
             container, origin, ..
         } = opened;
@@ -184,11 +186,12 @@ impl Convert {
         let mut source = self.fixed(&mut **container).map_err(failed)?;
         let rows = source.rows();
         let source = OneArray::new(&mut *source).map_err(failed)?;
+        warn_about_zones(source.schema(), &origin.name, session);
         let column = source.column();
         Ok(Array {
             dtype: column.dtype.clone(),
             shape: source.shape().to_vec(),
-            attributes: source.schema().attributes.clone(),
+            attributes,
             typesize: u8::try_from(column.dtype.itemsize()).unwrap_or(1).max(1),
             codec: None,
             bytes: rows.saturating_mul(column.row_bytes()),

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use bloscpack::{
     Category, Compressor, Error,
-    dataset::CArray,
+    dataset::{Attributes, CArray},
     error::Side,
-    exchange::OneArray,
+    exchange::{OneArray, UserAttributes},
     frame::{ArrayKind, NdArray, NdArrayBuilder},
     open::{Inner, Region},
     wire::internal::to_u64,
@@ -19,6 +19,7 @@ use crate::frame::new::{BAND, NewFrame, ReadRegion};
 use crate::frame::{array_builder, options};
 use crate::interrupt;
 use crate::session::Session;
+use crate::store::{NO_LAYER, warn_about_lost, warn_about_zones};
 
 impl Convert {
     /// Makes a frame, and returns its name.
@@ -119,12 +120,8 @@ impl Convert {
         session: &Session,
     ) -> Result<NdArrayBuilder, Failure> {
         let name = &opened.origin.name;
-        if !source.attributes().is_empty() {
-            session.warning(format_args!(
-                "{name}: its attributes are dropped: a frame cannot store them"
-            ));
-        }
-        let mut builder = array_builder(kind, source.dtype(), source.shape(), name, session)?;
+        let builder = array_builder(kind, source.dtype(), source.shape(), name, session)?;
+        let mut builder = with_attributes(builder, source.attributes(), name, session)?;
         // Blosc2 has no Snappy, so those arrays get its default codec.
         let codec = codec_of(source);
         if codec != Compressor::Snappy {
@@ -141,19 +138,41 @@ impl Convert {
         opened: &mut Opened,
         session: &Session,
     ) -> Result<(), Failure> {
+        let attributes = self.attributes(opened, session);
+        let attributes = attributes.map_err(|failure| new.unfinished(failure))?;
         let Opened {
             container, origin, ..
         } = opened;
         let failed = |error: Error| new.unfinished(origin.failure(&error));
         let mut source = self.fixed(&mut **container).map_err(failed)?;
         let mut source = OneArray::new(&mut *source).map_err(failed)?;
+        warn_about_zones(source.schema(), &origin.name, session);
         let (dtype, shape) = (&source.column().dtype, source.shape());
         let builder = array_builder(kind, dtype, shape, &origin.name, session);
+        let builder =
+            builder.and_then(|new| with_attributes(new, &attributes, &origin.name, session));
         let builder = builder.and_then(|builder| self.storage.frame(builder, shape));
         let mut made = new.create(builder.map_err(|failure| new.unfinished(failure))?)?;
         let done = copy_rows(&mut made, &mut source);
         done.map_err(|error| origin.advise(new.failed_from(&origin.name, &error)))
     }
+}
+
+/// A new array with these attributes as metalayers, which python-blosc2 shows as `vlmeta`.
+fn with_attributes(
+    builder: NdArrayBuilder,
+    attributes: &Attributes,
+    name: &str,
+    session: &Session,
+) -> Result<NdArrayBuilder, Failure> {
+    let (values, lost) = UserAttributes::values(attributes);
+    warn_about_lost(&lost, NO_LAYER, name, session);
+    values.iter().try_fold(builder, |builder, (key, value)| {
+        let mut bytes = Vec::new();
+        let encoded = value.encode(&mut bytes);
+        encoded.map_err(|error| Failure::usage(format!("{name}: attribute {key:?}: {error}")))?;
+        Ok(builder.vlmetalayer(key, bytes))
+    })
 }
 
 /// Fills a new frame with the regions that `read` reads.

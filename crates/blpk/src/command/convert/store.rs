@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use bloscpack::{
+    dataset::Attributes,
     exchange::import_store,
     frame::{
         ArrayKind,
@@ -13,6 +14,7 @@ use bloscpack::{
 };
 
 use super::Convert;
+use super::dataset::column_attributes;
 use crate::container::Opened;
 use crate::failure::Failure;
 use crate::frame::new::NewFrame;
@@ -57,21 +59,36 @@ impl Convert {
             return Err(new.unfinished(Failure::usage(title)));
         }
         let name = opened.origin.name.clone();
-        if let Inner::Table(table) = opened.container.inner()
-            && !table.attributes().is_empty()
-        {
+        let failed = |error| new.unfinished(opened.origin.failure(&error));
+        let same = match opened.container.inner() {
+            Inner::StoreTable(table) => Some(table.attributes().map_err(failed)?),
+            _ => None,
+        };
+        let attributes = match same {
+            Some(_) => Ok(Attributes::default()),
+            None => self.attributes(opened, session),
+        };
+        let attributes = attributes.map_err(|failure| new.unfinished(failure))?;
+        let mut of_columns =
+            column_attributes(opened).map_err(|failure| new.unfinished(failure))?;
+        of_columns.retain(|(_, attributes)| !attributes.without_missing().is_empty());
+        for (column, _) in of_columns {
             session.warning(format_args!(
-                "{name}: the attributes are dropped: they are not written into stores"
+                "{name}: the attributes of column {column} are dropped: a table of python-blosc2 has none for columns"
             ));
         }
-        let mut done = || -> bloscpack::Result<Result<u64, Failure>> {
+        let done = || -> bloscpack::Result<Result<u64, Failure>> {
             let mut source = opened.container.columns(&self.selection())?;
-            let schema = source.schema().clone();
+            let mut schema = source.schema().clone();
+            schema.attributes = attributes;
             let table = new_table(new, &schema, |_| true, &self.storage, session);
             let mut table = match table {
                 Ok(table) => table,
                 Err(failure) => return Ok(Err(failure)),
             };
+            if let Some(same) = same {
+                table = table.attributes(same);
+            }
             import_store(&mut *source, &mut table, &mut |_| ())?;
             table.finish().map(Ok)
         };

@@ -26,7 +26,7 @@ mod built {
 
     use bloscpack::{
         Error,
-        dataset::CTable,
+        dataset::{Attributes, CTable},
         dtype::DType,
         error::IoSide as _,
         frame::NdArray,
@@ -46,6 +46,8 @@ mod built {
 
     /// The name of the axis that the columns of a table share.
     const ROW: &str = "row";
+    /// The attribute of the names of the axes.
+    const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
     /// A conversion that is under way.
     struct Work<'a> {
@@ -62,6 +64,17 @@ mod built {
             let origin = &self.opened.origin;
             origin.advise(self.new.failed_from(&origin.name, error))
         }
+
+        /// Warns about numbers among attributes that only Python's JSON has.
+        fn warn_about_numbers(&self, attributes: &str) {
+            let is_strict = serde_json::from_str::<serde_core::de::IgnoredAny>(attributes).is_ok();
+            if self.format == Format::V3 && !is_strict {
+                self.session.warning(format_args!(
+                    "{}: NaN and infinity among its attributes become strings in Zarr 3",
+                    self.opened.origin.name
+                ));
+            }
+        }
     }
 
     impl Convert {
@@ -76,6 +89,10 @@ mod built {
                 ZarrVersion::V2 => Format::V2,
                 ZarrVersion::V3 => Format::V3,
             };
+            let attributes = match opened.container.inner() {
+                Inner::NdArray(_) | Inner::Bloscpack(_) => Some(self.attributes(opened, session)?),
+                _ => None,
+            };
             let new = NewDataset::begin_zarr(self.output(), self.path(), session)?;
             let store = DiskStore::open(new.folder()).writing();
             let store = Arc::new(store.map_err(|error| new.failed(&error))?);
@@ -88,7 +105,7 @@ mod built {
             };
             let counts = match (opened.container.inner(), &self.column) {
                 (Inner::Table(table), None) => self.zarr_table(&work, table)?,
-                _ => self.zarr_array(&work)?,
+                _ => self.zarr_array(&work, attributes)?,
             };
             opened.progress.finish();
             let name = new.name();
@@ -141,15 +158,20 @@ mod built {
                 files.push(array);
             }
             let attributes = table.attributes().text();
+            work.warn_about_numbers(attributes);
             let made = create_group(&*work.store, work.format, attributes, &files);
             made.map_err(|error| work.failed(&error))?;
             Ok(counts)
         }
 
         /// The array of any other input.
-        fn zarr_array(&self, work: &Work<'_>) -> Result<ChunkCounts, Failure> {
+        fn zarr_array(
+            &self,
+            work: &Work<'_>,
+            attributes: Option<Attributes>,
+        ) -> Result<ChunkCounts, Failure> {
             let opened = work.opened;
-            let conversion = match opened.container.inner() {
+            let mut conversion = match opened.container.inner() {
                 Inner::NdArray(array) => {
                     let dtype = self.zarr_dtype(array, opened)?;
                     Conversion::of_frame(array, dtype, work.format)
@@ -174,6 +196,9 @@ mod built {
                     }
                 },
             };
+            if let Some(attributes) = attributes {
+                attach(&mut conversion, attributes);
+            }
             self.written(work, conversion, "").map(|(_, counts)| counts)
         }
 
@@ -207,6 +232,7 @@ mod built {
             folder: &str,
         ) -> Result<(ArrayFiles, ChunkCounts), Failure> {
             self.storage.zarr(&mut conversion.new)?;
+            work.warn_about_numbers(&conversion.new.attributes);
             let bytes = Region::all(&conversion.new.shape).bytes(conversion.new.dtype.itemsize());
             let progress = &work.opened.progress;
             progress.set_total(Some(bytes));
@@ -227,5 +253,17 @@ mod built {
             );
             written.map_err(|error| work.failed(&error))
         }
+    }
+
+    /// Gives an array attributes. The names of its axes, which xarray keeps among them, become those of the array.
+    fn attach(conversion: &mut Conversion<'_>, mut attributes: Attributes) {
+        let new = &mut conversion.new;
+        let names = attributes.get(DIMENSIONS);
+        let names = names.and_then(|names| serde_json::from_value::<Vec<String>>(names).ok());
+        if let Some(names) = names.filter(|names| names.len() == new.shape.len()) {
+            attributes.remove(DIMENSIONS);
+            new.dimension_names = Some(names);
+        }
+        attributes.text().clone_into(&mut new.attributes);
     }
 }

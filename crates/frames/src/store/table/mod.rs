@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// The array of true for each row.
 pub(super) const VALID_ROWS: &str = "_valid_rows";
 pub(super) const COLUMNS: &str = "_cols";
-const ATTRIBUTES: &str = "_vlmeta";
+pub(super) const ATTRIBUTES: &str = "_vlmeta";
 /// Positions that are looked at together.
 const WINDOW: u64 = 1 << 20;
 /// Positions between those at which the number of rows before them is known.

@@ -23,6 +23,8 @@ pub struct StoreColumn {
     pub nullable: bool,
     /// Whether the values were computed from other columns, which have changed since.
     pub stale: bool,
+    /// The time zone in which timestamps are shown. Their counts are in UTC.
+    pub timezone: Option<String>,
     /// Where it is below the folder of columns.
     pub(in super::super) path: String,
     pub(in super::super) nulls: Nulls,
@@ -82,6 +84,7 @@ impl StoreColumn {
             kind,
             nullable,
             stale: false,
+            timezone: None,
             path,
             nulls: if nullable {
                 Nulls::Mask
@@ -90,6 +93,13 @@ impl StoreColumn {
             },
             layout,
         })
+    }
+
+    /// The same column, whose timestamps are shown in this time zone.
+    #[must_use]
+    pub fn timezone(mut self, zone: Option<String>) -> Self {
+        self.timezone = zone.filter(|_| self.stored_kind == "timestamp");
+        self
     }
 
     /// The description of a column of a new table.
@@ -106,7 +116,12 @@ impl StoreColumn {
                 }
                 (_, Kind::Text) => drop(put("max_length", json!(dtype.itemsize() / 4))),
                 (_, Kind::Bytes) => drop(put("max_length", json!(dtype.itemsize()))),
-                (_, Kind::Datetime(unit)) => drop(put("unit", json!(unit_name(*unit)))),
+                (_, Kind::Datetime(unit)) => {
+                    put("unit", json!(unit_name(*unit)));
+                    if let Some(zone) = &self.timezone {
+                        put("timezone", json!(zone));
+                    }
+                }
                 _ => {}
             }
         }
@@ -318,6 +333,10 @@ fn one(name: &str, column: &Json) -> Option<StoreColumn> {
         kind,
         nullable: nullable.unwrap_or(nulls != Nulls::Inherent),
         stale: false,
+        timezone: column
+            .get("timezone")
+            .and_then(Json::as_str)
+            .map(str::to_owned),
         path: storage_path(name),
         nulls,
         layout,

@@ -84,6 +84,7 @@ impl TableWriter {
             options: options.clone(),
             kinds: table.columns().to_vec(),
             is_new: false,
+            attributes: Vec::new(),
         })
     }
 }

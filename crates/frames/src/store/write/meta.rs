@@ -5,7 +5,7 @@ use crate::frame::Frame;
 use crate::store::META;
 use crate::store::error::StoreError;
 use crate::store::msgpack::Value;
-use crate::store::table::StoreColumn;
+use crate::store::table::{ATTRIBUTES, StoreColumn};
 use bloscpack_error::{Error, Result};
 use serde_json::{Map, Value as Json, json};
 use std::path::{Path, PathBuf};
@@ -35,7 +35,19 @@ pub(super) fn layer(value: &Value) -> Result<Vec<u8>> {
 }
 
 /// Describes a new table.
-pub(super) fn create(folder: &Path, columns: &[StoreColumn], rows: u64) -> Result<()> {
+pub(super) fn create(
+    folder: &Path,
+    columns: &[StoreColumn],
+    rows: u64,
+    attributes: &[(String, Value)],
+) -> Result<()> {
+    if !attributes.is_empty() {
+        let mut frame = Frame::builder(1, CHUNK);
+        for (name, value) in attributes {
+            frame = frame.vlmetalayer(name, &layer(value)?)?;
+        }
+        frame.create(folder.join(format!("{ATTRIBUTES}.b2f")))?;
+    }
     let has_masks = columns.iter().any(|column| column.nullable);
     let schema = json!({
         "version": if has_masks { MASKED } else { PLAIN },

@@ -6,8 +6,8 @@ use super::growing::{Grid, Growing};
 use super::{meta, tree};
 use crate::FrameOptions;
 use crate::nd::NdArrayBuilder;
-use crate::store::StoreError;
 use crate::store::table::{COLUMNS, ColumnData, ColumnKind, StoreColumn, VALID_ROWS};
+use crate::store::{StoreError, Value};
 use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
@@ -62,6 +62,8 @@ pub struct TableWriter {
     pub(super) kinds: Vec<StoreColumn>,
     /// Whether the table has no description yet.
     pub(super) is_new: bool,
+    /// The user's attributes of a new table.
+    pub(super) attributes: Vec<(String, Value)>,
 }
 
 impl std::fmt::Debug for TableWriter {
@@ -105,7 +107,15 @@ impl TableWriter {
             options: FrameOptions::new(),
             kinds: columns.to_vec(),
             is_new: true,
+            attributes: Vec::new(),
         })
+    }
+
+    /// Gives a new table these attributes, which python-blosc2 shows as its `vlmeta`. Those of a table that is extended stay.
+    #[must_use]
+    pub fn attributes(mut self, attributes: Vec<(String, Value)>) -> Self {
+        self.attributes = attributes;
+        self
     }
 
     /// The columns, in their order.
@@ -150,7 +160,7 @@ impl TableWriter {
             .try_for_each(ColumnWriter::finish)?;
         self.valid.finish()?;
         match self.is_new {
-            true => meta::create(&self.folder, &self.kinds, self.rows)?,
+            true => meta::create(&self.folder, &self.kinds, self.rows, &self.attributes)?,
             false => meta::update(&self.folder, self.rows, &self.options)?,
         }
         tree::seal_store(&self.root)?;

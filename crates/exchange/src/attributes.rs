@@ -1,0 +1,97 @@
+//! [`UserAttributes`]: what users attach to data, between the formats that store it.
+
+use bloscpack_datasets::Attributes;
+use bloscpack_error::Result;
+use bloscpack_frames::ArrayKind;
+use bloscpack_frames::NdArray;
+use bloscpack_frames::store::Value;
+
+/// Bytes of the longest name of a metalayer.
+const MAX_NAME: usize = 31;
+
+/// The user's attributes of an input as a JSON object, and the names of those that JSON does not express.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct UserAttributes {
+    /// The attributes that JSON expresses.
+    pub attributes: Attributes,
+    /// The names of all others.
+    pub lost: Vec<String>,
+}
+
+impl UserAttributes {
+    /// Attributes that are JSON already.
+    #[must_use]
+    pub fn new(attributes: Attributes) -> Self {
+        let lost = Vec::new();
+        Self { attributes, lost }
+    }
+
+    /// The metadata of an array in a frame: its metalayers but the one that describes the array.
+    ///
+    /// ```
+    /// use bloscpack_exchange::UserAttributes;
+    /// use bloscpack_frames::NdArray;
+    /// let array = NdArray::of_type::<f32>(&[3])
+    ///     .vlmetalayer("unit", b"\xa1m")
+    ///     .vlmetalayer("raw", b"\xc4\x01\xff")
+    ///     .in_memory()?;
+    /// let user = UserAttributes::of_frame(&array)?;
+    /// assert_eq!(user.attributes.text(), r#"{"unit": "m"}"#);
+    /// assert_eq!(user.lost, ["raw"]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns any damage to a metalayer.
+    pub fn of_frame(array: &NdArray) -> Result<Self> {
+        let frame = array.frame();
+        let own = [ArrayKind::Caterva.name(), ArrayKind::B2nd.name()];
+        let mut user = Self::default();
+        for (name, bytes) in frame.metalayers().iter() {
+            if !own.contains(&name) {
+                user.add(name, Value::decode(bytes).ok().as_ref())?;
+            }
+        }
+        for name in frame.vlmetalayers() {
+            let bytes = frame.vlmetalayer(name)?.unwrap_or_default();
+            user.add(name, Value::decode(&bytes).ok().as_ref())?;
+        }
+        Ok(user)
+    }
+
+    /// Named values of MessagePack, as tables of python-blosc2 have them.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Attributes::set`].
+    pub fn of_values(values: Vec<(String, Value)>) -> Result<Self> {
+        let mut user = Self::default();
+        for (name, value) in values {
+            user.add(&name, Some(&value))?;
+        }
+        Ok(user)
+    }
+
+    /// Adds a value under its name.
+    fn add(&mut self, name: &str, value: Option<&Value>) -> Result<()> {
+        match value.and_then(Value::to_json) {
+            Some(text) => self.attributes.set_text(name, &text)?,
+            None => self.lost.push(name.to_owned()),
+        }
+        Ok(())
+    }
+
+    /// The attributes as named values of MessagePack, and the names of those that metalayers do not store: names of more than 31
+    /// bytes, and integers of more than 64 bits.
+    #[must_use]
+    pub fn values(attributes: &Attributes) -> (Vec<(String, Value)>, Vec<String>) {
+        let (mut values, mut lost) = (Vec::new(), Vec::new());
+        for name in attributes.keys() {
+            let text = attributes.get_text(&name).unwrap_or_default();
+            match Value::of_json(text) {
+                Ok(value) if (1..=MAX_NAME).contains(&name.len()) => values.push((name, value)),
+                _ => lost.push(name),
+            }
+        }
+        (values, lost)
+    }
+}
