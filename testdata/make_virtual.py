@@ -157,6 +157,11 @@ def main(folder):
     table.extend([(1.5, 2), (2.5, 4), (3.0, 10)])
     table.add_computed_column("total", "price * count")
     table.close()
+    table = blosc2.CTable(Row, urlpath="stale.b2z", mode="w")
+    table.extend([(1.5, 2), (2.5, 4), (3.0, 10)])
+    table.add_generated_column("total", values="price * count", dtype="f8")
+    table["price"][0] = 100.0
+    table.close()
     Path("manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
 
 

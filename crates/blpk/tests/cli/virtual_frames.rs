@@ -189,3 +189,31 @@ fn computed_columns_are_named() {
         .run(["export", &table, "-", "--to", "csv", "--columns", "total"])
         .failed(5, r#"column total: computed as "(price * count)""#);
 }
+
+#[test]
+fn a_stale_column_is_named() {
+    let folder = Folder::new();
+    let table = text("stale.b2z");
+    let info = object(&folder.run(["info", "--json", &table]), 0);
+    let stale = info["columns"].as_array().unwrap().iter();
+    let stale: Vec<_> = stale.map(|column| column["stale"] == json!(true)).collect();
+    assert_eq!(stale, [false, false, true]);
+    let words = "column total is stale: the columns that it was computed from have changed since";
+    let csv = folder
+        .run(["export", &table, "-", "--to", "csv"])
+        .warned(words);
+    // What python-blosc2's read_stale() returns.
+    let expected = "price,count,total\n100.0,2,3.0\n2.5,4,10.0\n3.0,10,30.0\n";
+    assert_eq!(String::from_utf8(csv).unwrap(), expected);
+    folder
+        .run([
+            "export",
+            &table,
+            "-",
+            "--to",
+            "csv",
+            "--columns",
+            "price,count",
+        ])
+        .succeeded();
+}
