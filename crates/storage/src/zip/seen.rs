@@ -86,6 +86,10 @@ fn split(bytes: &[u8], at: u64) -> (&[u8], &[u8]) {
 }
 
 #[cfg(test)]
+#[allow(
+    clippy::single_range_in_vec_init,
+    reason = "parts of a file, of which there may be one"
+)]
 mod tests {
     use super::*;
     use std::ops::Range;
