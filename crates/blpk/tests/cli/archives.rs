@@ -160,7 +160,8 @@ fn a_member_is_verified_with_its_file() {
     let sound = fs::read(root.join("testdata/virtual/tree.b2z")).unwrap();
     let mut archive = ZipArchive::new(Cursor::new(&sound)).unwrap();
     let file = archive.by_name("a.b2nd").unwrap();
-    let (start, len) = (file.data_start().unwrap() as usize, file.size() as usize);
+    let start = usize::try_from(file.data_start().unwrap()).unwrap();
+    let len = usize::try_from(file.size()).unwrap();
     for step in 0..60 {
         let mut bytes = sound.clone();
         *bytes.get_mut(start + step * (len / 60)).unwrap() ^= 1 << (step % 8);
