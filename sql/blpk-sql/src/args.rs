@@ -37,6 +37,10 @@ pub struct Args {
     #[arg(short = 'F', long)]
     pub force: bool,
 
+    /// Read NaN as null, in data that does not say itself that NaN stands for missing values
+    #[arg(long)]
+    pub nan_as_null: bool,
+
     /// Let the executors of a cluster run the statements, which see the data under the same paths and URLs
     #[cfg(feature = "cluster")]
     #[arg(long, value_name = "df://HOST:PORT", conflicts_with = "memory")]

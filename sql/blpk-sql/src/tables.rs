@@ -11,6 +11,11 @@ use std::sync::Arc;
 /// A session that knows the tables of the command line, and paths and URLs as names.
 pub async fn context(args: &Args) -> Result<SessionContext, Failure> {
     let options = options(args)?;
+    let options = if args.nan_as_null {
+        options.nan_as_null()
+    } else {
+        options
+    };
     #[cfg(feature = "cluster")]
     if let Some(url) = &args.cluster {
         let context =

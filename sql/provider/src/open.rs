@@ -18,6 +18,7 @@ pub struct TableOptions {
     #[cfg(feature = "remote")]
     remote: Arc<OnceLock<Remote>>,
     pub(crate) is_shared: bool,
+    pub(crate) nan_as_null: bool,
 }
 
 impl TableOptions {
@@ -41,6 +42,13 @@ impl TableOptions {
     #[must_use]
     pub fn shared(mut self) -> Self {
         self.is_shared = true;
+        self
+    }
+
+    /// Reads NaN as null, in data that does not say itself that NaN stands for missing values.
+    #[must_use]
+    pub fn nan_as_null(mut self) -> Self {
+        self.nan_as_null = true;
         self
     }
 
@@ -96,11 +104,14 @@ impl OpenedBy {
     pub(crate) fn planned(
         location: String,
         version: Version,
+        nan_as_null: bool,
         options: &TableOptions,
     ) -> Result<Self> {
+        let mut options = options.clone().shared();
+        options.nan_as_null = nan_as_null;
         let opened_by = Self {
             location,
-            options: options.clone().shared(),
+            options,
             version: Some(version),
         };
         match opened_by.path().is_some_and(|path| !path.is_absolute()) {
@@ -141,6 +152,11 @@ impl OpenedBy {
 
     pub(crate) fn version(&self) -> Option<Version> {
         self.version
+    }
+
+    /// Whether NaN is read as null.
+    pub(crate) fn is_nan_null(&self) -> bool {
+        self.options.nan_as_null
     }
 
     fn has_changed(&self) -> Error {

@@ -54,6 +54,8 @@ struct TableMessage {
     chunk_rows: Vec<u64>,
     #[prost(uint64, repeated, tag = "6")]
     row_bytes: Vec<u64>,
+    #[prost(bool, tag = "7")]
+    nan_as_null: bool,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -179,6 +181,7 @@ fn table_message(rows: &dyn Rows) -> Result<TableMessage> {
         rows: known.len,
         chunk_rows: known.chunk_rows.clone(),
         row_bytes: known.row_bytes.clone(),
+        nan_as_null: opened_by.is_nan_null(),
     })
 }
 
@@ -193,7 +196,12 @@ fn planned(message: TableMessage, options: &TableOptions) -> Result<Planned> {
     ) else {
         return plan_err!("a plan of a table that lacks a part");
     };
-    let opened_by = OpenedBy::planned(message.location, Version(version), options);
+    let opened_by = OpenedBy::planned(
+        message.location,
+        Version(version),
+        message.nan_as_null,
+        options,
+    );
     let known = Known {
         schema: Arc::new(schema),
         len: message.rows,

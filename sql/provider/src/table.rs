@@ -42,7 +42,8 @@ impl BloscpackTable {
     pub fn open(location: &str, options: &TableOptions) -> bloscpack::Result<Self> {
         let (opened_by, container) = OpenedBy::open(location, options)?;
         let opened_by = Arc::new(opened_by);
-        let rows = rows::of(container).map_err(|error| error.in_file(opened_by.to_string()))?;
+        let rows = rows::of(container, options.nan_as_null)
+            .map_err(|error| error.in_file(opened_by.to_string()))?;
         Ok(match options.is_shared {
             true => Self::of(Arc::new(Planned::of(rows, opened_by))),
             false => Self { rows, opened_by },

@@ -83,6 +83,30 @@ async fn damaged_and_foreign_bytes_are_refused() {
     assert!(decoded(b"BALLISTA and more", &rows, &context).is_err());
 }
 
+/// NaN is null for the process that reads, too.
+#[tokio::test]
+async fn nan_as_null_survives_the_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("t");
+    let mut table = bloscpack::dataset::CTable::builder()
+        .column("y", bloscpack::dataset::CArray::of::<f64>())
+        .create(&at)
+        .unwrap();
+    table.append(&[&f64::NAN.to_le_bytes()]).unwrap();
+    table.flush().unwrap();
+    drop(table);
+    for (options, nulls) in [
+        (TableOptions::new().shared(), 0),
+        (TableOptions::new().shared().nan_as_null(), 1),
+    ] {
+        let table = BloscpackTable::open(at.to_str().unwrap(), &options).unwrap();
+        let bytes = encode_table(&table).unwrap().unwrap();
+        let decoded = decode_table(&bytes, &TableOptions::new()).unwrap();
+        let batch = decoded.source().read(&[0], 0..1).unwrap();
+        assert_eq!(batch.column(0).null_count(), nulls);
+    }
+}
+
 /// With a digest that fits, the message itself is all that can be wrong.
 #[tokio::test]
 async fn hostile_messages_are_refused_or_read_without_harm() {

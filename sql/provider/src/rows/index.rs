@@ -63,11 +63,16 @@ fn zones(array: &CArray, index: &Index, converter: &BatchConverter) -> Result<Op
         starts.push(array.rows());
         entries.push(None);
     }
-    let has_nulls = matches!(array.dtype().kind(), Kind::Datetime(_) | Kind::Timedelta(_));
-    let nulls = entries.iter().map(|entry| {
-        // NaN is a value in Arrow.
-        entry.map(|entry| if has_nulls { entry.nulls } else { 0 })
-    });
+    // NaN is a value in Arrow, unless it stands for missing values here.
+    let has_nulls = matches!(array.dtype().kind(), Kind::Datetime(_) | Kind::Timedelta(_))
+        || converter
+            .schema()
+            .fields()
+            .iter()
+            .any(|field| field.is_nullable());
+    let nulls = entries
+        .iter()
+        .map(|entry| entry.map(|entry| if has_nulls { entry.nulls } else { 0 }));
     Ok(Some(Zones {
         starts,
         min: column(array, &entries, converter, |entry| entry.min.as_deref())?,

@@ -3,6 +3,7 @@
 mod elements;
 mod grid;
 mod index;
+mod nulls;
 mod once;
 mod planned;
 mod records;
@@ -58,8 +59,18 @@ pub(crate) trait Rows: Send + Sync {
     }
 }
 
-/// The rows of an input.
-pub(crate) fn of(container: Box<dyn Container>) -> Result<Arc<dyn Rows>> {
+/// The rows of an input, if wanted with null in place of NaN.
+pub(crate) fn of(container: Box<dyn Container>, nan_as_null: bool) -> Result<Arc<dyn Rows>> {
+    let rows = stored(container)?;
+    Ok(if nan_as_null {
+        Arc::new(nulls::NanAsNull::new(rows))
+    } else {
+        rows
+    })
+}
+
+/// The rows of an input as they are stored.
+fn stored(container: Box<dyn Container>) -> Result<Arc<dyn Rows>> {
     Ok(match (container.kind(), container.inner()) {
         (Kind::Table, Inner::StoreTable(_)) => Arc::new(store::StoreRows::new(container)?),
         (Kind::Table, _) => Arc::new(table::TableRows::new(container)?),

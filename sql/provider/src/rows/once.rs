@@ -13,15 +13,10 @@ pub(super) struct Once {
 impl Once {
     /// Rows of one column, which were read.
     pub(super) fn new(schema: &Schema, rows: u64, bytes: Vec<u8>) -> Self {
-        let columns = vec![bytes];
         Self {
             schema: schema.clone(),
             rows,
-            batch: Some(Batch {
-                rows,
-                columns,
-                ..Batch::default()
-            }),
+            batch: Some(Batch::new(schema, rows, vec![bytes])),
         }
     }
 

@@ -64,7 +64,7 @@ impl Planned {
         if let Some(rows) = self.rows.get() {
             return Ok(rows);
         }
-        let rows = super::of(self.opened_by.reopen()?)?;
+        let rows = super::of(self.opened_by.reopen()?, self.opened_by.is_nan_null())?;
         let fields = rows.schema().fields().iter().map(without_views);
         let is_same =
             rows.len() == self.known.len && fields.eq(self.known.schema.fields().iter().cloned());
