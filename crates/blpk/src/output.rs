@@ -1,6 +1,8 @@
 //! Where bytes go: files that appear under their name only when complete, devices and pipes, standard output.
 
 mod atomic;
+#[cfg_attr(not(target_os = "linux"), path = "output/open.rs")]
+mod closed;
 mod destination;
 mod direct;
 mod folder;
@@ -147,6 +149,7 @@ impl Output {
     fn standard(inputs: &[&Input], session: &Session) -> Result<Self, Failure> {
         let name = STANDARD_OUTPUT.to_owned();
         let failed = |error: io::Error| Failure::io(STANDARD_OUTPUT, &error);
+        closed::check().map_err(failed)?;
         let file = direct::stdout().map_err(failed)?;
         let metadata = handle::metadata(&file).map_err(failed)?;
         if metadata.is_some_and(|metadata| metadata.is_file()) {
@@ -302,7 +305,7 @@ impl Printer {
 
     /// Writes what is left.
     pub fn finish(mut self) -> Result<(), Failure> {
-        let done = self.0.flush();
+        let done = closed::check().and_then(|()| self.0.flush());
         // After an error, the buffer is not written again.
         drop(self.0.into_parts());
         done.map_err(|error| not_printed(&error))
