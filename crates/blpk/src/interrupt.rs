@@ -11,7 +11,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// Ctrl-C, by its number.
 const SIGINT: i32 = 2;
@@ -22,6 +22,8 @@ const SIGINT: i32 = 2;
 /// listed, and never removes one that has just got its final name.
 static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+/// Whether a signal has arrived, which the thread that handles signals may not know yet.
+static ARRIVED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
 /// Whether there is work that has to stop by itself.
 static DEFERRED: AtomicBool = AtomicBool::new(false);
 /// Whether it was asked to stop.
@@ -37,6 +39,18 @@ pub type Waker = Box<dyn FnMut() + Send>;
 /// The list of temporary files, locked.
 pub fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The list, locked to give an output its name.
+///
+/// Ctrl-C reaches the writer of a pipe, too, whose end completes the output. So a signal that has arrived by then is handled first,
+/// which ends the process.
+pub fn completing() -> MutexGuard<'static, Vec<PathBuf>> {
+    let is_set = |flag: &AtomicBool| flag.load(Ordering::SeqCst);
+    while is_set(&ARRIVED) && !is_set(&DEFERRED) && !is_set(&REQUESTED) {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    pending()
 }
 
 /// While this lives, a signal asks the work to stop and does not end the process.
@@ -105,11 +119,15 @@ pub fn install() {
         .into_iter()
         .filter(|signal| ignored & (1 << (signal - 1)) == 0);
     // Without our handler, the system's own at worst leaves a temporary file.
-    if let Ok(mut signals) = signal_hook::iterator::Signals::new(wanted) {
-        let handle = move || signals.forever().for_each(stop);
-        let _ = std::thread::Builder::new()
-            .name("signals".into())
-            .spawn(handle);
+    let Ok(mut signals) = signal_hook::iterator::Signals::new(wanted.clone()) else {
+        return;
+    };
+    let handle = move || signals.forever().for_each(stop);
+    let thread = std::thread::Builder::new().name("signals".into());
+    if thread.spawn(handle).is_ok() {
+        for signal in wanted {
+            let _ = signal_hook::flag::register(signal, Arc::clone(&ARRIVED));
+        }
     }
 }
 

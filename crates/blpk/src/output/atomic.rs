@@ -119,7 +119,7 @@ impl AtomicFile {
     }
 
     fn rename(self) -> io::Result<()> {
-        let mut pending = interrupt::pending();
+        let mut pending = interrupt::completing();
         let here = self.temporary.to_path_buf();
         let done = match self.replaced {
             Some(_) => self.temporary.persist(&self.target),
