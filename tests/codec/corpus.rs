@@ -236,7 +236,14 @@ fn verified(bytes: &[u8], expected: &Expected, findings: &mut Findings) {
     let report = verify(bytes, Limits::default(), 2);
     if let Some(report) = findings.ok("verify", report) {
         let damages: Vec<_> = report.damages.iter().map(|d| d.error.to_string()).collect();
-        findings.equal("damages", damages, Vec::new());
+        // Its metadata is that of 5,000 numbers, its content is 1,000 bytes.
+        let is_odd = expected.file == "d_meta_numpyish.blp";
+        findings.equal("damages", damages.len(), usize::from(is_odd));
+        for damage in damages {
+            if !is_odd || !damage.contains("an array of shape [5000] has 40000 bytes") {
+                findings.0.push(damage);
+            }
+        }
         findings.equal("chunks verified", report.chunks, expected.nchunks);
         findings.equal(
             "bytes verified",

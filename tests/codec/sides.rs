@@ -133,7 +133,7 @@ fn fails(name: &str, side: Side, run: impl Fn(&Fuses) -> Result) {
 
 fn check(name: &str, side: Side, error: &Error) {
     assert!(
-        matches!(error.kind(), ErrorKind::Io(_)),
+        matches!(error.kind(), ErrorKind::Io(_) | ErrorKind::Committed(_)),
         "{name}: not an I/O error: {error:?}"
     );
     assert_eq!(error.side(), Some(side), "{name}: {error:?}");

@@ -72,7 +72,7 @@ impl Error {
     /// The same error. If reading or writing failed, it was on this side, unless a side is known already.
     #[must_use]
     pub fn on(mut self, side: Side) -> Self {
-        if matches!(self.kind(), ErrorKind::Io(_)) {
+        if matches!(self.kind(), ErrorKind::Io(_) | ErrorKind::Committed(_)) {
             self.0.side.get_or_insert(side);
         }
         self
