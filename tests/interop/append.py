@@ -129,9 +129,9 @@ class State:
     def rewrite(self):
         self.metadata, data = self.some_metadata(), self.piece(500)
         self.more.write_text(json.dumps(self.metadata))
-        self.blpk.ok("append", "-m", self.more, self.path, stdin=data)
+        self.blpk.ok("append", "-m", self.more, "--replace-metadata", self.path, stdin=data)
         self.model += data
-        return "append -m %d bytes, %r" % (len(data), self.metadata)
+        return "append -m --replace-metadata %d bytes, %r" % (len(data), self.metadata)
 
     def reference_append(self):
         data = self.piece(20_000)

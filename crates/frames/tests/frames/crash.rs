@@ -398,7 +398,8 @@ fn a_crash_leaves_the_old_directory_or_the_new() {
 
 /// Whether reading or writing the frame that is changed has failed, and nothing else.
 fn is_of_the_system(error: &Error) -> bool {
-    error.category() == Category::Failed && error.side() == Some(Side::Target)
+    matches!(error.category(), Category::Failed | Category::Committed)
+        && error.side() == Some(Side::Target)
 }
 
 /// The result of a change in which something fails: the contents flushed before, and the error.
