@@ -9,7 +9,7 @@ use datafusion::catalog::TableProvider;
 use datafusion::common::{Result, TableReference, plan_datafusion_err, plan_err};
 use datafusion::datasource::file_format::FileFormatFactory;
 use datafusion::execution::TaskContext;
-use datafusion::logical_expr::{Extension, LogicalPlan};
+use datafusion::logical_expr::{Extension, LogicalPlan, ScalarUDF};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::logical_plan::LogicalExtensionCodec;
 use datafusion_proto::physical_plan::{PhysicalExtensionCodec, PhysicalProtoConverterExtension};
@@ -88,6 +88,10 @@ impl LogicalExtensionCodec for LogicalCodec {
         })
     }
 
+    fn try_decode_udf(&self, name: &str, _: &[u8]) -> Result<Arc<ScalarUDF>> {
+        plan::decode_function(name)
+    }
+
     fn try_decode_file_format(
         &self,
         bytes: &[u8],
@@ -152,6 +156,10 @@ impl PhysicalExtensionCodec for PhysicalCodec {
         encoded(bytes, |bytes| {
             self.others.try_encode(node, bytes, converter)
         })
+    }
+
+    fn try_decode_udf(&self, name: &str, _: &[u8]) -> Result<Arc<ScalarUDF>> {
+        plan::decode_function(name)
     }
 }
 

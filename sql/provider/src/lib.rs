@@ -32,6 +32,7 @@ mod blocks;
 mod checked;
 mod error;
 mod kept;
+mod meaning;
 mod open;
 mod parts;
 pub mod plan;

@@ -12,6 +12,7 @@
 //! and conditions. The rows to read are the input of a scan. No secret of a store is in it, except for a signature that is part of a URL. It is decoded without a
 //! look at the input. Bytes that are anything else, or contradict themselves, are an error.
 
+use crate::meaning::functions;
 use crate::open::OpenedBy;
 use crate::parts::Parts;
 use crate::rows::{Known, Planned, Rows};
@@ -22,6 +23,7 @@ use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::catalog::TableProvider;
 use datafusion::common::{DataFusionError, Result, plan_datafusion_err, plan_err};
 use datafusion::execution::TaskContext;
+use datafusion::logical_expr::ScalarUDF;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion_proto::physical_plan::{
     PhysicalExtensionCodec, PhysicalPlanDecodeContext, PhysicalProtoConverterExtension,
@@ -96,6 +98,16 @@ pub fn encode_table(table: &dyn TableProvider) -> Result<Option<Vec<u8>>> {
 pub fn decode_table(bytes: &[u8], options: &TableOptions) -> Result<BloscpackTable> {
     let planned = planned(opened(TABLE, bytes)?, options)?;
     Ok(BloscpackTable::of(Arc::new(planned)))
+}
+
+/// The function of this name that the rules of [`context`](crate::context) write into plans. Codecs need it to decode them.
+///
+/// # Errors
+/// Returns an error for all other names.
+pub fn decode_function(name: &str) -> Result<Arc<ScalarUDF>> {
+    let function = functions().iter().find(|function| function.name() == name);
+    let function = function.map(Arc::clone);
+    function.ok_or_else(|| plan_datafusion_err!("{name}: no function of this program"))
 }
 
 /// The node of a plan that reads a table as bytes; `None` if it is another node.

@@ -1,12 +1,18 @@
 //! [`Pruner`]: finds the rows that conditions leave, by what is known of zones.
 
 use crate::error::external;
+use crate::meaning::{Function, cannot_fail, has_floats};
 use crate::rows::{Rows, Zones};
 use crate::scan::Scan;
 use datafusion::arrow::array::{ArrayRef, BooleanArray, UInt64Array};
 use datafusion::arrow::compute::take;
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::pruning::PruningStatistics;
+use datafusion::common::tree_node::{Transformed, TreeNode as _, TreeNodeRecursion};
 use datafusion::common::{Column, Result, ScalarValue};
+use datafusion::physical_expr::expressions::{
+    CastExpr, Column as PhysicalColumn, InListExpr, NegativeExpr,
+};
 use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{PhysicalExpr, conjunction};
 use datafusion::physical_expr_common::physical_expr::{
@@ -22,14 +28,17 @@ pub(crate) struct Pruner {
     rows: Arc<dyn Rows>,
     /// The columns that have statistics.
     columns: Vec<usize>,
-    /// All conditions, on all columns.
+    /// All conditions that cannot fail, on all columns.
     condition: Arc<dyn PhysicalExpr>,
 }
 
 impl Pruner {
     /// A pruner, if anything is known of the columns that the conditions of a scan name.
     pub(crate) fn new(scan: &Scan) -> Result<Option<Self>> {
-        let condition = conjunction(scan.conditions.iter().cloned());
+        // A condition that may fail has to see the rows that are left.
+        let schema = scan.rows.schema();
+        let conditions = scan.conditions.iter().cloned();
+        let condition = conjunction(conditions.filter(|one| cannot_fail(one, schema)));
         let named = collect_columns(&condition);
         let mut columns: Vec<usize> = named.iter().map(|column| column.index()).collect();
         columns.retain(|column| scan.rows.zones(*column).is_some());
@@ -54,6 +63,7 @@ impl Pruner {
     pub(crate) fn left(&self, rows: &Range<u64>) -> Result<Vec<Range<u64>>> {
         let parts = Parts::new(self, rows);
         let condition = snapshot_physical_expr(Arc::clone(&self.condition))?;
+        let condition = prunable(condition, self.rows.schema())?;
         let predicate = PruningPredicateBuilder::new()
             .with_file_schema(Arc::clone(self.rows.schema()))
             .try_build(condition)?;
@@ -86,6 +96,48 @@ impl Pruner {
             }
         }
         Ok(true)
+    }
+}
+
+/// A condition whose columns are the values that statistics are of.
+///
+/// The statistics of floats are of comparable values, so the function has nothing to do there. What DataFusion would turn into
+/// another condition that is not true of the same rows stays as it is in a function, about which statistics say nothing.
+fn prunable(condition: Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> Result<Arc<dyn PhysicalExpr>> {
+    let changed = condition.transform_down(|expr| {
+        if let Some(value) = Function::Comparable.argument(&expr)
+            && is_column(value)
+        {
+            return Ok(Transformed::new(
+                Arc::clone(value),
+                true,
+                TreeNodeRecursion::Jump,
+            ));
+        }
+        // The negative of the least integer is the integer itself, and that of NaN is the greatest value again.
+        let is_reversed = expr.downcast_ref::<NegativeExpr>().is_some();
+        // Lists of floats are compared by their bits, unless the rule of this crate is in force.
+        let is_of_bits = expr.downcast_ref::<InListExpr>().is_some_and(|list| {
+            is_column(list.expr())
+                && list
+                    .expr()
+                    .data_type(schema)
+                    .is_ok_and(|of| has_floats(&of))
+        });
+        if is_reversed || is_of_bits {
+            let opaque = Function::Comparable.around(expr, schema)?;
+            return Ok(Transformed::new(opaque, true, TreeNodeRecursion::Jump));
+        }
+        Ok(Transformed::no(expr))
+    })?;
+    Ok(changed.data)
+}
+
+/// Whether this is a column, or one as another type of floats.
+fn is_column(expr: &Arc<dyn PhysicalExpr>) -> bool {
+    match expr.downcast_ref::<CastExpr>() {
+        Some(cast) => has_floats(cast.cast_type()) && is_column(cast.expr()),
+        None => expr.downcast_ref::<PhysicalColumn>().is_some(),
     }
 }
 

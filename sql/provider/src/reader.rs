@@ -3,6 +3,7 @@
 use crate::blocks::Blocks;
 use crate::error::external;
 use crate::kept::Kept;
+use crate::meaning::cannot_fail;
 use crate::prune::Pruner;
 use crate::rows::Rows;
 use crate::scan::{Scan, longest_chunk};
@@ -157,20 +158,25 @@ impl Condition {
 
 /// The conditions of a scan, those on short columns first.
 fn conditions(scan: &Scan) -> Result<Vec<Condition>> {
-    let mut by_columns: BTreeMap<BTreeSet<usize>, Vec<_>> = BTreeMap::new();
+    let mut by_columns: BTreeMap<(bool, BTreeSet<usize>), Vec<_>> = BTreeMap::new();
     for expr in &scan.conditions {
         let columns = collect_columns(expr);
         let columns = columns.iter().map(|column| column.index()).collect();
+        let may_fail = !cannot_fail(expr, scan.rows.schema());
         by_columns
-            .entry(columns)
+            .entry((may_fail, columns))
             .or_default()
             .push(Arc::clone(expr));
     }
     let conditions = by_columns
         .into_iter()
-        .map(|(columns, exprs)| Condition::new(scan, columns.into_iter().collect(), exprs));
+        .map(|((_, columns), exprs)| Condition::new(scan, columns.into_iter().collect(), exprs));
     let mut conditions = conditions.collect::<Result<Vec<_>>>()?;
-    conditions.sort_by_key(|condition| scan.row_bytes(&condition.columns));
+    // What may fail comes last, so that it fails by rows that fulfil the others, whichever of the others an index tells.
+    conditions.sort_by_key(|condition| {
+        let may_fail = !cannot_fail(&condition.expr, &condition.schema);
+        (may_fail, scan.row_bytes(&condition.columns))
+    });
     Ok(conditions)
 }
 

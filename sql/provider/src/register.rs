@@ -1,5 +1,6 @@
 //! Sessions that know the inputs of this crate.
 
+use crate::meaning::{OneMeaning, functions};
 use crate::{BloscpackTable, TableOptions};
 use async_trait::async_trait;
 use datafusion::catalog::{
@@ -48,9 +49,13 @@ impl UrlTableFactory for Factory {
 }
 
 /// Adds `CREATE EXTERNAL TABLE … STORED AS BCOLZ`, `BLOSCPACK` and `B2ND` to a session that is being built, which must have its
-/// default features already.
+/// default features already, and the rule by which floats and overflow have one meaning in all parts of a query: -0.0 equals 0.0,
+/// NaN equals itself and is greater than all else, and integers that overflow are an error.
 #[must_use]
-pub fn register(builder: SessionStateBuilder, options: &TableOptions) -> SessionStateBuilder {
+pub fn register(mut builder: SessionStateBuilder, options: &TableOptions) -> SessionStateBuilder {
+    let known = builder.scalar_functions().get_or_insert_default();
+    known.extend(functions().iter().map(Arc::clone));
+    let builder = builder.with_analyzer_rule(Arc::new(OneMeaning));
     FORMATS.iter().fold(builder, |builder, format| {
         let factory = Arc::new(Factory(options.clone()));
         builder.with_table_factory((*format).to_owned(), factory)

@@ -335,3 +335,158 @@ async fn nan_that_stands_for_missing_values_is_null() {
         }
     }
 }
+
+/// Chunks of zeros of either sign, of NaN of both, and of numbers; and integers, of which each second chunk has the least.
+fn edges(at: &Path) {
+    let column = |dtype: &str| CArray::builder(DType::parse(dtype).unwrap());
+    let mut table = CTable::builder()
+        .column("row", column("<i8"))
+        .column("x", column("<f8"))
+        .column("i", column("<i8"))
+        .chunk_rows(CHUNK)
+        .create(at)
+        .unwrap();
+    let chunk = |row: i64| row / i64::try_from(CHUNK).unwrap();
+    let float = |row: i64| match chunk(row) % 4 {
+        0 => 0.0,
+        1 => -0.0,
+        2 if row % 2 == 0 => f64::NAN,
+        2 => -f64::NAN,
+        _ => f64::from(i32::try_from(chunk(row)).unwrap()),
+    };
+    let integer = |row: i64| if chunk(row) % 2 == 0 { i64::MIN } else { row };
+    table
+        .append(&[
+            &bytes(|row| row.to_le_bytes()),
+            &bytes(|row| float(row).to_le_bytes()),
+            &bytes(|row| integer(row).to_le_bytes()),
+        ])
+        .unwrap();
+    table.flush().unwrap();
+    for name in ["row", "x", "i"] {
+        table.update_index(name, |_| Ok(())).unwrap();
+    }
+    table.flush().unwrap();
+}
+
+/// The number in the answer to a query of one, or the error.
+async fn number(at: &Path, partitions: usize, query: &str) -> Result<i64, String> {
+    let config = SessionConfig::new().with_target_partitions(partitions);
+    let context = bloscpack_datafusion::context(config).unwrap();
+    let query = query.replace("edges", &format!("'{}'", at.display()));
+    let frame = context
+        .sql(&query)
+        .await
+        .map_err(|error| error.to_string())?;
+    let batches = frame.collect().await.map_err(|error| error.to_string())?;
+    let text = pretty_format_batches(&batches).unwrap().to_string();
+    let value = text.lines().nth(3).unwrap().trim_matches(['|', ' ']);
+    Ok(value.parse().unwrap_or_else(|_| panic!("{query}: {text}")))
+}
+
+/// Answers of DuckDB.
+const EDGES: [(&str, i64); 18] = [
+    ("SELECT count(*) FROM edges WHERE x = 0.0", 1600),
+    ("SELECT count(*) FROM edges WHERE x IN (-0.0, 50)", 1600),
+    (
+        "SELECT count(*) FROM edges WHERE x IN (-0.0, 50, 51, 52, 53, 54)",
+        1600,
+    ),
+    ("SELECT count(*) FROM edges WHERE x NOT IN (-0.0, 7)", 1300),
+    (
+        "SELECT count(*) FROM edges WHERE x NOT IN (-0.0, 7, 8, 9, 10, 11)",
+        1200,
+    ),
+    ("SELECT count(*) FROM edges WHERE x < -0.0", 0),
+    ("SELECT count(*) FROM edges WHERE x > 1e300", 700),
+    ("SELECT count(*) FROM edges WHERE x <= 0", 1600),
+    ("SELECT count(*) FROM edges WHERE -x > 0", 700),
+    (
+        "SELECT count(*) FROM edges WHERE x = -cast('NaN' AS double)",
+        700,
+    ),
+    ("SELECT count(*) FROM edges WHERE 1 / x < 0", 800),
+    (
+        "SELECT count(*) FROM edges WHERE x IN (SELECT x FROM edges WHERE row < 100)",
+        1600,
+    ),
+    (
+        "SELECT count(*) FROM edges a JOIN edges b ON a.x = b.x WHERE b.row IN (0, 100, 200, 201)",
+        4600,
+    ),
+    (
+        "SELECT count(*) FROM edges b JOIN edges a ON a.x = b.x WHERE b.row IN (0, 100, 200, 201)",
+        4600,
+    ),
+    ("SELECT count(DISTINCT x) FROM edges", 9),
+    (
+        "SELECT count(*) FROM (SELECT x, max(row) FROM edges GROUP BY x) AS groups",
+        9,
+    ),
+    (
+        "SELECT count(*) FROM (SELECT max(x) AS most FROM edges GROUP BY row % 7) AS groups WHERE most > 1e300",
+        7,
+    ),
+    (
+        "SELECT sum(row) FROM (SELECT row FROM edges ORDER BY x DESC, row LIMIT 2) AS first",
+        401,
+    ),
+];
+
+#[tokio::test]
+async fn zeros_and_nan_have_one_meaning() {
+    let folder = TempDir::new().unwrap();
+    let (with, without) = (folder.path().join("with"), folder.path().join("without"));
+    for at in [&with, &without] {
+        edges(at);
+    }
+    for name in ["row", "x", "i"] {
+        fs::remove_file(index(&without, name)).unwrap();
+    }
+    for (query, expected) in EDGES {
+        for at in [&with, &without] {
+            for partitions in [1, 2] {
+                // Filters of joins arise sooner or later.
+                for _ in 0..5 {
+                    assert_eq!(number(at, partitions, query).await, Ok(expected), "{query}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn integers_that_overflow_are_an_error() {
+    let folder = TempDir::new().unwrap();
+    let (with, without) = (folder.path().join("with"), folder.path().join("without"));
+    for at in [&with, &without] {
+        edges(at);
+    }
+    for name in ["row", "x", "i"] {
+        fs::remove_file(index(&without, name)).unwrap();
+    }
+    let queries = [
+        "SELECT count(*) FROM edges WHERE -i < 0",
+        "SELECT count(*) FROM edges WHERE i - 1 < 0",
+        "SELECT count(*) FROM edges WHERE i + i > 0",
+        "SELECT count(*) FROM edges WHERE i * 2 > 0",
+        "SELECT count(*) FROM edges WHERE abs(i) > 0",
+        "SELECT sum(i) FROM edges",
+        "SELECT max(total) FROM (SELECT sum(i) AS total FROM edges GROUP BY x) AS groups",
+        "SELECT max(total) FROM (SELECT sum(i) OVER (ORDER BY row) AS total FROM edges) AS windows",
+    ];
+    for query in queries {
+        for at in [&with, &without] {
+            let failed = number(at, 2, query).await.unwrap_err();
+            let is_named = ["verflow", "out of range", "too large"]
+                .iter()
+                .any(|word| failed.contains(word));
+            assert!(is_named, "{query}: {failed}");
+        }
+    }
+    // Only rows that fulfil the other conditions can overflow, with an index and without one.
+    for at in [&with, &without] {
+        let query = "SELECT count(*) FROM edges WHERE -i < 0 AND row >= 100 AND row < 200";
+        assert_eq!(number(at, 2, query).await, Ok(100));
+    }
+}

@@ -2,12 +2,15 @@
 
 use super::zones::Zones;
 use super::{at, in_memory};
+use crate::meaning::comparable_array;
 use bloscpack::dataset::{CArray, Index, IndexEntry};
 use bloscpack::dtype::Kind;
 use bloscpack::exchange::{Batch, BatchConverter};
 use bloscpack::{Error, Result};
-use datafusion::arrow::array::{ArrayRef, BooleanArray, UInt64Array};
-use datafusion::arrow::compute::nullif;
+use datafusion::arrow::array::{ArrayRef, AsArray as _, BooleanArray, UInt64Array};
+use datafusion::arrow::compute::{cast, nullif};
+use datafusion::arrow::datatypes::{DataType, Float64Type};
+use datafusion::arrow::error::ArrowError;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -73,12 +76,30 @@ fn zones(array: &CArray, index: &Index, converter: &BatchConverter) -> Result<Op
     let nulls = entries
         .iter()
         .map(|entry| entry.map(|entry| if has_nulls { entry.nulls } else { 0 }));
+    let is_float = matches!(array.dtype().kind(), Kind::Float);
+    // In the index the sign of NaN decides on its place; in a query it is greater than all else.
+    let max = column(array, &entries, converter, |entry| {
+        entry
+            .max
+            .as_deref()
+            .filter(|_| !is_float || entry.nulls == 0)
+    })?;
+    let min = column(array, &entries, converter, |entry| entry.min.as_deref())?;
+    let min = if is_float { without_nan(&min)? } else { min };
     Ok(Some(Zones {
         starts,
-        min: column(array, &entries, converter, |entry| entry.min.as_deref())?,
-        max: column(array, &entries, converter, |entry| entry.max.as_deref())?,
+        min,
+        max,
         nulls: Arc::new(UInt64Array::from_iter(nulls)),
     }))
+}
+
+/// Floats, with null for NaN.
+fn without_nan(floats: &ArrayRef) -> Result<ArrayRef> {
+    let failed = |error: ArrowError| Error::bug(error.to_string());
+    let doubles = cast(floats, &DataType::Float64).map_err(failed)?;
+    let is_nan = BooleanArray::from_unary(doubles.as_primitive::<Float64Type>(), f64::is_nan);
+    nullif(floats, &is_nan).map_err(failed)
 }
 
 /// A value of each entry.
@@ -98,5 +119,6 @@ fn column(
     })?;
     let is_unknown = BooleanArray::from_iter(values.iter().map(|value| Some(value.is_none())));
     let known = nullif(at(batch.columns(), 0)?, &is_unknown);
-    known.map_err(|error| Error::bug(error.to_string()))
+    let known = known.map_err(|error| Error::bug(error.to_string()))?;
+    comparable_array(&known).map_err(|error| Error::bug(error.to_string()))
 }

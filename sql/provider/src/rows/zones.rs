@@ -8,7 +8,8 @@ use std::ops::Range;
 pub(crate) struct Zones {
     /// The first row of each zone, and after the last one the number of rows.
     pub starts: Vec<u64>,
-    /// The least value of each zone in the order of Arrow's comparisons; null where it is not known.
+    /// The least value of each zone in the order of queries; null where it is not known. Floats are
+    /// [comparable](crate::meaning::Function::Comparable).
     pub min: ArrayRef,
     /// And the greatest.
     pub max: ArrayRef,

@@ -1,0 +1,293 @@
+//! [`Function`]: what the rule of this module writes into plans.
+
+use datafusion::arrow::array::{
+    Array as _, ArrayRef, ArrowPrimitiveType, AsArray as _, Float64Array, Int64Array,
+    PrimitiveArray, make_array,
+};
+use datafusion::arrow::compute::kernels::numeric::{add, mul, neg, sub};
+use datafusion::arrow::datatypes::{
+    DataType, Field, FieldRef, Float16Type, Float32Type, Float64Type, Int64Type, SchemaRef,
+};
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::{Result, ScalarValue, plan_err};
+use datafusion::logical_expr::expr::ScalarFunction;
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
+};
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
+use datafusion::physical_expr_common::datum::apply;
+use std::sync::{Arc, LazyLock};
+
+type F16 = <Float16Type as ArrowPrimitiveType>::Native;
+
+/// A function of plans. Executors of a cluster know it by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Function {
+    /// The same value, but 0.0 for -0.0, and one NaN for all.
+    ///
+    /// Among such values the order of bits, the total order of IEEE 754, the hash and SQL's equality are the same thing, so it does
+    /// not matter which of them an operator uses.
+    Comparable,
+    /// An integer for each double; less for less, and the greatest for NaN.
+    Rank,
+    /// The double of a rank.
+    Unrank,
+    /// The sum of integers; an error where it overflows.
+    Add,
+    /// Their difference.
+    Subtract,
+    /// Their product.
+    Multiply,
+    /// The integer with the other sign.
+    Negate,
+}
+
+/// One function object each, since plans compare them.
+static FUNCTIONS: LazyLock<Vec<Arc<ScalarUDF>>> = LazyLock::new(|| {
+    let udf = |function: &Function| Arc::new(ScalarUDF::from(Named::new(*function)));
+    Function::ALL.iter().map(udf).collect()
+});
+
+impl Function {
+    const ALL: [Self; 7] = [
+        Self::Comparable,
+        Self::Rank,
+        Self::Unrank,
+        Self::Add,
+        Self::Subtract,
+        Self::Multiply,
+        Self::Negate,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Comparable => "comparable",
+            Self::Rank => "float_rank",
+            Self::Unrank => "float_of_rank",
+            Self::Add => "checked_add",
+            Self::Subtract => "checked_subtract",
+            Self::Multiply => "checked_multiply",
+            Self::Negate => "checked_negate",
+        }
+    }
+
+    /// The call of it with these arguments.
+    pub(crate) fn call(self, args: Vec<Expr>) -> Expr {
+        Expr::ScalarFunction(ScalarFunction::new_udf(self.udf(), args))
+    }
+
+    /// Whether this is a call of it.
+    pub(crate) fn is_called(self, expr: &Expr) -> bool {
+        matches!(expr, Expr::ScalarFunction(call) if call.func.name() == self.name())
+    }
+
+    /// The argument, if this is a call of it in a physical plan.
+    pub(crate) fn argument(self, expr: &Arc<dyn PhysicalExpr>) -> Option<&Arc<dyn PhysicalExpr>> {
+        let call = expr.downcast_ref::<ScalarFunctionExpr>()?;
+        (call.fun().name() == self.name()).then(|| call.args().first())?
+    }
+
+    /// The call of it with an expression of a physical plan.
+    pub(crate) fn around(
+        self,
+        expr: Arc<dyn PhysicalExpr>,
+        schema: &SchemaRef,
+    ) -> Result<Arc<dyn PhysicalExpr>> {
+        let options = Arc::new(ConfigOptions::default());
+        let call = ScalarFunctionExpr::try_new(self.udf(), vec![expr], schema, options)?;
+        Ok(Arc::new(call))
+    }
+
+    fn udf(self) -> Arc<ScalarUDF> {
+        let known = FUNCTIONS.iter().find(|udf| udf.name() == self.name());
+        known.map_or_else(|| Arc::new(ScalarUDF::from(Named::new(self))), Arc::clone)
+    }
+
+    fn invoke(self, args: &[ColumnarValue]) -> Result<ColumnarValue> {
+        match (self, args) {
+            (Self::Comparable, [value]) => mapped(value, comparable),
+            (Self::Rank, [value]) => mapped(value, rank),
+            (Self::Unrank, [value]) => mapped(value, unrank),
+            (Self::Negate, [value]) => mapped(value, |array| Ok(neg(array)?)),
+            (Self::Add, [left, right]) => apply(left, right, add),
+            (Self::Subtract, [left, right]) => apply(left, right, sub),
+            (Self::Multiply, [left, right]) => apply(left, right, mul),
+            _ => plan_err!("{} with {} arguments", self.name(), args.len()),
+        }
+    }
+}
+
+/// All functions, which sessions that decode plans need.
+pub(crate) fn functions() -> &'static [Arc<ScalarUDF>] {
+    &FUNCTIONS
+}
+
+/// A function under its name.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Named {
+    function: Function,
+    signature: Signature,
+}
+
+impl Named {
+    fn new(function: Function) -> Self {
+        let count = match function {
+            Function::Add | Function::Subtract | Function::Multiply => 2,
+            _ => 1,
+        };
+        Self {
+            function,
+            signature: Signature::any(count, Volatility::Immutable),
+        }
+    }
+}
+
+impl ScalarUDFImpl for Named {
+    fn name(&self) -> &str {
+        self.function.name()
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, args: &[DataType]) -> Result<DataType> {
+        match (self.function, args.first()) {
+            (Function::Rank, _) => Ok(DataType::Int64),
+            (Function::Unrank, _) => Ok(DataType::Float64),
+            (_, Some(first)) => Ok(first.clone()),
+            (_, None) => plan_err!("{} without arguments", self.name()),
+        }
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs) -> Result<FieldRef> {
+        let types = args.arg_fields.iter().map(|field| field.data_type());
+        let types: Vec<DataType> = types.cloned().collect();
+        let is_nullable = args.arg_fields.iter().any(|field| field.is_nullable());
+        let data_type = self.return_type(&types)?;
+        Ok(Arc::new(Field::new(self.name(), data_type, is_nullable)))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        self.function.invoke(&args.args)
+    }
+}
+
+/// What a function of arrays makes of a value.
+fn mapped(
+    value: &ColumnarValue,
+    function: impl Fn(&ArrayRef) -> Result<ArrayRef>,
+) -> Result<ColumnarValue> {
+    Ok(match value {
+        ColumnarValue::Array(array) => ColumnarValue::Array(function(array)?),
+        ColumnarValue::Scalar(scalar) => {
+            let array = function(&scalar.to_array()?)?;
+            ColumnarValue::Scalar(ScalarValue::try_from_array(&array, 0)?)
+        }
+    })
+}
+
+/// Whether values of a type are or contain floats.
+pub(crate) fn has_floats(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Float16 | DataType::Float32 | DataType::Float64 => true,
+        DataType::List(item)
+        | DataType::LargeList(item)
+        | DataType::ListView(item)
+        | DataType::LargeListView(item)
+        | DataType::FixedSizeList(item, _)
+        | DataType::Map(item, _) => has_floats(item.data_type()),
+        DataType::Struct(fields) => fields.iter().any(|field| has_floats(field.data_type())),
+        DataType::Dictionary(_, values) => has_floats(values),
+        _ => false,
+    }
+}
+
+/// Values with one zero and one NaN.
+pub(crate) fn comparable(array: &ArrayRef) -> Result<ArrayRef> {
+    let data_type = array.data_type();
+    Ok(match data_type {
+        DataType::Float16 => floats::<Float16Type>(array, |value| {
+            if value.is_nan() {
+                F16::from_bits(0x7e00)
+            } else if value.to_bits() << 1 == 0 {
+                F16::from_bits(0)
+            } else {
+                value
+            }
+        }),
+        DataType::Float32 => floats::<Float32Type>(array, |value| {
+            if value.is_nan() {
+                f32::from_bits(0x7fc0_0000)
+            } else if value == 0.0 {
+                0.0
+            } else {
+                value
+            }
+        }),
+        DataType::Float64 => floats::<Float64Type>(array, one_double),
+        _ if has_floats(data_type) => {
+            let data = array.to_data();
+            let children = data.child_data().iter().map(|child| {
+                let child = comparable(&make_array(child.clone()))?;
+                Ok(child.to_data())
+            });
+            let children = children.collect::<Result<Vec<_>>>()?;
+            make_array(data.into_builder().child_data(children).build()?)
+        }
+        _ => Arc::clone(array),
+    })
+}
+
+fn one_double(value: f64) -> f64 {
+    if value.is_nan() {
+        f64::from_bits(0x7ff8_0000_0000_0000)
+    } else if value == 0.0 {
+        0.0
+    } else {
+        value
+    }
+}
+
+/// The floats that a function makes of these; the same array where it changes none.
+fn floats<T: ArrowPrimitiveType>(
+    array: &ArrayRef,
+    function: impl Fn(T::Native) -> T::Native,
+) -> ArrayRef {
+    use datafusion::arrow::array::ArrowNativeTypeOp as _;
+    let array: &PrimitiveArray<T> = array.as_primitive();
+    // Compared in the total order, in which values are only equal if their bits are.
+    if array
+        .values()
+        .iter()
+        .all(|value| function(*value).is_eq(*value))
+    {
+        return Arc::new(array.clone());
+    }
+    Arc::new(array.unary::<_, T>(function))
+}
+
+fn rank(array: &ArrayRef) -> Result<ArrayRef> {
+    let doubles = array.as_primitive_opt::<Float64Type>();
+    let Some(doubles) = doubles else {
+        return plan_err!("the rank of {}", array.data_type());
+    };
+    let ranks: Int64Array =
+        doubles.unary(|value| flipped(one_double(value).to_bits().cast_signed()));
+    Ok(Arc::new(ranks))
+}
+
+fn unrank(array: &ArrayRef) -> Result<ArrayRef> {
+    let ranks = array.as_primitive_opt::<Int64Type>();
+    let Some(ranks) = ranks else {
+        return plan_err!("a rank that is {}", array.data_type());
+    };
+    let doubles: Float64Array = ranks.unary(|rank| f64::from_bits(flipped(rank).cast_unsigned()));
+    Ok(Arc::new(doubles))
+}
+
+/// The bits of a double as an integer in the same order, and the other way around.
+fn flipped(bits: i64) -> i64 {
+    if bits < 0 { bits ^ i64::MAX } else { bits }
+}
