@@ -161,7 +161,7 @@ class Queries:
             literals = [self.literal(name) for _ in range(rng.choice([1, 2, 2, 3, 4, 5, 6, 6, 7, 12]))]
             return self.either(literals, f"{at} {rng.choice(['', 'NOT '])}IN (" + ", ".join(["{}"] * len(literals)) + ")")
         if form == "column":
-            return self.either([], f"({at} {operator} {alias}{rng.choice(self.among(name))})")
+            return self.either([], f"{at} {operator} {alias}{rng.choice(self.among(name))}")
         if form == "between":
             return self.either([one, self.literal(name)], f"{at} {rng.choice(['', 'NOT '])}BETWEEN {{}} AND {{}}")
         if form == "null":
@@ -191,7 +191,7 @@ class Queries:
             return self.either([], f"{at} {rng.choice(['', 'NOT '])}LIKE '{rng.choice(PATTERNS)}'")
         if rng.random() < 0.2:
             return self.either([one], f"({{}} {operator} {at})")
-        return self.either([one], f"({at} {operator} {{}})")
+        return self.either([one], f"{at} {operator} {{}}")
 
     def condition(self, depth=0, alias=""):
         rng = self.rng

@@ -6,13 +6,13 @@ use crate::output::{self, Output};
 use crate::progress::Progress;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use datafusion::prelude::SessionContext;
-use datafusion::sql::parser::{DFParser, Statement};
+use datafusion::sql::parser::Statement;
 use futures_util::StreamExt as _;
 use std::sync::Arc;
 
 /// Runs all statements. Results of all but the last go to standard output.
 pub async fn run(context: &SessionContext, text: &str, args: &Arc<Args>) -> Result<(), Failure> {
-    let statements = DFParser::parse_sql(text)?;
+    let statements = bloscpack_datafusion::statements(text)?;
     if statements.is_empty() {
         return Err(Failure::usage("there is no statement to run"));
     }

@@ -8,7 +8,7 @@
 //! line for it on standard output is the answer, or `error: ` and why there is none, or `differs: ` and two answers. Rows are
 //! sorted, with `;` between them and `,` between their values; floats are hexadecimal.
 
-use bloscpack_datafusion::{BloscpackTable, TableOptions, context};
+use bloscpack_datafusion::{BloscpackTable, TableOptions, context, statements};
 use datafusion::arrow::array::{Array, AsArray as _, RecordBatch, make_array};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Float64Type};
@@ -78,7 +78,10 @@ async fn main() -> std::result::Result<(), Box<dyn Error>> {
 
 /// The plan of a query, which says all but how it is run.
 async fn planned(session: &SessionContext, query: &str) -> Result<LogicalPlan> {
-    session.sql(query).await?.into_optimized_plan()
+    let statement = statements(query)?.pop_front();
+    let statement = statement.ok_or_else(|| exec_datafusion_err!("no statement"))?;
+    let plan = session.state().statement_to_plan(statement).await?;
+    session.state().optimize(&plan)
 }
 
 async fn answer(session: &SessionContext, plan: &LogicalPlan) -> Result<String> {

@@ -41,10 +41,12 @@ mod reader;
 mod register;
 mod rows;
 mod scan;
+mod syntax;
 mod table;
 mod version;
 
 pub use error::failure;
 pub use open::TableOptions;
 pub use register::{FORMATS, context, context_with, register};
+pub use syntax::statements;
 pub use table::BloscpackTable;
