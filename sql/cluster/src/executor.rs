@@ -2,9 +2,10 @@
 
 use crate::args::ExecutorArgs;
 use crate::{Result, announce, host_of};
+use ballista_core::registry::BallistaFunctionRegistry;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 use ballista_executor::health::ExecutorHealth;
-use bloscpack_datafusion::TableOptions;
+use bloscpack_datafusion::{TableOptions, plan};
 use blpk_cluster::{LogicalCodec, PhysicalCodec};
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -37,6 +38,11 @@ pub async fn run(args: ExecutorArgs) -> Result<()> {
     let [flight, calls] = ports.map(|socket| Ok::<_, std::io::Error>(socket?.local_addr()?.port()));
     let port = flight.map_err(|error| format!("{bind}:{}: {error}", args.port))?;
     let (scheduler_host, scheduler_port) = args.scheduler;
+    let mut functions = BallistaFunctionRegistry::default();
+    let ours = plan::functions()
+        .iter()
+        .map(|function| (function.name().to_owned(), Arc::clone(function)));
+    functions.scalar_functions.extend(ours);
     let health = ExecutorHealth::new();
     let host = args.place.host;
     let config = ExecutorProcessConfig {
@@ -52,6 +58,8 @@ pub async fn run(args: ExecutorArgs) -> Result<()> {
         memory_pool_size: args.memory,
         override_logical_codec: Some(Arc::new(LogicalCodec::new(&options))),
         override_physical_codec: Some(Arc::new(PhysicalCodec::new(&options))),
+        // Ballista decodes parts of plans without these codecs.
+        override_function_registry: Some(Arc::new(functions)),
         health: health.clone(),
         ..ExecutorProcessConfig::default()
     };

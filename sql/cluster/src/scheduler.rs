@@ -7,7 +7,9 @@ use ballista_core::utils::default_session_builder;
 use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
 use ballista_scheduler::scheduler_process::{create_scheduler, start_grpc_service_with_listener};
+use bloscpack_datafusion::plan;
 use blpk_cluster::{LogicalCodec, PhysicalCodec};
+use datafusion::execution::FunctionRegistry as _;
 use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +42,12 @@ pub async fn run(args: SchedulerArgs) -> Result<()> {
         // Whatever a client sets. After the loss of an executor the other planner of Ballista 55 runs tasks of a stage again whose
         // rows it keeps: rows would come twice. This one never goes on with such a stage, see `watch`.
         override_session_builder: Some(Arc::new(|config| {
-            default_session_builder(config.with_ballista_adaptive_query_planner(true))
+            let config = config.with_ballista_adaptive_query_planner(true);
+            let mut state = default_session_builder(config)?;
+            for function in plan::functions() {
+                state.register_udf(Arc::clone(function))?;
+            }
+            Ok(state)
         })),
         ..SchedulerConfig::default()
     };

@@ -12,7 +12,7 @@
 //! and conditions. The rows to read are the input of a scan. No secret of a store is in it, except for a signature that is part of a URL. It is decoded without a
 //! look at the input. Bytes that are anything else, or contradict themselves, are an error.
 
-use crate::meaning::functions;
+use crate::meaning;
 use crate::open::OpenedBy;
 use crate::parts::Parts;
 use crate::rows::{Known, Planned, Rows};
@@ -100,7 +100,13 @@ pub fn decode_table(bytes: &[u8], options: &TableOptions) -> Result<BloscpackTab
     Ok(BloscpackTable::of(Arc::new(planned)))
 }
 
-/// The function of this name that the rules of [`context`](crate::context) write into plans. Codecs need it to decode them.
+/// The functions that the rules of [`context`](crate::context) write into plans. Executors have to know them.
+#[must_use]
+pub fn functions() -> &'static [Arc<ScalarUDF>] {
+    meaning::functions()
+}
+
+/// The function of this name among those that the rules of [`context`](crate::context) write into plans. Codecs need it to decode them.
 ///
 /// # Errors
 /// Returns an error for all other names.
