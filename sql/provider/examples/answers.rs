@@ -19,6 +19,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::collect;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::error::Error;
 use std::io::{BufRead as _, Write as _};
 use std::sync::Arc;
@@ -40,19 +41,10 @@ async fn main() -> std::result::Result<(), Box<dyn Error>> {
             return Err("expected partitions, times and a query".into());
         };
         let partitions: usize = partitions.parse()?;
-        if !sessions.contains_key(&partitions) {
-            let config = SessionConfig::new().with_target_partitions(partitions);
-            // Small tables are cut as well.
-            let config = config
-                .with_batch_size(512)
-                .with_repartition_file_min_size(0);
-            let session = context(config)?;
-            for (name, table) in &tables {
-                session.register_table(name.as_str(), Arc::new(table.clone()))?;
-            }
-            sessions.insert(partitions, session);
-        }
-        let session = sessions.get(&partitions).ok_or("no session")?;
+        let session = match sessions.entry(partitions) {
+            Entry::Occupied(session) => session.into_mut(),
+            Entry::Vacant(entry) => entry.insert(session_of(partitions, &tables)?),
+        };
         let mut found: Option<String> = None;
         let planned = planned(session, query).await;
         for _ in 0..times.parse()? {
@@ -78,6 +70,23 @@ async fn main() -> std::result::Result<(), Box<dyn Error>> {
         std::io::stdout().flush()?;
     }
     Ok(())
+}
+
+/// A session with so many partitions.
+fn session_of(
+    partitions: usize,
+    tables: &BTreeMap<String, BloscpackTable>,
+) -> Result<SessionContext> {
+    // Small tables are cut as well.
+    let config = SessionConfig::new()
+        .with_target_partitions(partitions)
+        .with_batch_size(512)
+        .with_repartition_file_min_size(0);
+    let session = context(config)?;
+    for (name, table) in tables {
+        session.register_table(name.as_str(), Arc::new(table.clone()))?;
+    }
+    Ok(session)
 }
 
 /// The plan of a query, which says all but how it is run.

@@ -37,6 +37,7 @@ mod open;
 mod parts;
 pub mod plan;
 mod prune;
+mod pushdown;
 mod reader;
 mod register;
 mod rows;

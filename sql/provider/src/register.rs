@@ -1,7 +1,7 @@
 //! Sessions that know the inputs of this crate.
 
 use crate::meaning::{OneMeaning, functions};
-use crate::{BloscpackTable, TableOptions};
+use crate::{BloscpackTable, TableOptions, pushdown};
 use async_trait::async_trait;
 use datafusion::catalog::{
     DynamicFileCatalog, Session, TableProvider, TableProviderFactory, UrlTableFactory,
@@ -55,7 +55,10 @@ impl UrlTableFactory for Factory {
 pub fn register(mut builder: SessionStateBuilder, options: &TableOptions) -> SessionStateBuilder {
     let known = builder.scalar_functions().get_or_insert_default();
     known.extend(functions().iter().map(Arc::clone));
-    let builder = builder.with_analyzer_rule(Arc::new(OneMeaning));
+    let rules = pushdown::rules(builder.physical_optimizers().take());
+    let builder = builder
+        .with_analyzer_rule(Arc::new(OneMeaning))
+        .with_physical_optimizer_rules(rules);
     FORMATS.iter().fold(builder, |builder, format| {
         let factory = Arc::new(Factory(options.clone()));
         builder.with_table_factory((*format).to_owned(), factory)

@@ -385,7 +385,7 @@ async fn number(at: &Path, partitions: usize, query: &str) -> Result<i64, String
 }
 
 /// Answers of DuckDB.
-const EDGES: [(&str, i64); 18] = [
+const EDGES: [(&str, i64); 22] = [
     ("SELECT count(*) FROM edges WHERE x = 0.0", 1600),
     ("SELECT count(*) FROM edges WHERE x IN (-0.0, 50)", 1600),
     (
@@ -417,6 +417,23 @@ const EDGES: [(&str, i64); 18] = [
     (
         "SELECT count(*) FROM edges b JOIN edges a ON a.x = b.x WHERE b.row IN (0, 100, 200, 201)",
         4600,
+    ),
+    (
+        "SELECT count(*) FROM edges a RIGHT JOIN (SELECT * FROM edges WHERE row < 300) b ON a.x IS NOT DISTINCT FROM b.x \
+         WHERE a.row > 100",
+        369800,
+    ),
+    (
+        "SELECT count(*) FROM edges a LEFT JOIN (SELECT * FROM edges WHERE row < 300) b ON a.x = b.x WHERE -b.x > 1",
+        70000,
+    ),
+    (
+        "SELECT count(*) FROM edges a LEFT JOIN (SELECT * FROM edges WHERE row < 300) b ON a.x = b.x WHERE b.i IS NULL",
+        700,
+    ),
+    (
+        "SELECT count(*) FROM edges WHERE row < 150 OR x NOT IN (SELECT x FROM edges WHERE row < 300 AND i < 0)",
+        850,
     ),
     ("SELECT count(DISTINCT x) FROM edges", 9),
     (

@@ -14,7 +14,7 @@ pub(crate) use functions::{Function, comparable as comparable_array, functions, 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode as _, TreeNodeRecursion};
-use datafusion::common::{Column, DFSchema, JoinConstraint, Result, ScalarValue};
+use datafusion::common::{Column, DFSchema, JoinConstraint, Result, ScalarValue, TableReference};
 use datafusion::functions_aggregate::count::count_udaf;
 use datafusion::functions_aggregate::sum::sum_udaf;
 use datafusion::logical_expr::expr::{
@@ -243,9 +243,26 @@ fn comparable_columns(input: Arc<LogicalPlan>) -> Result<Arc<LogicalPlan>> {
     Ok(Arc::new(LogicalPlan::Projection(projection)))
 }
 
+/// A subquery of one column, of values that can be compared.
 fn of_comparable(subquery: Subquery) -> Result<Subquery> {
+    let input = Arc::clone(&subquery.subquery);
+    let columns = input.schema().columns().into_iter();
+    let values = columns.map(|column| comparable(Expr::Column(column), input.schema()));
+    let values = values.collect::<Result<Vec<_>>>()?;
+    let [value] = values.as_slice() else {
+        return Ok(subquery);
+    };
+    if !Function::Comparable.is_called(value) {
+        return Ok(subquery);
+    }
+    // As a column of a relation: a join is made of the first expression, and of all columns that it names.
+    let (relation, name) = (TableReference::bare("__values"), "__comparable");
+    let named = value.clone().alias_qualified(Some(relation.clone()), name);
+    let named = Projection::try_new(vec![named], input)?;
+    let column = vec![Expr::Column(Column::new(Some(relation), name))];
+    let column = Projection::try_new(column, Arc::new(LogicalPlan::Projection(named)))?;
     Ok(Subquery {
-        subquery: comparable_columns(subquery.subquery)?,
+        subquery: Arc::new(LogicalPlan::Projection(column)),
         ..subquery
     })
 }
