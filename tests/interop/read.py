@@ -1,5 +1,6 @@
 """`blpk` opens what the reference writes: content, header, metadata, soundness."""
 
+import json
 import itertools
 import math
 
@@ -78,9 +79,9 @@ def described(info, look, data):
 
 
 def without_nan(value):
-    """Standard JSON has no NaN or Infinity: they are shown as null."""
+    """Standard JSON has no NaN or Infinity: their names are shown."""
     if isinstance(value, float) and not math.isfinite(value):
-        return None
+        return json.dumps(value)
     if isinstance(value, list):
         return [without_nan(one) for one in value]
     if isinstance(value, dict):
