@@ -145,7 +145,7 @@ class Queries:
         """The pattern with each of some pairs."""
         return tuple(pattern.format(*(text[side] for text in texts)) for side in (0, 1))
 
-    def test(self, alias=""):
+    def test(self, depth, alias=""):
         """A condition on a single row that has no parts."""
         rng = self.rng
         name = rng.choice(self.names if rng.random() < 0.6 else FLOATS)
@@ -172,7 +172,8 @@ class Queries:
             return self.either([one], f"nullif({at}, {{}}) IS {rng.choice(['', 'NOT '])}NULL")
         if form == "greatest" and name not in TIMES:
             return self.either([one, one], f"({rng.choice(['greatest', 'least'])}({at}, {{}}) {operator} {{}})")
-        if form == "subquery" and alias == "":
+        # Within another condition, DataFusion's IN (SELECT …) knows no null: see docs/sql.md.
+        if form == "subquery" and alias == "" and (depth == 0 or name not in [*TIMES, "day"]):
             return self.either([], f"{at} {rng.choice(['', 'NOT '])}IN (SELECT {rng.choice(self.among(name))} FROM other WHERE id < {rng.choice([1, 5, 50])})")
         if form == "maximum" and alias == "" and name != "flag":
             return self.either([], f"({at} {operator} (SELECT {rng.choice(['min', 'max'])}({name}) FROM other WHERE id < {rng.choice([1, 5, 50])}))")
@@ -201,7 +202,7 @@ class Queries:
             return self.either(parts, "({}" + rng.choice([" AND ", " OR "]) + "{})")
         if depth < 3 and form < 0.4:
             return self.either([self.condition(depth + 1, alias)], f"{rng.choice(['NOT', 'NOT', 'true = '])} ({{}})")
-        return self.test(alias)
+        return self.test(depth, alias)
 
     def overflow(self):
         """A condition with arithmetic that may overflow."""
@@ -348,7 +349,7 @@ def main():
         engine.stdin.close()
         if engine.wait():
             sys.exit("the engine failed")
-    print(f"{options.queries} queries, each {4 * options.repeats} times, {hits} with rows, {errors} errors of DuckDB, {wrong} wrong")
+    print(f"{options.queries} queries, in 4 ways, up to {options.repeats} times each, {hits} with rows, {errors} errors of DuckDB, {wrong} wrong")
     sys.exit(wrong > 0)
 
 
