@@ -207,7 +207,7 @@ def test_missing_values_are_missing_again(tmp_path):
     found = pa.table(table)
     assert found["y"].to_pylist() == there["y"] and found["x"].null_count == 0
     query = "select count(*) filter (y > 100), max(y), avg(y), count(y), count(x) from {}"
-    assert duckdb.sql(query.format("table")).fetchall() == duckdb.sql(query.format("source")).fetchall()
+    assert duckdb.sql(query.format("found")).fetchall() == duckdb.sql(query.format("source")).fetchall()
     frame = pandas.DataFrame.from_arrow(table)
     assert frame["y"].equals(source["y"].to_pandas()) and frame["y"].max() == 300
     # A slice, and a single column.

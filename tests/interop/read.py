@@ -1,7 +1,7 @@
 """`blpk` opens what the reference writes: content, header, metadata, soundness."""
 
-import json
 import itertools
+import json
 import math
 
 import bloscpack
