@@ -144,7 +144,8 @@ def prepare(place):
                           ("other.blp", bytes(range(256)) * 9)):
         (stock / name).write_bytes(content)
     (stock / "meta.json").write_text(json.dumps(METADATA))
-    (stock / "meta2.json").write_text(json.dumps({"b": 2}))
+    # With all keys of the other, since the command keeps the keys that are not named.
+    (stock / "meta2.json").write_text(json.dumps({**dict.fromkeys(METADATA, 7), "b": 2}))
     bloscpack.pack_bytes_to_file(DATA, str(stock / "in.blp"), chunk_size=6000)
     bloscpack.pack_bytes_to_file(DATA, str(stock / "with-metadata.blp"), metadata=METADATA,
                                  chunk_size=6000)
