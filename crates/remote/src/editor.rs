@@ -62,6 +62,10 @@ impl RemoteEditor {
 }
 
 impl Store for RemoteEditor {
+    fn keeps_journals(&self) -> bool {
+        false
+    }
+
     fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
         self.0.check()?;
         self.0.open(key)

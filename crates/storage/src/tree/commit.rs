@@ -54,8 +54,10 @@ impl JournaledStore {
                 let _guard = self.lock_root()?;
                 self.keep(&plan)?;
                 self.at_risk(|store| {
-                    store.apply(&plan).map_err(unknown)?;
-                    store.keep_no_more().map_err(committed)
+                    let applied = store.apply(&plan);
+                    applied.map_err(|error| store.kept(unknown, error))?;
+                    let done = store.keep_no_more();
+                    done.map_err(|error| store.kept(committed, error))
                 })?;
             }
             _ => self.commit_by_journal(&plan)?,
@@ -91,7 +93,8 @@ impl JournaledStore {
             renamed.map_err(unknown)?;
             this.store.sync(&this.staging.folder).map_err(unknown)?;
             // From here on the change is committed.
-            this.complete(journal).map_err(committed)
+            let done = this.complete(journal);
+            done.map_err(|error| this.kept(committed, error))
         })?;
         Ok(())
     }
@@ -102,6 +105,15 @@ impl JournaledStore {
         self.store.remove(&self.staging.journal)?;
         self.store.sync(&self.staging.folder)?;
         self.keep_no_more()
+    }
+
+    /// What an error says of the change, unless the store loses it with this process.
+    fn kept(&self, says: fn(io::Error) -> io::Error, error: io::Error) -> io::Error {
+        if self.store.keeps_journals() {
+            says(error)
+        } else {
+            error
+        }
     }
 
     /// Does something whose failure leaves the state of the store unknown.

@@ -212,6 +212,12 @@ pub trait Store: Debug + Send + Sync {
         Err(self.read_only(key))
     }
 
+    /// Whether a journal in this store outlives the process, so that the next writer completes the change. Where it does not, as in
+    /// a store that sends all changes elsewhere in the last step, an error of any step means that the change was not made.
+    fn keeps_journals(&self) -> bool {
+        true
+    }
+
     /// Returns when the bytes of this file, or the names in this folder, would survive a power cut.
     ///
     /// # Errors
