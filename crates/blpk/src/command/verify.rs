@@ -7,7 +7,6 @@ use bloscpack::{
     Category, Error,
     frame::FrameError,
     open::{Container, Inner, Kind, Report},
-    zarr::ZarrError,
 };
 use clap::Args;
 use serde_core::ser::{Serialize, SerializeMap as _, Serializer};
@@ -222,7 +221,10 @@ fn failed_to_open(path: &Path, error: &Error) -> Failure {
     let failure = Failure::library(quoted(path), error);
     match error.category() {
         _ if error.detail::<FrameError>().is_some() => failure.if_damaged(VERIFY),
-        Category::Damaged | Category::CutShort if error.detail::<ZarrError>().is_some() => {
+        #[cfg(feature = "zarr")]
+        Category::Damaged | Category::CutShort
+            if error.detail::<bloscpack::zarr::ZarrError>().is_some() =>
+        {
             failure.hint("the consolidated metadata of a group has a copy of that of its arrays")
         }
         Category::Damaged | Category::CutShort => {
