@@ -69,41 +69,52 @@ struct Bits {
 
 impl Bits {
     fn is_set(&self, number: u64, block: u64) -> bool {
-        let bit = number * self.per_chunk + block.min(self.per_chunk - 1);
+        let block = if self.per_chunk > 1 { block } else { 0 };
+        let bit = number * self.per_chunk + block;
         let byte = usize::try_from(bit / 8).ok();
         let byte = byte.and_then(|byte| self.bits.get(byte));
-        byte.is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
+        block < self.per_chunk && byte.is_some_and(|byte| byte >> (bit % 8) & 1 == 1)
     }
 
-    /// Whether all blocks of a chunk that have elements are set.
+    /// Whether all blocks of a chunk that have elements are set. The search ends at the first that is not, so that it is not
+    /// longer than the bits.
     fn has_chunk(&self, number: u64) -> bool {
-        let blocks = match &self.array {
-            Some(array) if self.per_chunk > 1 => blocks_with_elements(array, number),
-            _ => (0..self.per_chunk).collect(),
-        };
-        blocks.into_iter().all(|block| self.is_set(number, block))
+        match &self.array {
+            Some(array) if self.per_chunk > 1 => {
+                blocks_with_elements(array, number).all(|block| self.is_set(number, block))
+            }
+            _ => (0..self.per_chunk).all(|block| self.is_set(number, block)),
+        }
     }
 }
 
-/// The numbers of the blocks of a chunk that have elements of the array.
-fn blocks_with_elements(array: &ArrayMeta, number: u64) -> Vec<u64> {
-    let grid = array.grid();
-    let chunks_after = |axis: usize| grid.iter().skip(axis + 1).product::<u64>().max(1);
-    let mut blocks = vec![0];
-    let axes = grid.iter().zip(&array.shape);
-    let axes = axes.zip(array.chunk_shape.iter().zip(&array.block_shape));
-    for (axis, ((count, len), (chunk, block))) in axes.enumerate() {
+/// The numbers of the blocks of a chunk that have elements of the array, in ascending order.
+fn blocks_with_elements(array: &ArrayMeta, number: u64) -> impl Iterator<Item = u64> + use<> {
+    let mut rest = number;
+    let mut axes = Vec::new();
+    let lens = array.shape.iter().zip(array.grid());
+    let shapes = array.chunk_shape.iter().zip(&array.block_shape);
+    // From the last axis, which varies fastest.
+    for ((len, chunks), (chunk, block)) in lens.zip(shapes).rev() {
         let (chunk, block) = (u64::from(*chunk), u64::from(*block).max(1));
-        let at = number / chunks_after(axis) % (*count).max(1);
+        let at = rest % chunks.max(1);
+        rest /= chunks.max(1);
         let inside = len.saturating_sub(at * chunk).min(chunk).div_ceil(block);
-        let all = chunk.div_ceil(block);
-        let along = |before: &u64| {
-            let first = before * all;
-            first..first + inside
-        };
-        blocks = blocks.iter().flat_map(along).collect();
+        axes.push((inside, chunk.div_ceil(block)));
     }
-    blocks
+    // Saturates: nobody goes through as many.
+    let count = axes
+        .iter()
+        .fold(1, |count: u64, (inside, _)| count.saturating_mul(*inside));
+    (0..count).map(move |mut nth| {
+        let (mut block, mut stride) = (0u64, 1u64);
+        for (inside, all) in &axes {
+            block = block.saturating_add(stride.saturating_mul(nth % inside));
+            nth /= inside;
+            stride = stride.saturating_mul(*all);
+        }
+        block
+    })
 }
 
 impl Virtual {
