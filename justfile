@@ -77,8 +77,8 @@ bench-ctable python rounds="5":
 # Slices of an array behind a slow web server, against python-blosc2 and Zarr; PYTHON is an interpreter with blosc2, zarr, fsspec
 # and aiohttp.
 bench-remote python rounds="5":
-    cargo build --release -p bloscpack-remote --example slices
-    benches/remote.py target/release/examples/slices {{python}} {{rounds}}
+    cargo build --release -p bloscpack-remote --example remote_slices
+    benches/remote.py target/release/examples/remote_slices {{python}} {{rounds}}
 
 # The Python module against Bloscpack, bcolz-zipline, python-blosc2 and numcodecs, in one run. Takes half an hour.
 bench-python rounds="5": wheel
@@ -86,9 +86,7 @@ bench-python rounds="5": wheel
 
 # The real Bloscpack, bcolz, Caterva and python-blosc2 read what we write, and we what they write.
 interop:
-    cargo build --release -p blpk --features arrow
-    cargo build --release -p bloscpack --features csv --example dataset_driver --example chunk_driver --example array_driver
-    tests/interop/run.sh target/release/blpk
+    .ci/run interop
 
 # What readers make of damaged files: our containers beside those of others, as a table. `--quick`: ours alone.
 damage *options:
@@ -125,7 +123,7 @@ coverage *options:
     BLOSCPACK_TESTS=whole BLOSCPACK_SLOWDOWN=20 cargo tarpaulin --engine llvm --locked --skip-clean --target-dir target/coverage --include-files 'src/*' 'crates/*/src/*' \
         --exclude-files 'crates/blpk/*' 'crates/testkit/*' --timeout 900 --out Json --output-dir target/coverage {{options}}
 
-# How large and how tangled the code is, as a table; `--api` and `--build` measure more, `--check` fails on missed aims.
+# How large and how tangled the code is, as a table; `--build` also measures builds, `--check` fails on cycles and upward imports.
 house *args:
     contrib/house.py {{args}}
 

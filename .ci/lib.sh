@@ -32,6 +32,19 @@ without() {
     fi
 }
 
+# All features but C-Blosc2, which needs cmake.
+features=blpk/arrow,blpk/remote,bloscpack/futures-io,bloscpack/mmap,bloscpack/ndarray,bloscpack/npz,bloscpack/serde
+features+=,bloscpack/tokio,bloscpack/zarr,bloscpack/zip
+
+# The whole workspace with all features. The parts that need tests, the command or examples select this, in the profile of the
+# tests, even where they only run some of it: Cargo compiles a crate again for each other set of packages and features.
+everything=(--locked --workspace --features "$features")
+
+# Builds target/debug/blpk and target/debug/examples, unless the part `tests` already has
+build_command() {
+    cargo build --profile test "${everything[@]}" --bins --examples
+}
+
 # Unpacks the files that real tools wrote, where the archives are at hand.
 corpus() {
     local archives=${BLOSCPACK_CORPUS_ARCHIVES:-../shared/corpus} part

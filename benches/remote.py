@@ -3,7 +3,7 @@
 
 usage: remote.py PROGRAM PYTHON [ROUNDS] [MILLISECONDS]
 
-PROGRAM is the example `slices` of bloscpack-remote as built by cargo, PYTHON an interpreter with blosc2, zarr, fsspec and aiohttp.
+PROGRAM is the example `remote_slices` of bloscpack-remote as built by cargo, PYTHON an interpreter with blosc2, zarr, fsspec and aiohttp.
 A server on the loopback device waits 30 ms, or as long as the last argument says, before each answer, and answers any number
 of requests at once. The array has 400 x 400 x 200 float32 (128 MB) in chunks of 100 x 100 x 50; ours and python-blosc2 read the
 same `.b2nd`, and Zarr its own format 3 with the same chunks. Tasks: open it and read a point; a slice across ten chunks and

@@ -1,4 +1,4 @@
-//! Opens an array in a frame at a URL and reads slices of it: `slices URL SLICE...`, where a slice is `all` or ranges such
+//! Opens an array in a frame at a URL and reads slices of it: `remote_slices URL SLICE...`, where a slice is `all` or ranges such
 //! as `0..10,5..6`. Prints a line for each slice: seconds, and the sum of the bytes. The first one includes opening.
 //! `benches/remote.py` runs it beside other readers.
 
