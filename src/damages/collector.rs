@@ -1,9 +1,9 @@
 //! [`Collector`]: counts, reports and writes the chunks and losses that a salvage finds.
 
-use super::damage::Damage;
-use super::form::MemberKind;
+use super::gaps::{Gap, PendingChunk};
+use super::kind::MemberKind;
+use super::report::Damage;
 use super::report::{Finding, Recovery};
-use super::spans::{Gap, PendingChunk};
 use super::{Checked, at, error_at};
 use crate::checked::{in_memory, len_of, slice, to_u64, to_usize};
 use bloscpack_error::Result;

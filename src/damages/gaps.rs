@@ -1,47 +1,142 @@
-//! Finds out which chunks are lost in the gaps between those that a scan has found: their number, their length, and their
-//! position among the others.
+//! [`Span`] and [`Gap`]: the parts of a member after its head, and how many chunks are lost in its gaps.
 //!
-//! A table gives the number of a chunk that begins at its entry. Between two such chunks the number of missing ones is known;
-//! elsewhere it follows from the count, if chunks can be missing in only one place. Since the numbers of later records depend
-//! on it, a number is only set if it follows from the data. Lengths follow if all chunks except the last have one.
+//! The number of a chunk is known at the beginning of a member, where the table leads to a sound chunk, and at the end, by the
+//! count. Between two such points the number of lost chunks follows. They were lost in the one place between them where any
+//! number of chunks may be missing. If there are several such places, the number of chunks lost in each is unknown, and so are
+//! the numbers of all chunks up to the next point.
+//!
+//! Lengths follow if all chunks except the last have one.
 
 use super::member::FoundMember;
 use super::probe::SoundChunk;
-use super::spans::{Gap, Span};
-use crate::checked::{len_of, to_u64};
+use crate::checked::len_of;
 use bloscpack_wire::FormatError;
+use std::ops::Range;
 
-/// The chunks and gaps of a member, in order. Records may have any length.
+/// A range of the source after the head of a member.
+#[derive(Debug)]
+pub(crate) enum Span {
+    /// A sound chunk.
+    Chunk(SoundChunk),
+    /// No sound chunk.
+    Gap(Box<Gap>),
+}
+
+/// Bytes of the source without a sound chunk, or missing chunks.
+#[derive(Debug)]
+pub(crate) struct Gap {
+    pub bytes: Range<u64>,
+    /// The number of its first chunk, if it is known.
+    pub number: Option<u64>,
+    /// How many chunks are lost, if that is known or can be inferred.
+    pub chunks: Option<u64>,
+    /// Uncompressed bytes of those.
+    pub len: Option<u64>,
+    /// The next chunk begins before the damaged one should end: bytes are missing in it, and whole chunks may be missing with
+    /// them; or the next one is itself data of a chunk that was cut there.
+    pub is_short: bool,
+    pub error: FormatError,
+}
+
+impl Gap {
+    /// A gap of which nothing else is known.
+    pub(super) fn new(bytes: Range<u64>, error: FormatError) -> Self {
+        Self {
+            bytes,
+            number: None,
+            chunks: None,
+            len: None,
+            is_short: false,
+            error,
+        }
+    }
+
+    /// A damaged chunk with this many uncompressed bytes.
+    pub(super) fn one(bytes: Range<u64>, nbytes: u32, error: FormatError) -> Self {
+        Self {
+            chunks: Some(1),
+            len: Some(nbytes.into()),
+            ..Self::new(bytes, error)
+        }
+    }
+
+    /// The same, of which the next chunk begins before the end.
+    pub(super) fn cut(self) -> Self {
+        Self {
+            is_short: true,
+            ..self
+        }
+    }
+}
+
+impl Span {
+    pub(super) fn chunk(&self) -> Option<SoundChunk> {
+        match self {
+            Self::Chunk(found) => Some(*found),
+            Self::Gap(_) => None,
+        }
+    }
+
+    pub(super) fn gap(&self) -> Option<&Gap> {
+        match self {
+            Self::Gap(gap) => Some(gap),
+            Self::Chunk(_) => None,
+        }
+    }
+
+    pub(super) fn gap_mut(&mut self) -> Option<&mut Gap> {
+        match self {
+            Self::Gap(gap) => Some(gap),
+            Self::Chunk(_) => None,
+        }
+    }
+
+    /// How many chunks it is, sound or lost, if that is known.
+    pub(super) fn chunks(&self) -> Option<u64> {
+        self.gap().map_or(Some(1), |gap| gap.chunks)
+    }
+
+    /// Whether an unknown number of chunks is lost here.
+    pub(super) fn is_open(&self) -> bool {
+        self.chunks().is_none()
+    }
+
+    /// The number of the chunk after this span, by that of the first in it.
+    pub(super) fn number_after(&self, first: Option<u64>) -> Option<u64> {
+        let pair = first.zip(self.chunks());
+        // Saturates: a damaged header may count any number.
+        pair.map(|(first, chunks)| first.saturating_add(chunks))
+    }
+}
+
+/// A chunk that was submitted and not handed on.
+pub(super) struct PendingChunk {
+    pub found: SoundChunk,
+    pub number: Option<u64>,
+}
+
+impl PendingChunk {
+    /// The gap that this chunk leaves if it cannot be decoded although its digest is right.
+    pub(super) fn gap(&self, error: FormatError) -> Gap {
+        Gap {
+            number: self.number,
+            ..Gap::one(self.found.at..self.found.end(), self.found.nbytes, error)
+        }
+    }
+}
+
+/// The chunks and gaps of a member, in order.
 pub(super) fn resolve(member: &mut FoundMember, has_records: bool, size: u64) -> Vec<Span> {
     let mut spans = without_data(member);
-    let is_open = ends_open(member, &spans, size);
-    if !member.is_ended || (member.count.is_some() && !has_records) {
-        spans.push(tail(member, &spans, size));
-    }
     close_small(member, &mut spans);
     if has_records {
-        let gaps = spans.iter_mut().filter_map(Span::gap_mut);
-        gaps.filter(|gap| gap.is_short)
-            .for_each(|gap| gap.chunks = None);
+        open(&mut spans, |gap| gap.is_short);
     }
-    let mut doubtful = Vec::new();
-    if member.count.is_some_and(|count| accounted(&spans) >= count) {
-        doubtful = torn(member, &spans, has_records);
-    } else {
-        if has_records {
-            spans = part_moved(member, spans);
-        }
-        count_between(member, &mut spans, has_records);
-        if has_records {
-            close_end(member, &mut spans);
-        }
+    let numbers = numbers(member, &mut spans, has_records);
+    if may_go_on(member, &spans, has_records) {
+        spans.push(tail(member, &spans, size));
     }
-    count_all(member, &mut spans, is_open, has_records);
-    for index in doubtful {
-        if let Some(gap) = spans.get_mut(index).and_then(Span::gap_mut) {
-            gap.chunks = None;
-        }
-    }
+    count_lost(member, &mut spans, &numbers);
     measure(member, &mut spans, has_records);
     let mut next = Some(0);
     for span in &mut spans {
@@ -59,39 +154,9 @@ pub(super) fn resolve(member: &mut FoundMember, has_records: bool, size: u64) ->
     spans
 }
 
-/// The gap after the last byte, in which chunks may be missing.
-fn tail(member: &FoundMember, spans: &[Span], size: u64) -> Span {
-    let end = match spans.last() {
-        Some(Span::Chunk(found)) => found.end(),
-        Some(Span::Gap(gap)) => gap.bytes.end,
-        None => member.first_at.min(size),
-    };
-    let found = member.sound;
-    let error = match member.count {
-        _ if member.is_unfilled => FormatError::Unfinished { found },
-        Some(expected) => FormatError::MissingChunks { found, expected },
-        None => FormatError::Unterminated,
-    };
-    Span::Gap(Box::new(Gap::new(end..end, error)))
-}
-
-/// Whether chunks of one content may be missing after the last span.
-fn ends_open(member: &FoundMember, spans: &[Span], size: u64) -> bool {
-    let last_chunk = member.header.as_ref().and_then(|header| header.last_chunk);
-    let differs = |nbytes: u64| last_chunk.is_some_and(|last| u64::from(last) != nbytes);
-    match spans.last() {
-        _ if member.is_ended => false,
-        _ if member.count.is_none() => true,
-        None => member.count != Some(0),
-        Some(Span::Chunk(found)) => match member.table.number_at(found.at) {
-            Some(number) => member.count != Some(number + 1),
-            None => differs(found.nbytes.into()),
-        },
-        Some(Span::Gap(gap)) => {
-            let is_cut = gap.bytes.end == size && matches!(gap.error, FormatError::Cut { .. });
-            gap.chunks.is_some() && (is_cut || gap.len.is_some_and(differs))
-        }
-    }
+/// Chunks that are sound, or lost in known number.
+pub(super) fn accounted(spans: &[Span]) -> u64 {
+    spans.iter().filter_map(Span::chunks).sum()
 }
 
 /// Gaps that are shorter than any chunk were not chunks, and neither was a head of usual length.
@@ -113,175 +178,137 @@ fn close_small(member: &FoundMember, spans: &mut [Span]) {
     }
 }
 
-/// The number of each chunk that is at its entry in the table. A neighbor, if there is one, must confirm that of a record: if
-/// everything has moved, a record may by chance be where another one should be.
-fn numbers(member: &FoundMember, spans: &[Span], has_records: bool) -> Vec<Option<u64>> {
-    let number = |index: Option<usize>| {
-        let found = spans.get(index?)?.chunk()?;
-        Some(member.table.number_at(found.at))
-    };
-    let confirmed = |index: usize| {
-        let own = number(Some(index))??;
-        let (before, next) = (number(index.checked_sub(1)), number(index.checked_add(1)));
-        let is_alone = !has_records || (before.is_none() && next.is_none());
-        let fits_before = before.flatten().is_some_and(|before| before + 1 == own);
-        (is_alone || fits_before || next == Some(Some(own + 1))).then_some(own)
-    };
-    (0..spans.len()).map(confirmed).collect()
-}
-
-/// The gaps that may be chunks although all counted chunks of the member were found. If chunks and damage are between two
-/// chunks that have not moved, these chunks are in the place of others, as if one part of a file was written over another.
-fn torn(member: &FoundMember, spans: &[Span], has_records: bool) -> Vec<usize> {
-    let (mut torn, mut gaps, mut has_moved) = (Vec::new(), Vec::new(), false);
-    for (index, (span, number)) in spans
-        .iter()
-        .zip(numbers(member, spans, has_records))
-        .enumerate()
-    {
-        match (span.gap(), number) {
-            (Some(gap), _) if span.is_open() && len_of(&gap.bytes) >= member.least() => {
-                gaps.push(index);
-            }
-            (Some(_), _) => {}
-            (None, None) => has_moved = true,
-            (None, Some(_)) => {
-                torn.extend(gaps.drain(..).filter(|_| has_moved));
-                has_moved = false;
-            }
-        }
-    }
-    torn
-}
-
-/// Between a chunk that is at its entry in the table and one that is not, others may be missing without a trace.
-fn part_moved(member: &FoundMember, spans: Vec<Span>) -> Vec<Span> {
-    let numbers = numbers(member, &spans, true);
-    let (mut parted, mut was_located) = (Vec::with_capacity(spans.len()), false);
-    for (span, number) in spans.into_iter().zip(numbers) {
-        if let (Span::Chunk(found), true, None) = (&span, was_located, number) {
-            let error = FormatError::MissingChunks {
-                found: member.sound,
-                expected: member.count.unwrap_or(member.sound),
-            };
-            parted.push(Span::Gap(Box::new(Gap::new(found.at..found.at, error))));
-        }
-        was_located = match &span {
-            Span::Chunk(_) => number.is_some(),
-            Span::Gap(_) => was_located && !span.is_open(),
-        };
-        parted.push(span);
-    }
-    parted
-}
-
-/// The chunks between two chunks of the table are counted by their numbers.
-fn count_between(member: &FoundMember, spans: &mut [Span], has_records: bool) {
-    let numbers = numbers(member, spans, has_records);
-    let (mut next, mut from) = (Some(0), 0);
-    for at in 0..=spans.len() {
-        let number = match numbers.get(at) {
-            Some(None) if spans.get(at).is_some_and(|span| span.gap().is_some()) => continue,
-            Some(number) => *number,
-            None => member.count,
-        };
-        if let (Some(first), Some(number)) = (next, number)
-            && let Some(between) = spans.get_mut(from..at)
-        {
-            share(between, len_of(&(first..number)));
-        }
-        next = number.map(|number| number + 1);
-        from = at + 1;
-    }
-}
-
-/// Attributes to the one open gap among these the chunks that the others do not account for; if none are left, there may be any
-/// number of open gaps.
-fn share(spans: &mut [Span], chunks: u64) {
-    let Some(left) = chunks.checked_sub(accounted(spans)) else {
-        return;
-    };
+/// Makes the number of chunks lost in these gaps unknown.
+fn open(spans: &mut [Span], which: impl Fn(&Gap) -> bool) {
     let gaps = spans.iter_mut().filter_map(Span::gap_mut);
-    let mut open: Vec<_> = gaps.filter(|gap| gap.chunks.is_none()).collect();
-    if open.len() == 1 || left == 0 {
-        open.iter_mut().for_each(|gap| gap.chunks = Some(left));
-    }
-}
-
-/// Chunks that are sound, or lost in known number.
-pub(super) fn accounted(spans: &[Span]) -> u64 {
-    spans.iter().filter_map(Span::chunks).sum()
-}
-
-/// Nothing is missing at the end if the last chunks, though moved, have the lengths of the last ones in the table.
-fn close_end(member: &FoundMember, spans: &mut [Span]) {
-    let Some((Span::Gap(tail), before)) = spans.split_last_mut() else {
-        return;
-    };
-    let run: Vec<_> = before.iter().rev().map_while(Span::chunk).collect();
-    let place = |from_end: usize| {
-        let number = member.count?.checked_sub(to_u64(from_end) + 1)?;
-        member.table.place_of(number)
-    };
-    let is_same = |(index, pair): (usize, &[SoundChunk])| {
-        let [later, earlier] = pair else { return false };
-        let by_table = place(index).zip(place(index + 1));
-        let len = later.at.checked_sub(earlier.at);
-        by_table.and_then(|(later, earlier)| later.checked_sub(earlier)) == len
-    };
-    let is_whole = run.len() > 1 && run.windows(2).enumerate().all(is_same);
-    if is_whole && tail.bytes.is_empty() && tail.chunks.is_none() {
-        tail.chunks = Some(0);
-    }
-}
-
-/// The chunks that are missing by the header's count are lost in the one open gap.
-fn count_all(member: &FoundMember, spans: &mut [Span], is_open: bool, has_records: bool) {
-    let Some(count) = member.count else {
-        return;
-    };
-    let count = count.max(accounted(spans));
-    if !has_records && !is_open {
-        // If the end is where it should be, chunks are only missing there if nothing else is open.
-        let is_inner = |span: &Span| span.is_open() && !span.gap().is_some_and(is_tail);
-        let is_inner_open = spans.iter().any(is_inner);
-        let hides = !is_inner_open && accounted(spans) < count;
-        if (hides && open_place(spans)) || is_inner_open {
-            let gaps = spans.iter_mut().filter_map(Span::gap_mut);
-            let tails = gaps.filter(|gap| gap.chunks.is_none() && is_tail(gap));
-            tails.for_each(|gap| gap.chunks = Some(0));
-        }
-    }
-    share(spans, count);
-}
-
-fn is_tail(gap: &Gap) -> bool {
-    gap.bytes.is_empty()
-}
-
-/// If everything else is closed, whole chunks are missing where bytes are, or otherwise where any damage is, if that is one
-/// place. Returns whether it is.
-fn open_place(spans: &mut [Span]) -> bool {
-    let short = |gap: &Gap| gap.is_short;
-    let place = one_place(spans, short).or_else(|| one_place(spans, |gap| !is_tail(gap)));
-    let gap = place.and_then(|place| spans.get_mut(place)?.gap_mut());
-    let is_one = gap.is_some();
-    if let Some(gap) = gap {
+    for gap in gaps.filter(|gap| which(gap)) {
         (gap.chunks, gap.len) = (None, None);
     }
-    is_one
 }
 
-/// The index of the first of these gaps, if no chunk is between them.
-fn one_place(spans: &[Span], wanted: impl Fn(&Gap) -> bool) -> Option<usize> {
-    let is_wanted = |span: &Span| span.gap().is_some_and(&wanted);
-    let first = spans.iter().position(is_wanted)?;
-    let last = spans.iter().rposition(is_wanted)?;
-    let are_apart = spans
-        .get(first..last)?
-        .iter()
-        .any(|span| span.chunk().is_some());
-    (!are_apart).then_some(first)
+/// The number of each chunk to which the table leads, by its entry. A record has one only if the table leads to all of them:
+/// where bytes were added or removed, a chunk may by chance be where another one should be.
+fn numbers(member: &FoundMember, spans: &mut Vec<Span>, has_records: bool) -> Vec<Option<u64>> {
+    let number = |span: &Span| member.table.number_at(span.chunk()?.at);
+    let mut trusts_table = true;
+    if member.count.is_some_and(|count| accounted(spans) < count) {
+        // Where chunks begin to be out of place, some may be missing without a trace.
+        let last = spans.iter().rposition(|span| number(span).is_some());
+        if let Some(at) = last.map(|last| last + 1)
+            && let Some(Span::Chunk(found)) = spans.get(at)
+        {
+            let gap = Gap::new(found.at..found.at, missing(member));
+            spans.insert(at, Span::Gap(Box::new(gap)));
+        }
+        // If the source ends with a chunk, it was cut exactly there, or has lost as many bytes as some chunks have.
+        if has_records && let Some(last @ Span::Chunk(_)) = spans.last() {
+            trusts_table = number(last) == member.last_number();
+            if !trusts_table {
+                open(spans, |_| true);
+            }
+        }
+    }
+    let mut chunks = spans.iter().filter(|span| span.gap().is_none());
+    trusts_table &= !has_records || chunks.all(|span| number(span).is_some());
+    let is_known = |number: &u64| trusts_table || Some(*number) == member.last_number();
+    let numbers = spans.iter().map(|span| number(span).filter(is_known));
+    numbers.collect()
+}
+
+/// The error of a gap without a byte.
+fn missing(member: &FoundMember) -> FormatError {
+    let found = member.sound;
+    match member.count {
+        _ if member.is_unfilled => FormatError::Unfinished { found },
+        Some(expected) => FormatError::MissingChunks { found, expected },
+        None => FormatError::Unterminated,
+    }
+}
+
+/// Whether chunks may be missing in a span.
+fn may_hold(span: &Span) -> bool {
+    span.gap()
+        .is_some_and(|gap| gap.is_short || gap.chunks != Some(0))
+}
+
+/// Whether chunks may be missing after the last span, or are missing and cannot be anywhere else.
+fn may_go_on(member: &FoundMember, spans: &[Span], has_records: bool) -> bool {
+    let last_len = member.header.as_ref().and_then(|header| header.last_chunk);
+    let is_last = |found: SoundChunk| match member.table.number_at(found.at) {
+        Some(number) => Some(number) == member.last_number(),
+        None => !has_records && last_len.is_none_or(|len| len == found.nbytes),
+    };
+    let mut others = spans.iter().rev().filter(|span| span.chunks() != Some(0));
+    let last = others.next().and_then(Span::chunk);
+    let is_ended = member.is_ended || (member.count.is_some() && last.is_some_and(is_last));
+    let lacks_some = member.count.is_some_and(|count| accounted(spans) < count);
+    !is_ended || (lacks_some && !spans.iter().any(may_hold))
+}
+
+/// The gap after the last byte, in which chunks may be missing.
+fn tail(member: &FoundMember, spans: &[Span], size: u64) -> Span {
+    let end = match spans.last() {
+        Some(Span::Chunk(found)) => found.end(),
+        Some(Span::Gap(gap)) => gap.bytes.end,
+        None => member.first_at.min(size),
+    };
+    Span::Gap(Box::new(Gap::new(end..end, missing(member))))
+}
+
+/// Counts the chunks lost between those whose numbers are known.
+fn count_lost(member: &FoundMember, spans: &mut [Span], numbers: &[Option<u64>]) {
+    let ends = numbers.iter().copied().enumerate();
+    let ends = ends.filter_map(|(at, number)| Some((at, number?)));
+    let (mut next, mut from) = (0, 0);
+    for (at, number) in ends.chain(member.count.map(|count| (spans.len(), count))) {
+        let between = spans.get_mut(from..at).unwrap_or_default();
+        let lost = number
+            .checked_sub(next)
+            .and_then(|chunks| chunks.checked_sub(accounted(between)));
+        if let Some(lost) = lost {
+            share(between, lost);
+        }
+        // Saturates: a damaged header may count any number.
+        (next, from) = (number.saturating_add(1), at + 1);
+    }
+}
+
+/// Attributes lost chunks to the one place where they may have been, if there is one.
+fn share(spans: &mut [Span], lost: u64) {
+    let has_open = spans.iter().any(Span::is_open);
+    let is_possible = |span: &Span| {
+        if has_open {
+            span.is_open()
+        } else {
+            may_hold(span)
+        }
+    };
+    let first = spans.iter().position(is_possible);
+    let last = spans.iter().rposition(is_possible);
+    let (Some(first), Some(last)) = (first, last) else {
+        return;
+    };
+    let is_one_place = spans
+        .get(first..last)
+        .is_some_and(|between| between.iter().all(|span| span.gap().is_some()));
+    if lost > 0 && !is_one_place {
+        // More are lost than the damaged chunks.
+        if !has_open {
+            open(spans, |_| true);
+        }
+        return;
+    }
+    let mut lost = lost;
+    for gap in spans
+        .iter_mut()
+        .filter(|span| is_possible(span))
+        .filter_map(Span::gap_mut)
+    {
+        if gap.chunks.is_none() || lost > 0 {
+            (gap.chunks, gap.len) = (Some(gap.chunks.unwrap_or(0) + lost), None);
+            lost = 0;
+        }
+    }
 }
 
 /// Finds the lengths of lost chunks, if all except the last have one size.
@@ -398,4 +425,14 @@ fn without_data(member: &mut FoundMember) -> Vec<Span> {
         (gap.bytes.end, gap.chunks, gap.len) = (end, None, None);
     }
     spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Span;
+
+    #[test]
+    fn a_chunk_costs_as_much_memory_as_documented() {
+        assert!(size_of::<Span>() <= 24);
+    }
 }

@@ -89,9 +89,10 @@ impl Head {
         };
         if is_other {
             let why = "its content may be partly old and partly new";
-            let error = match is_changing {
-                true => FormatError::Interrupted { why },
-                false => FormatError::Magic { found },
+            let error = if is_changing {
+                FormatError::Interrupted { why }
+            } else {
+                FormatError::Magic { found }
             };
             head.damage(at..at + 4, Section::Header, error);
         }

@@ -1,9 +1,9 @@
 //! [`FoundMember`]: a member with the items that a scan has found, sound or not.
 
-use super::form::{MemberKind, form_of, is_array};
+use super::gaps::{Gap, Span};
 use super::head::{Head, PartDamage};
+use super::kind::{MemberKind, form_of, is_array};
 use super::probe::SoundChunk;
-use super::spans::{Gap, Span};
 use super::table::Table;
 use crate::checked::to_u64;
 use bloscpack_wire::{
@@ -95,6 +95,11 @@ impl FoundMember {
         }
     }
 
+    /// The number of its last chunk, if it counts them.
+    pub(super) fn last_number(&self) -> Option<u64> {
+        self.count?.checked_sub(1)
+    }
+
     /// Whether all of its chunks were found.
     pub(super) fn is_complete(&self) -> bool {
         self.is_ended || self.count.is_some_and(|count| self.known >= count)
@@ -119,18 +124,6 @@ impl FoundMember {
     pub(super) fn has_size(&self, nbytes: u32) -> bool {
         let last = self.header.as_ref().and_then(|header| header.last_chunk);
         self.chunk_size.is_none_or(|size| size == nbytes) || last == Some(nbytes)
-    }
-
-    /// Whether it is the length of other chunks, by the header or by the chunks themselves, if either has one.
-    pub(super) fn has_usual_size(&self, nbytes: u32) -> bool {
-        let header = self.header.as_ref();
-        let sizes = [
-            self.chunk_size,
-            self.usual,
-            header.and_then(|header| header.chunk_size),
-            header.and_then(|header| header.last_chunk),
-        ];
-        self.varies || sizes.contains(&Some(nbytes)) || sizes.iter().all(Option::is_none)
     }
 
     /// Adds a sound chunk. Facts that its digest vouches for overrule the header.

@@ -2,19 +2,14 @@
 //!
 //! ```text
 //!   ReadAt ─► scan (members: sound chunks and gaps) ─► kind (content or records)
-//!          ─► gaps (losses and their positions) ─► salvage (check, decode)
+//!          ─► gaps (how many chunks are lost in each) ─► salvage (check, decode)
 //!          ─► collector (report, empty records) ─► an output
 //! ```
 
-mod blocks;
-mod budget;
 mod collector;
-mod damage;
-mod form;
 mod gaps;
 mod head;
 mod kind;
-mod links;
 mod member;
 mod options;
 mod probe;
@@ -23,25 +18,22 @@ mod report;
 mod salvage;
 mod scan;
 mod search;
-mod spans;
 mod table;
-mod trailing;
 mod window;
 
 pub(crate) use collector::{ContentOutput, Take};
-pub use damage::Damage;
 pub(crate) use member::FoundMember;
 pub use options::RecoverOptions;
-pub use report::{Finding, Lost, Recovery};
-pub(crate) use trailing::holds_chunks;
+pub use report::{Damage, Finding, Lost, Recovery};
+pub(crate) use scan::holds_chunks;
 
 use super::checked::to_u64;
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Checksum, FormatError, MetadataPlace, ParseError, Position, Section};
 use collector::Collector;
-use form::MemberKind;
 use head::PartDamage;
+use kind::MemberKind;
 use probe::Probe;
 use salvage::Salvage;
 
@@ -225,7 +217,7 @@ fn report_member<S: ReadAt, O: ContentOutput>(
         );
     }
     if is_over || hides_a_loss {
-        collector.uncounted(is_over);
+        collector.uncounted(is_over || has_records);
     }
     if let Some(bytes) = trailing.filter(|_| !member.tolerates_trailing()) {
         collector.part(bytes, Section::Trailer, FormatError::Trailing);

@@ -1,8 +1,6 @@
 //! [`Probe`]: whether there is a sound chunk at a position.
 
 use super::Checked;
-use super::blocks::{Ends, ends};
-use super::budget::WorkBudget;
 use super::window::Window;
 use crate::checked::{len_of, to_u64, to_usize};
 use crate::indexed::digest_of;
@@ -15,10 +13,12 @@ use bloscpack_wire::{
 };
 use std::ops::Range;
 
-/// The most blocks that are checked to find out how long a damaged chunk is.
-const MOST_BLOCKS: u32 = 1 << 16;
 /// The least length of the pieces in which a chunk is decoded, except for the last.
 const PIECE: u32 = 1 << 20;
+/// Bytes that may be wasted at any position in the source.
+const BASE: u64 = 64 << 20;
+/// Additional bytes that may be wasted for each byte of the source before that position.
+const FACTOR: u64 = 8;
 
 /// A chunk whose digest is right or, without a digest, that decodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -261,7 +261,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         Ok((may_be_bare && self.decodes(at, header)?).then_some(Checksum::None))
     }
 
-    /// Whether all of a chunk without a digest decodes, and its blocks confirm its length.
+    /// Whether all of a chunk without a digest decodes.
     fn decodes(&mut self, at: u64, header: &ChunkHeader) -> Result<bool> {
         if header.nbytes > self.limits.chunk {
             return Ok(false);
@@ -271,13 +271,7 @@ impl<'a, S: ReadAt> Probe<'a, S> {
         }
         let end = after(at, header.ctbytes.into());
         let chunk = self.window.whole(at..end)?;
-        let word = |at: u64| {
-            let rest = usize::try_from(at).ok().and_then(|at| chunk.get(at..));
-            let bytes = rest.and_then(<[u8]>::first_chunk);
-            Ok::<_, std::convert::Infallible>(bytes.map(|bytes| u32::from_le_bytes(*bytes)))
-        };
-        let Ok(ends) = ends(header, header.ctbytes.into(), word);
-        let holds = ends == Ends::Exactly && self.decode_all(header, &chunk).is_ok();
+        let holds = self.decode_all(header, &chunk).is_ok();
         if !holds {
             self.work
                 .spend(u64::from(header.nbytes.max(header.ctbytes)));
@@ -296,28 +290,6 @@ impl<'a, S: ReadAt> Probe<'a, S> {
             self.decoder.decode_range(chunk, from, &mut self.piece)?;
         }
         Ok(())
-    }
-
-    /// Whether the header of a damaged chunk certainly has the right length, because its sizes are stored twice and agree.
-    pub(super) fn is_certain(&mut self, at: u64, header: &ChunkHeader) -> Result<bool> {
-        if header.is_pure_copy() {
-            return Ok(true);
-        }
-        let is_possible = header.nbytes > 0
-            && u64::from(header.ctbytes) <= u64::from(header.nbytes) + to_u64(header.len())
-            && header.nblocks() <= MOST_BLOCKS;
-        if !is_possible || !self.work.allows(at) {
-            return Ok(false);
-        }
-        let (before, available) = (self.window.looked(), len_of(&(at..self.size())));
-        let ends = ends(header, available, |from| {
-            let bytes = self.window.look(after(at, from), 4)?;
-            let word = bytes.first_chunk().map(|word| u32::from_le_bytes(*word));
-            Ok::<_, bloscpack_error::Error>(word)
-        })?;
-        self.work.spend(self.window.looked() - before);
-        let is_whole = u64::from(header.ctbytes) <= available;
-        Ok(ends == Ends::Exactly || (ends == Ends::Cut && !is_whole))
     }
 
     /// The error of the chunk at this position, by this checksum.
@@ -380,4 +352,27 @@ pub(super) fn pieces(
     };
     let froms = (0..nbytes).step_by(to_usize(step));
     froms.map(move |from| (from, to_usize(step.min(nbytes - from))))
+}
+
+/// Bytes hashed, decoded or looked at without finding a sound chunk.
+///
+/// A hostile file with sixteen plausible bytes everywhere, each time with a length up to the end, would have the source
+/// hashed once for each of its bytes. A damaged chunk costs its own length once, so that files that were damaged by accident
+/// stay far below the bound.
+#[derive(Default)]
+struct WorkBudget {
+    wasted: u64,
+}
+
+impl WorkBudget {
+    /// Whether there is anything left to spend on a chunk that may begin at `at`.
+    fn allows(&self, at: u64) -> bool {
+        // Saturates: no amount reaches a bound above `u64::MAX`.
+        self.wasted <= BASE.saturating_add(at.saturating_mul(FACTOR))
+    }
+
+    fn spend(&mut self, bytes: u64) {
+        // Saturates: past the bound, the amount no longer matters.
+        self.wasted = self.wasted.saturating_add(bytes);
+    }
 }

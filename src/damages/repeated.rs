@@ -1,9 +1,8 @@
 //! [`hides_a_loss`]: whether a member that seems to have all of its chunks may have lost one, and have another one twice.
 
-use super::gaps::wrong_entry;
+use super::gaps::{Span, wrong_entry};
 use super::member::FoundMember;
 use super::probe::SoundChunk;
-use super::spans::Span;
 use crate::checked::{in_memory, len_of, slice_mut, to_u64};
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
@@ -22,8 +21,8 @@ pub(super) fn hides_a_loss<S: ReadAt>(
     spans: &[Span],
     end: u64,
 ) -> Result<bool> {
-    let may_hide =
-        member.count.is_some() && (has_room(member, spans) || ends_oddly(member, spans, end));
+    let is_counted = member.count == Some(member.sound);
+    let may_hide = is_counted && (has_room(member, spans) || ends_oddly(member, spans, end));
     Ok(may_hide && has_repeated(source, spans)?)
 }
 

@@ -1,9 +1,9 @@
 //! [`Salvage`]: reads, checks and decodes the sound chunks that a scan found, on several threads, in order.
 
 use super::collector::{Collector, ContentOutput};
+use super::gaps::{Gap, PendingChunk, Span};
 use super::options::RecoverOptions;
 use super::probe::pieces;
-use super::spans::{Gap, PendingChunk, Span};
 use super::{at, damage_of};
 use crate::checked::to_usize;
 use crate::indexed::{ChunkExtent, Fetcher};

@@ -2,18 +2,21 @@
 //!
 //! A chunk is followed by a chunk, an end mark, a member, or the end. As long as that holds, the scan goes from one to the next,
 //! and never looks into a sound chunk. Otherwise, the damage ends where the damaged chunk does by its own header, if that leads
-//! to something sound, or if its sizes confirm each other; or else where a search byte by byte ([`search`](super::search))
-//! finds the next sound chunk or member.
+//! to something sound or the table agrees; or else where a search byte by byte ([`search`](super::search)) finds the next sound
+//! chunk or member.
 
+use super::gaps::Gap;
 use super::head::{Head, PartDamage, metadata_after_lost, table_before, text_after_lost};
 use super::member::FoundMember;
 use super::probe::{Probe, SoundChunk, end_of};
-use super::spans::Gap;
+use super::window::Part;
 use crate::checked::{len_of, to_u64};
 use blosc1::HEADER_LEN;
 use bloscpack_error::Result;
-use bloscpack_storage::ReadAt;
+use bloscpack_storage::internal::GAP;
+use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{Checksum, FormatError, Hashers, Limits, Section};
+use std::io::Read;
 
 const MAGIC_LEN: u64 = 4;
 /// Bytes of the shortest head.
@@ -143,9 +146,10 @@ impl<S: ReadAt> Scan<'_, S> {
         let is_there =
             is_empty || is_end || (chunks_at.is_some() && self.is_begun(&head, first_at)?);
         if let (None, Some(expected)) = (chunks_at, head.chunks_at) {
-            let section = match head.header.offsets {
-                true => Section::Offsets,
-                false => Section::Metadata,
+            let section = if head.header.offsets {
+                Section::Offsets
+            } else {
+                Section::Metadata
             };
             let error = FormatError::Cut {
                 found: len_of(&(head.at..size)),
@@ -307,19 +311,17 @@ impl<S: ReadAt> Scan<'_, S> {
         }
         let is_entry = |at| member.table.number_at(at).is_some();
         let are_entries = is_entry(at) && is_entry(end);
-        // The end of the source would cut a record of any length.
-        let is_usual = member.has_usual_size(header.nbytes) && (!member.varies || end <= size);
         let is_border = end == size
             || (end < size && (self.is_chunk(end, Some(by))? || self.probe.is_magic(end)?));
-        let is_told = is_border || are_entries;
-        if !is_told && (!is_usual || !self.probe.is_certain(at, &header)?) {
+        if !is_border && !are_entries {
             return Ok(None);
         }
         let (error, end) = (self.fault(at)?, end.min(size));
         // If bytes have gone missing, the next chunk begins before it should.
-        let early = match is_border {
-            true => None,
-            false => self.search_across(at, end)?,
+        let early = if is_border {
+            None
+        } else {
+            self.search_across(at, end)?
         };
         let Some(found) = early else {
             self.gap(Gap::one(at..end, header.nbytes, error));
@@ -359,4 +361,28 @@ impl<S: ReadAt> Scan<'_, S> {
         }
         Ok(())
     }
+}
+
+/// Whether there is a sound chunk in the bytes from `from` on, as if the header of a member after another one is damaged.
+///
+/// An append by the reference implementation leaves the end of a chunk there, which does not contain one. If the bytes begin
+/// with as many zeros as those of an append by this library that was not committed, they are not searched.
+///
+/// # Errors
+/// Returns any error of the source.
+pub(crate) fn holds_chunks<S: ReadAt>(
+    source: &S,
+    from: u64,
+    limits: &Limits,
+    hashers: &Hashers,
+) -> Result<bool> {
+    let (at, first) = (from, &[][..]);
+    let trailing = Part { source, at, first };
+    let mut first = Vec::new();
+    Cursor::new(&trailing).take(GAP).read_to_end(&mut first)?;
+    if to_u64(first.len()) == GAP && first.iter().all(|byte| *byte == 0) {
+        return Ok(false);
+    }
+    let members = scan(&trailing, *limits, hashers.clone())?;
+    Ok(members.iter().any(|member| member.sound > 0))
 }

@@ -18,8 +18,6 @@ pub(super) struct Window<'a, S> {
     buffer: Vec<u8>,
     /// Where the buffer begins in the source.
     at: u64,
-    /// Bytes read so far by looks.
-    looked: u64,
 }
 
 impl<'a, S: ReadAt> Window<'a, S> {
@@ -29,7 +27,6 @@ impl<'a, S: ReadAt> Window<'a, S> {
             size: source.size()?,
             buffer: Vec::new(),
             at: 0,
-            looked: 0,
         })
     }
 
@@ -39,11 +36,6 @@ impl<'a, S: ReadAt> Window<'a, S> {
 
     pub(super) fn size(&self) -> u64 {
         self.size
-    }
-
-    /// Bytes that looks have read so far, as a measure of their cost.
-    pub(super) fn looked(&self) -> u64 {
-        self.looked
     }
 
     /// The bytes from `at` on: `len` of them, or fewer at the end.
@@ -73,7 +65,6 @@ impl<'a, S: ReadAt> Window<'a, S> {
         let len = in_memory(left.min(to_u64(piece.max(least))))?;
         self.at = at;
         self.buffer.resize(len, 0);
-        self.looked += to_u64(len);
         self.source.read_exact_at(at, &mut self.buffer)?;
         Ok(&self.buffer)
     }
