@@ -47,18 +47,12 @@ impl<'a> InPlace<'a> {
 
     /// The failure of a change that is committed, and that the next writer completes.
     fn committed(&self, failure: Failure) -> Failure {
-        failure.hint(format!(
-            "do not repeat it: readers see the change, and the next change to {} completes it",
-            self.name()
-        ))
+        failure.hint(do_not_repeat(&self.name()))
     }
 
     /// The detail of a failure after which only the next reader knows.
     fn whole(&self) -> String {
-        format!(
-            "{} has all of its old content, or all of the new",
-            self.name()
-        )
+        whole(&self.name())
     }
 
     /// Called while the change waits for a lock: reports that after a while, and returns whether to go on waiting.
@@ -84,4 +78,14 @@ impl<'a> InPlace<'a> {
             ));
         }
     }
+}
+
+/// The advice after a change that is committed, but not completed.
+pub fn do_not_repeat(name: &str) -> String {
+    format!("do not repeat it: readers see the change, and the next change to {name} completes it")
+}
+
+/// The detail of a failure after which only the next reader knows whether a change was made.
+pub fn whole(name: &str) -> String {
+    format!("{name} has all of its old content, or all of the new")
 }

@@ -77,10 +77,14 @@ impl Failure {
 
     /// An error of the library while data went from `source` to `target`: its side decides which of them it names.
     ///
-    /// Only reading and writing have a side. Everything else is about the data, and so about the source.
+    /// Only reading and writing have a side. Everything else is about the data, and so about the source. The target is new and
+    /// not in its place yet, so that no change of it counts as committed.
     pub fn between(error: &Error, source: &str, target: &str) -> Self {
         if is_stopped(error) {
             return Self::interrupted();
+        }
+        if let ErrorKind::Committed(error) = error.kind() {
+            return Self::io(target, error);
         }
         let name = match (error.side(), io_error(error)) {
             (Some(Side::Target), _) | (None, Some(_)) => target,

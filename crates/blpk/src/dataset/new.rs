@@ -5,8 +5,9 @@ use std::io;
 use std::path::Path;
 
 use bloscpack::{
-    Error,
+    Category, Error,
     dataset::{CArray, CArrayBuilder, CTable, CTableBuilder},
+    error::Side,
     frame::{Frame, FrameOptions, store::EMBED_FILE},
     open::{Family, probe},
 };
@@ -14,7 +15,8 @@ use same_file::is_same_file;
 use tempfile::TempDir;
 
 use super::{is_directory, options};
-use crate::failure::{Failure, is_busy};
+use crate::edit::{do_not_repeat, whole};
+use crate::failure::{Failure, io_error, is_busy};
 use crate::input::is_sparse_frame;
 use crate::interrupt::{self, Deferred};
 use crate::output::{
@@ -187,12 +189,21 @@ impl<'a> NewDataset<'a> {
 
     /// The failure to create it.
     pub fn failed(&self, error: &Error) -> Failure {
-        let name = self.name();
-        self.unfinished(Failure::between(error, &name, &name))
+        self.failed_from(&self.name(), error)
     }
 
     /// The failure to fill it from `source`, by the side of the error.
     pub fn failed_from(&self, source: &str, error: &Error) -> Failure {
+        if self.replaces() && error.side() != Some(Side::Source) {
+            let failure = || Failure::library(self.name(), error);
+            if error.category() == Category::Committed {
+                return failure().hint(do_not_repeat(&self.name()));
+            }
+            // The library does not know whether it has replaced the dataset.
+            if io_error(error).is_some_and(|error| error.kind() == io::ErrorKind::Other) {
+                return failure().detail(whole(&self.name()));
+            }
+        }
         self.unfinished(Failure::between(error, source, &self.name()))
     }
 
