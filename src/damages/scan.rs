@@ -11,7 +11,7 @@ use super::member::FoundMember;
 use super::probe::{Probe, SoundChunk, end_of};
 use super::window::Part;
 use crate::checked::{len_of, to_u64};
-use blosc1::HEADER_LEN;
+use blosc1::{ChunkError, HEADER_LEN};
 use bloscpack_error::Result;
 use bloscpack_storage::internal::GAP;
 use bloscpack_storage::{Cursor, ReadAt};
@@ -112,10 +112,11 @@ impl<S: ReadAt> Scan<'_, S> {
             && let Some(early) = self.search_across(found.at, found.end())?
         {
             self.member.checksum.get_or_insert(found.by);
-            let error = FormatError::Cut {
-                found: len_of(&(found.at..early.at)),
-                expected: found.ctbytes.into(),
-            };
+            let error = FormatError::Chunk(ChunkError::Header {
+                field: "ctbytes",
+                found: found.ctbytes,
+                expected: "where the next chunk begins",
+            });
             self.gap(Gap::one(found.at..early.at, found.nbytes, error).cut());
             return Ok(self.push(early));
         }
