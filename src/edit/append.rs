@@ -89,8 +89,8 @@ impl<F: Folder> ChunkSink for AppendSink<'_, F> {
 impl<F: Folder> Editor<F> {
     /// Begins to append.
     ///
-    /// Compressor, level, filter and typesize are those of the file, unless they were set in the
-    /// [builder](Editor::builder). If the table of offsets runs out of room, or if a stream's end mark is in the way, the
+    /// Compressor, filter and typesize are those of the file, and the level is the compressor's default, unless they were set
+    /// in the [builder](Editor::builder). If the table of offsets runs out of room, or if a stream's end mark is in the way, the
     /// file is replaced by a new one with room for more, which needs disk space for both. In a V3 file with offsets, the
     /// appended data is written after the content at once, where readers ignore it; otherwise it goes through the journal.
     ///

@@ -61,8 +61,7 @@ impl EditorBuilder {
         self
     }
 
-    /// The level of new chunks, from 0 to 9. By default it is that of the file, which is found by trying, since chunks do
-    /// not contain it; or the default of the compressor, if that is another one than the file's.
+    /// The level of new chunks, from 0 to 9; the default of the compressor by default, since a file does not contain its level.
     #[must_use]
     pub fn level(mut self, level: u8) -> Self {
         self.level = Some(level);

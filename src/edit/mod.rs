@@ -73,8 +73,6 @@ pub struct Editor<F: Folder = Disk> {
     held: JournaledFile<F>,
     state: FileState,
     options: EditorBuilder,
-    /// The settings of the chunks of this file, as an earlier patch found them.
-    known: recompress::Known,
 }
 
 impl Editor {

@@ -68,7 +68,6 @@ impl EditorBuilder {
             held,
             state,
             options: self,
-            known: None,
         })
     }
 }

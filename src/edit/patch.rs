@@ -65,7 +65,7 @@ impl<F: Folder> Editor<F> {
         if at > content_len {
             return Err(past_end(content_len));
         }
-        let mut recompressor = Recompressor::new(&self.options, &mut self.known);
+        let recompressor = Recompressor::new(&self.options);
         let (mut piece, mut here) = (Vec::new(), at);
         let free_from = self.state.free_from();
         let change = self.held.change(free_from)?;

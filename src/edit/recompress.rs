@@ -3,7 +3,7 @@
 use super::EditorBuilder;
 use super::file_state::FileState;
 use crate::checked::{in_memory, len_of, slice_mut, to_u64};
-use crate::indexed::{IndexedReader, IndexedReaderBuilder};
+use crate::indexed::IndexedReaderBuilder;
 use blosc1::internal::pad_chunk;
 use blosc1::{ChunkEncoder, ChunkSettings, Compressor};
 use bloscpack_error::Result;
@@ -39,27 +39,19 @@ fn smallest(like: ChunkSettings) -> Option<ChunkSettings> {
     (smallest != like).then_some(smallest)
 }
 
-/// Where a chunk's header has its version, flags and typesize.
-const KIND_LEN: usize = 4;
-
-/// The settings of the last chunk, and the bytes of its header from which they were concluded. Finding the level takes several
-/// times as long as compressing a chunk.
-pub(super) type Known = Option<(Vec<u8>, ChunkSettings)>;
-
 /// Makes new chunks like the old ones.
 pub(super) struct Recompressor<'o> {
     options: &'o EditorBuilder,
-    known: &'o mut Known,
 }
 
 impl<'o> Recompressor<'o> {
-    pub(super) fn new(options: &'o EditorBuilder, known: &'o mut Known) -> Self {
-        Self { options, known }
+    pub(super) fn new(options: &'o EditorBuilder) -> Self {
+        Self { options }
     }
 
     /// The chunk with this piece over its content from `here` on, with its digest; nothing if that changes nothing.
     pub(super) fn patch<S: ReadAt>(
-        &mut self,
+        &self,
         file: &S,
         state: &FileState,
         old: &OldChunk,
@@ -86,32 +78,13 @@ impl<'o> Recompressor<'o> {
             return Ok(None);
         }
         place.copy_from_slice(piece);
-        let settings = self.settings_like(&bytes, state, &reader)?;
-        self.compress(&data, settings, state, old).map(Some)
-    }
-
-    /// The settings for chunks like this one.
-    fn settings_like<S: ReadAt>(
-        &mut self,
-        chunk: &[u8],
-        state: &FileState,
-        reader: &IndexedReader<S>,
-    ) -> Result<ChunkSettings> {
-        // All bytes of a chunk that is replaced entirely: none.
-        let kind = chunk.get(..KIND_LEN).unwrap_or(chunk);
-        if let Some((known, settings)) = &*self.known
-            && known == kind
-        {
-            return Ok(*settings);
-        }
         let typesize = state.map.header.typesize;
-        let settings = if chunk.is_empty() {
-            self.options.settings_of(reader, typesize)?
+        let settings = if bytes.is_empty() {
+            self.options.settings_of(&reader, typesize)?
         } else {
-            self.options.settings_like(Some(chunk), typesize)
+            self.options.settings_like(Some(&bytes), typesize)
         };
-        *self.known = Some((kind.to_vec(), settings));
-        Ok(settings)
+        self.compress(&data, settings, state, old).map(Some)
     }
 
     /// Compresses a chunk to the length of the old one if there is a way.

@@ -1,9 +1,9 @@
-//! How new chunks are made: like the existing ones, except for the options that are given.
+//! How new chunks are made: as the headers of existing ones state, except for the options that are given.
 
 use super::{Editor, EditorBuilder};
 use crate::encoder::{ChunkOptions, DEFAULT_CHUNK_SIZE};
 use crate::indexed::IndexedReader;
-use blosc1::internal::guess_settings;
+use blosc1::internal::settings_of;
 use blosc1::{ChunkSettings, MAX_NBYTES};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, ReadAt};
@@ -14,13 +14,13 @@ use bytes::Bytes;
 const MODELS: u64 = 16;
 
 impl EditorBuilder {
-    /// How chunks like this one are made, in a file whose header has this typesize.
+    /// The settings for chunks like this one, in a file whose header has this typesize.
     pub(super) fn settings_like(
         &self,
         chunk: Option<&[u8]>,
         typesize: Option<u8>,
     ) -> ChunkSettings {
-        let like = chunk.and_then(|chunk| guess_settings(chunk, self.limits.block).ok());
+        let like = chunk.and_then(|chunk| settings_of(chunk).ok());
         let mut settings = like.flatten().unwrap_or_default();
         if let Some(typesize) = typesize.filter(|size| *size > 0) {
             settings.typesize = typesize;
@@ -92,9 +92,10 @@ impl<F: Folder> Editor<F> {
     /// How appended chunks are made.
     pub(super) fn chunk_options(&self) -> Result<ChunkOptions> {
         let header = &self.state.map.header;
-        let settings_of = match header.varlen {
-            true => EditorBuilder::settings_of_records,
-            false => EditorBuilder::settings_of,
+        let settings_of = if header.varlen {
+            EditorBuilder::settings_of_records
+        } else {
+            EditorBuilder::settings_of
         };
         Ok(ChunkOptions {
             chunk: settings_of(&self.options, &self.reader(), header.typesize)?,

@@ -4,7 +4,7 @@ use crate::checked::to_usize;
 use crate::damages::{ContentOutput, Findings, FoundMember, RecoverOptions};
 use crate::encoder::{Encoder, EncoderBuilder, SeekEncoder};
 use crate::records::{RecordWriter, RecordWriterBuilder, SeekRecordWriter};
-use blosc1::internal::guess_settings;
+use blosc1::internal::settings_of;
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{FormatVersion, Limits, Packing};
@@ -105,7 +105,7 @@ pub(super) fn builder<S: ReadAt>(
             builder = builder.metadata(metadata);
         }
         match member {
-            Some(member) => like(builder, source, member, options),
+            Some(member) => like(builder, source, member),
             None => Ok(builder),
         }
     };
@@ -132,7 +132,6 @@ fn like<S: ReadAt>(
     mut builder: EncoderBuilder,
     source: &S,
     member: &FoundMember,
-    options: &RecoverOptions,
 ) -> Result<EncoderBuilder> {
     if let Some(checksum) = member.own_checksum() {
         builder = builder.checksum(checksum);
@@ -145,10 +144,9 @@ fn like<S: ReadAt>(
     };
     let mut chunk = vec![0; to_usize(model.ctbytes)];
     source.read_exact_at(model.at, &mut chunk)?;
-    Ok(match guess_settings(&chunk, options.reading.limits.block) {
+    Ok(match settings_of(&chunk) {
         Ok(Some(settings)) => builder
             .compressor(settings.compressor)
-            .level(settings.level)
             .typesize(settings.typesize)
             .filter(settings.filter),
         _ => builder,

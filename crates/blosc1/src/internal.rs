@@ -3,8 +3,8 @@
 //! **They are not part of the public interface** and may change in any release.
 
 pub use super::extents::{check_extents, extents, head_len};
-pub use super::guess::guess_settings;
 pub use super::pad::pad_chunk;
+pub use super::settings::settings_of;
 
 use super::extension::SpecialKind;
 use super::view::ChunkView;

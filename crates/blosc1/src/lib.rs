@@ -112,7 +112,6 @@ mod extension;
 mod extents;
 mod fault;
 mod filter;
-mod guess;
 mod header;
 #[doc(hidden)]
 pub mod internal;

@@ -44,7 +44,7 @@ use bloscpack::open::internal::size;
 #[derive(Args, Debug)]
 #[command(
     mut_arg("typesize", |arg| arg.help("Element size in bytes, 1 to 255 [default: as in FILE]")),
-    mut_arg("level", |arg| arg.help("Compression level, 0 (none) to 9 [default: as in FILE, or the default of --codec]")),
+    mut_arg("level", |arg| arg.help("Compression level, 0 (none) to 9 [default: that of the compressor]")),
     mut_arg("shuffle", |arg| arg.help("Filter before compression [default: as in FILE]")),
     mut_arg("codec", |arg| arg.help("Compressor [default: as in FILE]")),
 )]
