@@ -2,13 +2,14 @@
 
 use super::chunk_compressor::{ChunkCompressor, ChunkOptions, ChunkSink};
 use crate::checked::len_of;
-use crate::shared_source::{SharedSource, in_order};
+use crate::shared_source::SharedSource;
 use blosc1::{Tuned, Tuner};
 use bloscpack_dtype::npy::NpyHeader;
 use bloscpack_error::{IoSide, Result};
 #[cfg(feature = "aio")]
 use bloscpack_storage::parallel::Crew;
-use std::io::Read;
+use bloscpack_storage::{Cursor, ReadAt};
+use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 #[cfg(feature = "aio")]
 use std::sync::Arc;
@@ -34,29 +35,12 @@ impl AutoTune {
 
     /// Chooses by data in memory.
     pub(super) fn by_data(&self, data: &[u8]) -> Result<Tuned> {
-        Ok(self.tuner_for(data).tune(data)?)
+        Ok(tuner_for(self.tuner, data).tune(data)?)
     }
 
     /// Chooses by pieces from all over these bytes of a source.
     pub(super) fn by_source(&self, source: &SharedSource, bytes: &Range<u64>) -> Result<Tuned> {
-        let mut pieces = Vec::new();
-        for place in self.tuner.places(len_of(bytes)) {
-            let piece_at = bytes.start + place.start..bytes.start + place.end;
-            let mut piece = Vec::new();
-            // It is shorter where the source ends early.
-            in_order(source, piece_at)
-                .and_then(|mut reader| reader.read_to_end(&mut piece))
-                .reading()?;
-            pieces.push(piece);
-        }
-        let pieces: Vec<_> = pieces.iter().map(Vec::as_slice).collect();
-        let tuner = self.tuner_for(pieces.first().copied().unwrap_or_default());
-        Ok(tuner.tune_pieces(&pieces)?)
-    }
-
-    /// The tuner for data that begins with these bytes.
-    fn tuner_for(&self, start: &[u8]) -> Tuner {
-        self.tuner.typesize_of_data(NpyHeader::number_size(start))
+        tuned_at(self.tuner, source, bytes)
     }
 
     /// Reports the settings that were chosen to the sink, and returns a compressor that uses them.
@@ -72,4 +56,30 @@ impl AutoTune {
             ..self.options.clone()
         })
     }
+}
+
+/// The settings by pieces from all over these bytes of a source.
+pub(super) fn tuned_at<S: ReadAt>(tuner: Tuner, source: &S, bytes: &Range<u64>) -> Result<Tuned> {
+    let mut pieces = Vec::new();
+    for place in tuner.places(len_of(bytes)) {
+        let mut cursor = Cursor::new(source);
+        cursor
+            .seek(SeekFrom::Start(bytes.start + place.start))
+            .reading()?;
+        let mut piece = Vec::new();
+        // It is shorter where the source ends early.
+        cursor
+            .take(len_of(&place))
+            .read_to_end(&mut piece)
+            .reading()?;
+        pieces.push(piece);
+    }
+    let pieces: Vec<_> = pieces.iter().map(Vec::as_slice).collect();
+    let tuner = tuner_for(tuner, pieces.first().copied().unwrap_or_default());
+    Ok(tuner.tune_pieces(&pieces)?)
+}
+
+/// The tuner for data that begins with these bytes.
+fn tuner_for(tuner: Tuner, start: &[u8]) -> Tuner {
+    tuner.typesize_of_data(NpyHeader::number_size(start))
 }

@@ -21,11 +21,12 @@ pub(super) use seek::{Mover, SeekSink, move_up};
 pub use stream::Encoder;
 pub(super) use stream::StreamSink;
 
-use blosc1::{Aim, ChunkSettings, Compressor, Filter, Tuner};
+use blosc1::{Aim, ChunkSettings, Compressor, Filter, Tuned, Tuner};
 use bloscpack_error::Result;
-use bloscpack_storage::parallel::Crew;
+use bloscpack_storage::{ReadAt, parallel::Crew};
 use bloscpack_wire::{Checksum, FormatVersion, Hashers, Limits, Metadata};
 use std::io::{Read, Seek, Write};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Uncompressed bytes of a chunk by default: 1 MiB, as in the reference implementation.
@@ -155,6 +156,33 @@ impl EncoderBuilder {
     pub fn auto(mut self, aim: Aim) -> Self {
         self.auto = Some(aim);
         self
+    }
+
+    /// The settings that [`auto`](Self::auto) would choose for these bytes of a source, and why; `None` without `auto`.
+    ///
+    /// ```
+    /// use bloscpack::{Encoder, blosc::Aim};
+    ///
+    /// let numbers: Vec<u8> = (0..400_000_u32).flat_map(|n| (n * 7).to_le_bytes()).collect();
+    /// let builder = Encoder::builder().auto(Aim::Size);
+    /// let tuned = builder.tune_at(&numbers, 0..1_600_000)?;
+    /// assert_eq!(tuned.map(|tuned| tuned.settings().typesize), Some(4));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns any error of the source.
+    pub fn tune_at<S: ReadAt>(&self, source: &S, bytes: Range<u64>) -> Result<Option<Tuned>> {
+        let tuner = self.auto_tuner();
+        tuner
+            .map(|tuner| auto::tuned_at(tuner, source, &bytes))
+            .transpose()
+    }
+
+    /// The tuner that chooses what was not given.
+    fn auto_tuner(&self) -> Option<Tuner> {
+        let tuner = self.tuner.chunk_size(self.chunk_size);
+        self.auto.map(|aim| tuner.aim(aim))
     }
 
     /// Uncompressed bytes of a chunk, 1 to 2147483631; [`DEFAULT_CHUNK_SIZE`] by default.

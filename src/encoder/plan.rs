@@ -207,12 +207,9 @@ impl Plan {
                 "spare space needs layout V2 with offsets, in a file that can be sought",
             ));
         }
-        let tuner = options
-            .auto
-            .map(|aim| options.tuner.aim(aim).chunk_size(options.chunk_size));
         Ok(Self {
             chunk,
-            tuner,
+            tuner: options.auto_tuner(),
             hashers: options.hashers,
             limits: options.limits,
             threads: options.threads,

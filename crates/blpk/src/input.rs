@@ -7,7 +7,6 @@ mod kind;
 mod metadata;
 mod reader;
 mod rest;
-mod sample;
 
 use std::fs::{File, Metadata, Permissions};
 use std::io::{self, IsTerminal, Seek, SeekFrom};

@@ -1,6 +1,6 @@
 //! How chunks are compressed.
 
-use bloscpack::{Compressor, EncoderBuilder, Filter, blosc::Tuner, edit::EditorBuilder};
+use bloscpack::{Compressor, EncoderBuilder, Filter, edit::EditorBuilder};
 use clap::Args;
 
 use super::{BLOSC, LevelFlags, values, with_given};
@@ -93,10 +93,5 @@ impl ChunkArgs {
     /// Sets on an editor what was given.
     pub fn editor(&self, builder: EditorBuilder) -> EditorBuilder {
         applied!(self, builder)
-    }
-
-    /// Fixes what was given; the tuner chooses the rest.
-    pub fn tuner(&self, tuner: Tuner) -> Tuner {
-        applied!(self, tuner)
     }
 }

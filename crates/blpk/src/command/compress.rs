@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 
 use bloscpack::{
     Checksum, Encoder, EncoderBuilder, FormatVersion, Metadata,
-    blosc::{Aim, ChunkSettings, Tuned, Tuner},
-    dtype::npy::NpyHeader,
+    blosc::{Aim, ChunkSettings},
 };
 use clap::Args;
 
@@ -134,7 +133,6 @@ impl Compress {
         let metadata = input::read_metadata(self.metadata.as_deref(), path)?;
         let mut output = Output::create_binary(output, &[&input], session)?;
         output.keep_time(&input);
-        let tuned = self.tune(&input)?;
         let is_unknown = self.size.or(input.length()).is_none();
         if self.format == FormatVersion::V1 && is_unknown && output.seekable().is_none() {
             let title =
@@ -147,12 +145,12 @@ impl Compress {
                 output.name()
             ));
         }
-        let builder = || self.builder(metadata.clone(), tuned.as_ref(), session);
+        let builder = || self.builder(metadata.clone(), session);
         let (plain, chosen) = match self.flush_every {
             Some(every) => flush::compress(builder(), every, &input, &mut output, session)?,
             None => length::compress(&builder, self.size, &input, &mut output, session)?,
         };
-        if let Some(chosen) = tuned.or(chosen) {
+        if let Some(chosen) = chosen {
             session.verbose(chosen);
         }
         let name = output.name().to_owned();
@@ -233,43 +231,8 @@ impl Compress {
         }
     }
 
-    /// The choice by samples from all over the input. If the input can only be read in order, the encoder
-    /// chooses by its beginning.
-    fn tune(&self, input: &Input) -> Result<Option<Tuned>, Failure> {
-        let Some(aim) = self.aim() else {
-            return Ok(None);
-        };
-        let tuner = self.chunks.tuner(Tuner::new(aim));
-        let tuner = tuner.chunk_size(self.chunk_size);
-        let pieces = input.sample(&tuner);
-        let Some(pieces) = pieces.map_err(|error| Failure::io(input.name(), &error))? else {
-            return Ok(None);
-        };
-        let pieces: Vec<_> = pieces.iter().map(Vec::as_slice).collect();
-        let start = pieces.first().copied().unwrap_or_default();
-        let tuner = tuner.typesize_of_data(NpyHeader::number_size(start));
-        let tuned = tuner.tune_pieces(&pieces);
-        tuned
-            .map(Some)
-            .map_err(|error| Failure::library(input.name(), &error.into()))
-    }
-
-    fn builder(
-        &self,
-        metadata: Option<Metadata>,
-        tuned: Option<&Tuned>,
-        session: &Session,
-    ) -> EncoderBuilder {
+    fn builder(&self, metadata: Option<Metadata>, session: &Session) -> EncoderBuilder {
         let builder = self.chunks.encoder(Encoder::builder());
-        let builder = match (tuned.map(Tuned::settings), self.aim()) {
-            (Some(settings), _) => builder
-                .compressor(settings.compressor)
-                .level(settings.level)
-                .filter(settings.filter)
-                .typesize(settings.typesize),
-            (None, Some(aim)) => builder.auto(aim),
-            (None, None) => builder,
-        };
         let builder = builder
             .chunk_size(self.chunk_size)
             .offsets(!self.no_offsets)
@@ -278,6 +241,7 @@ impl Compress {
             .limits(session.write_limits());
         // The default checksum depends on the version: the first had none.
         with_given!(builder,
+            auto: self.aim(),
             checksum: self.checksum,
             metadata: metadata,
             max_app_chunks: self.max_app_chunks,

@@ -91,7 +91,7 @@ impl Info {
         let tuned = match content {
             Some((aim, source)) => {
                 let tuned = auto::of_content(aim, source, &summary, session);
-                Some(tuned.map_err(|error| opened.origin.failure(&error))?)
+                tuned.map_err(|error| opened.origin.failure(&error))?
             }
             None => None,
         };

@@ -1,6 +1,7 @@
 //! Compresses an input whose length may be known, unknown, or wrong.
 
 use std::io::{self, Read as _, Seek as _};
+use std::ops::Range;
 
 use bloscpack::{EncoderBuilder, Error, ErrorKind, error::Side};
 
@@ -54,9 +55,9 @@ fn attempt(
     output: &mut Output,
 ) -> bloscpack::Result<Encoded> {
     let mut reader = input.reader(progress);
-    if given.is_none()
-        && let Some((file, range)) = input.located(progress)
-    {
+    let located = input.located(progress);
+    let is_given = |range: &Range<u64>| given.is_none_or(|len| len == range.end - range.start);
+    if let Some((file, range)) = located.filter(|(_, range)| is_given(range)) {
         let builder = builder.size(range.end - range.start);
         let done = encode(builder, Content::File(file, range), output)?;
         let end = input.seek_to_end();

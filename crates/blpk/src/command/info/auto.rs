@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bloscpack::{
-    blosc::{Aim, ChunkSettings, Trial, Tuned, Tuner},
-    dtype::npy::NpyHeader,
+    Encoder,
+    blosc::{Aim, ChunkSettings, Trial, Tuned},
     indexed::IndexedReader,
     open::{Inner, Kind, Summary, internal::list, probe_source},
     storage::ReadAt,
@@ -42,11 +42,10 @@ pub fn of_plain(
     if probe_source(bytes).map_err(failed)?.family.is_some() {
         return Ok(None);
     }
-    let tuner = Tuner::new(aim);
-    let pieces = input.sample(&tuner).map_err(failed)?.unwrap_or_default();
-    let tuned = tune(&tuner, &pieces);
+    let builder = Encoder::builder().auto(aim);
+    let tuned = builder.tune_at(bytes, 0..input.length().unwrap_or(0));
     let tuned = tuned.map_err(|error| Failure::library(input.name(), &error))?;
-    Ok(Some((tuned, input.length())))
+    Ok(tuned.map(|tuned| (tuned, input.length())))
 }
 
 /// A source that can be read at any position.
@@ -68,32 +67,19 @@ pub fn of_content(
     source: Source,
     summary: &Summary,
     session: &Session,
-) -> bloscpack::Result<Tuned> {
+) -> bloscpack::Result<Option<Tuned>> {
     let reader = IndexedReader::builder()
         .limits(session.limits)
         .open(source)?;
     let chunk_size = summary.get("chunk_size").and_then(Value::as_u64);
     let chunk_size = chunk_size.and_then(|bytes| u32::try_from(bytes).ok());
-    let tuner = Tuner::new(aim);
+    let builder = Encoder::builder().auto(aim);
     // The chunk size of a file with one chunk is only its length.
-    let tuner = match chunk_size.filter(|_| reader.chunks() > 1) {
-        Some(bytes) => tuner.chunk_size(bytes),
-        None => tuner,
+    let builder = match chunk_size.filter(|_| reader.chunks() > 1) {
+        Some(bytes) => builder.chunk_size(bytes),
+        None => builder,
     };
-    let mut pieces = Vec::new();
-    for range in tuner.places(reader.content_len()) {
-        let mut piece = Vec::new();
-        reader.copy_range(range, &mut piece)?;
-        pieces.push(piece);
-    }
-    tune(&tuner, &pieces)
-}
-
-fn tune(tuner: &Tuner, pieces: &[Vec<u8>]) -> bloscpack::Result<Tuned> {
-    let pieces: Vec<_> = pieces.iter().map(Vec::as_slice).collect();
-    let start = pieces.first().copied().unwrap_or_default();
-    let tuner = tuner.typesize_of_data(NpyHeader::number_size(start));
-    Ok(tuner.tune_pieces(&pieces)?)
+    builder.tune_at(&reader, 0..reader.content_len())
 }
 
 /// The choice and the trials, for people.
