@@ -2,7 +2,7 @@
 """Writes small real files as inputs of the fuzz targets to a new folder: seeds.py FOLDER
 
 FOLDER/TARGET is for the target of that name, FOLDER/files for targets without a folder of their
-own. The files come from testdata, from fuzz/seeds.tar.gz, and from target/corpus if that is unpacked.
+own. The files come from the archives of testdata, from fuzz/seeds.tar.gz, and from target/corpus if that is unpacked.
 """
 
 import shutil
@@ -14,7 +14,10 @@ from random import Random
 ROOT = Path(__file__).resolve().parent.parent
 ARCHIVE = ROOT / "fuzz/seeds.tar.gz"
 UNPACKED = ROOT / "target/fuzz/kept-seeds"
-PLACES = [ROOT / "testdata", UNPACKED, ROOT / "target/corpus"]
+sys.path.insert(0, str(ROOT / "testdata"))
+import archives  # noqa: E402
+
+PLACES = [archives.unpacked(), UNPACKED, ROOT / "target/corpus"]
 LONGEST = 8 << 10
 
 # Suffixes and names of files that are inputs without any change.

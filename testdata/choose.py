@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Chooses `testdata/bloscpack` from the full corpus.
+"""Chooses the test data in `bloscpack` from the full corpus.
 
-    python3 testdata/choose.py CORPUS/bloscpack testdata/bloscpack
+    python3 testdata/choose.py CORPUS/bloscpack target/testdata/bloscpack
 
 Selects the smallest files that together show every trait of the corpus (see
 `traits`), and writes the part of the manifest that the tests need. Leaves out

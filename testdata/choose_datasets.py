@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Chooses `testdata/datasets` from the full corpora of directory datasets.
+"""Chooses the test data in `datasets` from the full corpora of directory datasets.
 
-    python3 testdata/choose_datasets.py CORPUS testdata/datasets
+    python3 testdata/choose_datasets.py CORPUS target/testdata/datasets
 
 Like `choose.py`, selects the smallest datasets that together show every trait of
 the corpora (see `traits`), and writes the part of each manifest that the tests

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Chooses `testdata/frames` from the full corpora of Blosc2 frames.
+"""Chooses the test data in `frames` from the full corpora of Blosc2 frames.
 
-    python3 testdata/choose_frames.py CORPUS testdata/frames
+    python3 testdata/choose_frames.py CORPUS target/testdata/frames
 
 Like `choose.py`, selects the smallest frames that together show every trait of
 the corpora (see `traits`), and writes the part of each manifest that the tests

@@ -2,7 +2,7 @@
 """Makes `blosc2/chunks.bin` and `blosc2/manifest.json`: chunks written by python-blosc2 4.14.1 (C-Blosc2
 3.3.5), and the data that C-Blosc2 decodes them to.
 usage: make_blosc2.py [DIRECTORY [all]]
-  DIRECTORY   default: blosc2 next to this script
+  DIRECTORY   default: target/testdata/blosc2
   all         every combination instead of a selection: some 10 MB
 Needs `pip install blosc2==4.14.1`.
 """
@@ -109,7 +109,7 @@ def cases(every):
 
 
 def main():
-    place = Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).with_name("blosc2")
+    place = Path(sys.argv[1]) if sys.argv[1:] else Path(__file__).resolve().parents[1] / "target/testdata/blosc2"
     place.mkdir(parents=True, exist_ok=True)
     blob, entries, left_out = bytearray(), [], []
     for label, data, chunk in cases("all" in sys.argv[2:]):

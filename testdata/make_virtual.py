@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes `virtual`: frames and stores of python-blosc2 4.14.1 whose elements are not, or not all, in them.
 usage: make_virtual.py [DIRECTORY]
-  DIRECTORY   default: virtual next to this script
+  DIRECTORY   default: target/testdata/virtual
 Needs `pip install blosc2==4.14.1 fsspec`.
 """
 import dataclasses
@@ -166,4 +166,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent / "virtual").absolute())
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parents[1] / "target/testdata/virtual").absolute())

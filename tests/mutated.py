@@ -19,6 +19,9 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "testdata"))
+import archives  # noqa: E402
+
 LONGEST_RUN = 60  # seconds
 STATUSES = range(0, 10)  # of the command itself; 101 is a panic, and a signal is negative
 
@@ -74,8 +77,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
     blpk = str(pathlib.Path(chosen.blpk).resolve())
-    samples = sorted((ROOT / "testdata" / "exchange").glob("*.parquet"))
-    samples += sorted((ROOT / "testdata" / "exchange").glob("*.arrow*"))
+    exchange = archives.unpacked() / "exchange"
+    samples = sorted(exchange.glob("*.parquet")) + sorted(exchange.glob("*.arrow*"))
     assert samples, "no files to mutate"
     statuses, failures = collections.Counter(), 0
     with tempfile.TemporaryDirectory(prefix="blpk-mutated-") as folder:

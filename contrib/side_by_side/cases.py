@@ -148,7 +148,7 @@ def member_cases() -> Iterator[Case]:
 def other_cases() -> Iterator[Case]:
     """Files that are of none of these formats."""
     files: dict[str, Content] = {"chunks.bin": data.TESTDATA / "blosc2" / "chunks.bin"}
-    files["README.md"] = data.TESTDATA / "README.md"
+    files["README.md"] = data.ROOT / "testdata/README.md"
     yield Case("others", files, each(files, READ + "c $name \n recover $name $name.rec"))
 
 

@@ -1,4 +1,4 @@
-"""Data for contrib/side_by_side.py: what is in testdata/, and what seeded generators make."""
+"""Data for contrib/side_by_side.py: the test data of the repository, and what seeded generators make."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import math
 import random
 import re
 import struct
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-TESTDATA = Path(__file__).resolve().parents[2] / "testdata"
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "testdata"))
+import archives  # noqa: E402
+
+TESTDATA = archives.unpacked()
 
 WORDS = ("alpha", "beta", "gamma", "delta", "", "\t", "ä", "0123456789" * 9)
 

@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import sys
 import threading
 import time
 import zipfile
@@ -19,7 +20,10 @@ duckdb = pytest.importorskip("duckdb")
 pandas = pytest.importorskip("pandas")
 
 ROWS = 10_000
-TESTDATA = os.path.join(os.path.dirname(__file__), "..", "..", "testdata")
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..", "testdata"))
+import archives  # noqa: E402
+
+TESTDATA = archives.unpacked()
 RNG = np.random.default_rng(7)
 COLUMNS = {
     "i": np.arange(ROWS) - 5000,

@@ -192,6 +192,7 @@ pub trait Container: Send + Sync {
     /// Opens what is at a path of a tree of frames, as [`members`](Self::members) spells it; `None` for every other input.
     ///
     /// ```
+    /// # testkit::enter_testdata();
     /// use bloscpack::open::{OpenOptions, open};
     /// let tree = open("testdata/stores/tree.b2e".as_ref(), &OpenOptions::new())?;
     /// let member = tree.member("a/x")?;

@@ -27,6 +27,7 @@ use std::sync::Arc;
 /// them. Anything that is not recognized is opened as a Bloscpack file, whose errors say what was found instead.
 ///
 /// ```
+/// # testkit::enter_testdata();
 /// use bloscpack::open::{OpenOptions, open};
 /// let mut table = open("testdata/datasets/bcolz/table_mixed".as_ref(), &OpenOptions::new())?;
 /// let outline = table.outline()?;

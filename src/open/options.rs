@@ -14,6 +14,7 @@ const CACHE: usize = 64 << 20;
 /// How an input is opened.
 ///
 /// ```
+/// # testkit::enter_testdata();
 /// use bloscpack::{Limits, open::{OpenOptions, open}};
 /// let mut limits = Limits::default();
 /// limits.chunk = 1 << 20;

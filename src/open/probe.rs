@@ -57,6 +57,7 @@ pub enum Family {
 /// Looks at what a path leads to. Only regular files are opened: the writer of a pipe would notice.
 ///
 /// ```
+/// # testkit::enter_testdata();
 /// use bloscpack::open::{Family, probe};
 /// assert_eq!(probe("testdata".as_ref())?.family, Some(Family::Directory));
 /// assert_eq!(probe("nowhere".as_ref())?.family, None);

@@ -1,6 +1,7 @@
 //! Zarr: all of `bloscpack-zarr`, and arrays of other formats that become Zarr arrays without being compressed anew.
 //!
 //! ```
+//! # testkit::enter_testdata();
 //! use bloscpack::dataset::CArray;
 //! use bloscpack::storage::{Key, Memory};
 //! use bloscpack::zarr::{Conversion, Format, OpenOptions};

@@ -136,7 +136,7 @@ fn our_own_files_torn_and_damaged() {
 
 #[test]
 fn files_of_real_tools() {
-    let folder = testkit::root().join("testdata/bloscpack");
+    let folder = testkit::testdata("bloscpack");
     let files = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap());

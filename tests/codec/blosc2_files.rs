@@ -209,7 +209,7 @@ fn version_6_is_refused_by_name() {
 /// The chunks of a real array of bcolz, encoded anew.
 #[test]
 fn an_array_of_bcolz_may_have_them() {
-    let from = testkit::root().join("testdata/datasets/bcolz/py2_int64");
+    let from = testkit::testdata("datasets/bcolz/py2_int64");
     let to = tempfile::tempdir().unwrap();
     for folder in ["data", "meta"] {
         std::fs::create_dir(to.path().join(folder)).unwrap();

@@ -44,7 +44,7 @@ impl Findings {
 
 #[test]
 fn chosen_files_decode_to_what_their_tools_packed() {
-    let folder = testkit::root().join("testdata/bloscpack");
+    let folder = testkit::testdata("bloscpack");
     let manifest = Manifest::read(&folder);
     assert!(manifest.files.len() > 200, "manifest cut short");
     walk(&folder, &manifest);

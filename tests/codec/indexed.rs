@@ -88,10 +88,9 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn files_of_real_tools_give_every_chunk_and_range() {
-    let root = testkit::root();
     let corpus = testkit::corpus::part("bloscpack");
     let (chosen, all) = (
-        files(&root.join("testdata/bloscpack")),
+        files(&testkit::testdata("bloscpack")),
         corpus.map(|folder| files(&folder)).unwrap_or_default(),
     );
     assert!(chosen.len() > 200);

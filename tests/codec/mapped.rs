@@ -25,7 +25,7 @@ fn read(source: impl ReadAt) -> (Vec<u8>, Vec<Vec<u8>>, usize, usize) {
 
 #[test]
 fn files_of_real_tools_read_alike_mapped_and_by_position() {
-    let folder = testkit::root().join("testdata/bloscpack");
+    let folder = testkit::testdata("bloscpack");
     let mut files = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -68,10 +68,7 @@ fn an_empty_file_is_an_empty_map() {
 
 #[test]
 fn several_threads_share_a_map() {
-    let path = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/testdata/bloscpack/a_lz4_byte_t12.blp"
-    );
+    let path = testkit::testdata("bloscpack/a_lz4_byte_t12.blp");
     let map = Map::open(&File::open(path).unwrap()).unwrap();
     let expected = read(&map);
     std::thread::scope(|scope| {

@@ -62,7 +62,7 @@ fn the_size_of_the_elements_is_found() {
 /// Arrays that Bloscpack packed; their manifest or their metadata has the size of the elements.
 #[test]
 fn the_size_of_the_elements_of_real_arrays_is_found() {
-    let folder = testkit::root().join("testdata/bloscpack");
+    let folder = testkit::testdata("bloscpack");
     for (file, typesize) in [
         ("k_zstd_byte_f64.blp", 8),
         ("a2_zlib_byte_t8_1m.blp", 8),

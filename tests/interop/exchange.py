@@ -5,6 +5,8 @@ import csv
 import io
 import itertools
 import json
+import sys
+from pathlib import Path
 
 import bcolz
 import bloscpack
@@ -15,6 +17,9 @@ import pyarrow.feather
 import pyarrow.parquet
 
 from common import equal, expect
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "testdata"))
+import archives  # noqa: E402
 
 ROWS = 1234
 TYPES = (
@@ -308,9 +313,7 @@ def zipline(blpk, place):
 
 
 def one_bundle(blpk, place):
-    from pathlib import Path
-    root = Path(__file__).resolve().parents[2]
-    bundle = root / "testdata/datasets/bcolz/zipline_daily_equities.bcolz"
+    bundle = archives.unpacked() / "datasets/bcolz/zipline_daily_equities.bcolz"
     folder = place.folder()
     blpk.ok("export", bundle, folder / "out.parquet")
     found = pyarrow.parquet.read_table(folder / "out.parquet")

@@ -21,9 +21,7 @@ static ALLOCATOR: testkit::counting::Counting = testkit::counting::Counting;
 
 /// The path of a store that python-blosc2 4.14.1 has written.
 fn path(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("testdata/stores")
-        .join(name)
+    testkit::testdata("stores").join(name)
 }
 
 fn bytes(name: &str) -> Vec<u8> {

@@ -15,7 +15,10 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "web/dist/index.html").as_uri()
 AXE = ROOT / "web/target/package/axe.min.js"
-DATA = ROOT / "testdata"
+sys.path.insert(0, str(ROOT / "testdata"))
+import archives  # noqa: E402
+
+DATA = archives.unpacked()
 FIREFOX = sys.argv[1:2] == ["--firefox"] and bool(sys.argv.pop(1))
 BLPK = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
 PICTURES = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else None

@@ -358,10 +358,7 @@ fn special_values_are_read_by_both() {
 /// Chunks of python-blosc2 4.14, C-Blosc2 3.3, which has more than 2.15.
 #[test]
 fn golden_chunks_are_read_by_both() {
-    let place = Path::new(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../testdata/blosc2"
-    ));
+    let place = testkit::testdata("blosc2");
     let text = std::fs::read_to_string(place.join("manifest.json")).unwrap();
     let manifest: Value = serde_json::from_str(&text).unwrap();
     let bytes = std::fs::read(place.join("chunks.bin")).unwrap();

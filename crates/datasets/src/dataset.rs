@@ -10,7 +10,7 @@ use bloscpack_error::{Error, Result};
 /// An array or a table.
 ///
 /// ```
-/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// # testkit::enter_testdata();
 /// use bloscpack_datasets::Dataset;
 /// match Dataset::open("testdata/datasets/bcolz/table_mixed")? {
 ///     Dataset::Array(array) => println!("{} with {} rows", array.dtype(), array.rows()),

@@ -5,7 +5,7 @@ use std::fmt;
 /// The layout of a dataset: the names of its files, and what they contain.
 ///
 /// ```
-/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// # testkit::enter_testdata();
 /// use bloscpack_datasets::{Dataset, DatasetLayout};
 /// let dataset = Dataset::open("testdata/datasets/bcolz/py2_int64")?;
 /// assert_eq!(dataset.layout(), DatasetLayout::Bcolz);

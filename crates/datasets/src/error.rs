@@ -13,7 +13,7 @@ use thiserror::Error as ThisError;
 /// The file is not part of it: [`Error::path`](bloscpack_error::Error::path) names it, relative to the root of the dataset.
 ///
 /// ```
-/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).unwrap();
+/// # testkit::enter_testdata();
 /// use bloscpack_datasets::{Dataset, DatasetError};
 /// use bloscpack_error::Category;
 ///

@@ -102,7 +102,7 @@ impl Dataset {
     /// Opens the dataset in this directory for reading.
     ///
     /// ```
-    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// # testkit::enter_testdata();
     /// use bloscpack_datasets::Dataset;
     /// let dataset = Dataset::open("testdata/datasets/bcolz/py2_int64")?;
     /// assert!(matches!(dataset, Dataset::Array(_)));

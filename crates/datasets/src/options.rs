@@ -13,7 +13,7 @@ const WIDE_TABLE: usize = 256;
 /// Threads, memory and limits of the operations on a dataset.
 ///
 /// ```
-/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// # testkit::enter_testdata();
 /// use bloscpack_datasets::DatasetOptions;
 /// let dataset = DatasetOptions::new()
 ///     .threads(2)

@@ -42,7 +42,7 @@ impl CArray {
     /// compares no digest.
     ///
     /// ```
-    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// # testkit::enter_testdata();
     /// # use bloscpack_datasets::CArray;
     /// # use blosc1::CompressorFormat;
     /// let array = CArray::open("testdata/datasets/bcolz/codec_zlib_bitshuffle_cl5")?;
@@ -73,7 +73,7 @@ impl CArray {
     /// The header of a chunk, by its number in C order. The chunk itself is not read.
     ///
     /// ```
-    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// # testkit::enter_testdata();
     /// # use bloscpack_datasets::CArray;
     /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
     /// let header = array.chunk_header(0)?;
@@ -112,7 +112,7 @@ impl CArray {
     /// decompressed.
     ///
     /// ```
-    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// # testkit::enter_testdata();
     /// # use bloscpack_datasets::CArray;
     /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
     /// let data = blosc1::decompress(&array.stored_chunk(0)?)?;

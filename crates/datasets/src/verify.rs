@@ -42,7 +42,7 @@ impl Dataset {
     /// `progress` is called with the uncompressed bytes of each chunk that was read, from any thread.
     ///
     /// ```
-    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// # testkit::enter_testdata();
     /// use bloscpack_datasets::Dataset;
     /// let report = Dataset::open("testdata/datasets/bcolz-legacy/v012_trimmed_to_boundary_stale_file")?.verify(|_| {});
     /// assert!(report.is_sound());

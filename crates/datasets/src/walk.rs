@@ -29,7 +29,7 @@ const MAX_DEPTH: usize = 64;
 /// damaged, with its path relative to the directory.
 ///
 /// ```
-/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// # testkit::enter_testdata();
 /// let mut damaged = Vec::new();
 /// let found = bloscpack_datasets::walk("testdata/datasets/bcolz", |path, _| damaged.push(path.to_owned()))?;
 /// assert!(found.iter().any(|entry| entry.path.ends_with("py2_int64") && !entry.is_table));

@@ -9,10 +9,11 @@ use std::io::Write;
 /// Writes the elements of the only column, in C order and as its dtype has them.
 ///
 /// ```
+/// # testkit::enter_testdata();
 /// use bloscpack_datasets::CArray;
 /// use bloscpack_exchange::{ArraySource, write_bytes};
 ///
-/// let array = CArray::open("../../testdata/datasets/bcolz/py2_int64")?;
+/// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
 /// let mut bytes = Vec::new();
 /// write_bytes(&mut ArraySource::new(&array).range(3..5)?, &mut bytes, &mut |_| ())?;
 /// assert_eq!(bytes, array.read_rows(3..5)?);

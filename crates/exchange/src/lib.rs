@@ -6,11 +6,12 @@
 //! and [`import_table`], or into a table of python-blosc2 by [`import_store`].
 //!
 //! ```
+//! # testkit::enter_testdata();
 //! use bloscpack_datasets::CTable;
 //! use bloscpack_exchange::{Format, ImportOptions, TableSource, export, import_table, open_at};
 //! use bloscpack_storage::Memory;
 //!
-//! let table = CTable::open("../../testdata/datasets/bcolz/table_trimmed")?;
+//! let table = CTable::open("testdata/datasets/bcolz/table_trimmed")?;
 //! let mut lines = Vec::new();
 //! export(&mut TableSource::new(&table)?, Format::JsonLines, &mut lines, &mut |_| ())?;
 //! assert_eq!(lines.iter().filter(|byte| **byte == b'\n').count() as u64, table.rows()?);

@@ -19,10 +19,11 @@ use std::ops::Range;
 /// columns as consecutive fields.
 ///
 /// ```
+/// # testkit::enter_testdata();
 /// use bloscpack_datasets::CArray;
 /// use bloscpack_exchange::{ArraySource, write_npy};
 ///
-/// let array = CArray::open("../../testdata/datasets/bcolz/py2_int64")?;
+/// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
 /// let mut file = Vec::new();
 /// write_npy(&mut ArraySource::new(&array), &mut file, &mut |_| ())?;
 /// assert!(file[10..].starts_with(b"{'descr': '<i8', 'fortran_order': False, 'shape': (1000,), }"));

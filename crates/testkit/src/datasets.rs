@@ -1,4 +1,4 @@
-//! Datasets that real programs wrote, and what their manifests say of them: those in `testdata`, and
+//! Datasets that real programs wrote, and what their manifests say of them: those in `testdata/`, and
 //! the whole corpora where they are unpacked.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -50,16 +50,14 @@ impl Dataset {
     }
 }
 
-/// A copy of `testdata/datasets` that may be changed, with the corpora and the folder `documents`.
-/// Each array has its folder `data`, which git does not keep where it is empty.
+/// A copy of the datasets in `testdata/` that may be changed, with the corpora and the folder `documents`.
 pub fn chosen() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let testdata = crate::root().join("testdata/datasets");
-    copy(&testdata, folder.path());
+    copy(&crate::testdata("datasets"), folder.path());
     folder
 }
 
-/// Copies a folder with all its content. Beside `meta` there is `data`.
+/// Copies a folder with all its content.
 pub fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in from.read_dir().unwrap() {
@@ -69,9 +67,6 @@ pub fn copy(from: &Path, to: &Path) {
             copy(&source, &target);
         } else {
             std::fs::copy(source, target).unwrap();
-        }
-        if entry.file_name() == "meta" {
-            std::fs::create_dir_all(to.join("data")).unwrap();
         }
     }
 }

@@ -59,7 +59,7 @@ impl Frame {
 
 /// The frames in `testdata`.
 pub fn chosen() -> Vec<Frame> {
-    let frames = frames(&crate::root().join("testdata/frames"));
+    let frames = frames(&crate::testdata("frames"));
     assert_eq!(frames.len(), CHOSEN);
     frames
 }

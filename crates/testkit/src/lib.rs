@@ -30,14 +30,17 @@ pub mod records_by_hand;
 pub mod scenario;
 pub mod stopwatch;
 pub mod tally;
+mod testdata;
 pub mod tree_crash;
 pub mod tree_faulty;
 pub mod tree_recorder;
 pub mod trickle;
 
+pub use testdata::{enter_testdata, testdata};
+
 use std::path::PathBuf;
 
-/// The root of the workspace, which has `testdata/` in it.
+/// The root of the workspace.
 pub fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }

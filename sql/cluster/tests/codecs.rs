@@ -17,7 +17,10 @@ use datafusion_proto::logical_plan::LogicalExtensionCodec;
 use datafusion_proto::physical_plan::{DefaultPhysicalProtoConverter, PhysicalExtensionCodec};
 use std::sync::Arc;
 
-const PRICES: &str = "../../testdata/datasets/bcolz/zipline_daily_equities.bcolz";
+fn prices() -> String {
+    let path = testkit::testdata("datasets/bcolz/zipline_daily_equities.bcolz");
+    path.into_os_string().into_string().unwrap()
+}
 
 fn encoded(table: Arc<dyn TableProvider>) -> datafusion::common::Result<Vec<u8>> {
     let (codec, mut bytes) = (LogicalCodec::default(), Vec::new());
@@ -31,7 +34,7 @@ fn name() -> TableReference {
 
 #[test]
 fn tables_survive_the_way() {
-    let table = BloscpackTable::open(PRICES, &TableOptions::new().shared()).unwrap();
+    let table = BloscpackTable::open(prices(), &TableOptions::new().shared()).unwrap();
     let (schema, rows) = (table.schema(), table.rows());
     let bytes = encoded(Arc::new(table)).unwrap();
     let (codec, tasks) = (LogicalCodec::default(), SessionContext::new().task_ctx());
@@ -59,7 +62,7 @@ fn tables_survive_the_way() {
 
 #[test]
 fn tables_that_only_one_process_has_are_refused() {
-    let alone = BloscpackTable::open(PRICES, &TableOptions::new()).unwrap();
+    let alone = BloscpackTable::open(prices(), &TableOptions::new()).unwrap();
     let refused = encoded(Arc::new(alone)).unwrap_err().to_string();
     assert!(
         refused.contains("not opened to be read by other processes"),

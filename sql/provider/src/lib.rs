@@ -7,8 +7,9 @@
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # testkit::enter_testdata();
 //! let context = bloscpack_datafusion::context(Default::default())?;
-//! let query = "SELECT count(*), max(close) FROM '../../testdata/datasets/bcolz/zipline_daily_equities.bcolz'";
+//! let query = "SELECT count(*), max(close) FROM 'testdata/datasets/bcolz/zipline_daily_equities.bcolz'";
 //! let batches = context.sql(query).await?.collect().await?;
 //! assert_eq!(batches[0].num_rows(), 1);
 //! # Ok(())

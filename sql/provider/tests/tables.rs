@@ -164,7 +164,8 @@ async fn no_more_is_read_than_is_needed() {
 
 #[tokio::test]
 async fn a_store_of_python_blosc2_is_a_table() {
-    let at = "../../testdata/stores/table.b2z";
+    let at = testkit::testdata("stores/table.b2z");
+    let at = at.display();
     let chosen = format!("SELECT s, n, l FROM '{at}' WHERE k = 'a' ORDER BY n DESC");
     let rows = query(&chosen).await.unwrap();
     let text = |row: usize| rows.column(0).as_string_view().value(row).to_owned();
@@ -185,11 +186,13 @@ async fn a_store_of_python_blosc2_is_a_table() {
 
 #[tokio::test]
 async fn an_array_is_a_column_or_its_fields() {
-    let values = query(
-        "SELECT min(value), max(value), count(*) FROM '../../testdata/datasets/bcolz/py2_int64'",
+    let at = testkit::testdata("datasets/bcolz/py2_int64");
+    let extremes = format!(
+        "SELECT min(value), max(value), count(*) FROM '{}'",
+        at.display()
     );
-    let values = values.await.unwrap();
-    let array = CArray::open("../../testdata/datasets/bcolz/py2_int64").unwrap();
+    let values = query(&extremes).await.unwrap();
+    let array = CArray::open(&at).unwrap();
     let expected = array.to_vec::<i64>(0..array.rows()).unwrap();
     let found = |column: usize| values.column(column).as_primitive::<Int64Type>().value(0);
     assert_eq!(found(0), *expected.iter().min().unwrap());

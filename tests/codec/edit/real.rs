@@ -9,8 +9,7 @@ use std::path::Path;
 
 #[test]
 fn real_files_grow_and_change() {
-    let root = testkit::root();
-    change_all(&root.join("testdata/bloscpack"));
+    change_all(&testkit::testdata("bloscpack"));
     if let Some(corpus) = testkit::corpus::part("bloscpack") {
         change_all(&corpus);
     }

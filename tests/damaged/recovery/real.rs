@@ -21,7 +21,7 @@ const FILES: [&str; 10] = [
 fn real_files() {
     let mut cases = 0;
     for name in FILES {
-        let path = testkit::root().join("testdata/bloscpack").join(name);
+        let path = testkit::testdata("bloscpack").join(name);
         let model = Model::of(name, &std::fs::read(path).unwrap());
         let mut random = Random::new(7);
         model.check();

@@ -201,7 +201,7 @@ fn chunks_behind_the_last_one_are_no_leftovers() {
         "g_trailing_then_spill.blp",
         "z_trailing_junk.blp",
     ] {
-        let path = testkit::root().join("testdata/bloscpack").join(name);
+        let path = testkit::testdata("bloscpack").join(name);
         let file = std::fs::read(path).unwrap();
         let report = verify_at(&file, Limits::default(), 1).unwrap();
         assert!(report.is_sound(), "{name}: {report:?}");

@@ -84,7 +84,7 @@ fn check_all(place: &Path) -> usize {
 
 #[test]
 fn chunks_of_python_blosc2_are_read() {
-    assert!(check_all(&testkit::root().join("testdata/blosc2")) > 100);
+    assert!(check_all(&testkit::testdata("blosc2")) > 100);
 }
 
 /// All combinations, where `make_blosc2.py DIRECTORY all` was run.

@@ -42,7 +42,7 @@ fn samples() -> Vec<Vec<u8>> {
             samples.push(encode(&ramp(200), compressor, steps, 2));
         }
     }
-    let place = testkit::root().join("testdata/blosc2");
+    let place = testkit::testdata("blosc2");
     let bytes = std::fs::read(place.join("chunks.bin")).unwrap();
     let text = std::fs::read_to_string(place.join("manifest.json")).unwrap();
     let manifest: Value = serde_json::from_str(&text).unwrap();

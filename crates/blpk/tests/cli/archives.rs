@@ -156,8 +156,7 @@ fn no_flipped_bit_gives_other_data_in_silence() {
 #[test]
 fn a_member_is_verified_with_its_file() {
     let folder = Folder::new();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let sound = fs::read(root.join("testdata/virtual/tree.b2z")).unwrap();
+    let sound = fs::read(testkit::testdata("virtual/tree.b2z")).unwrap();
     let mut archive = ZipArchive::new(Cursor::new(&sound)).unwrap();
     let file = archive.by_name("a.b2nd").unwrap();
     let start = usize::try_from(file.data_start().unwrap()).unwrap();

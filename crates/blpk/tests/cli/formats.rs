@@ -280,8 +280,7 @@ fn the_version_names_the_features() {
 #[test]
 fn archives_of_numpy() {
     let folder = Folder::new();
-    let archive =
-        |name: &str| std::fs::read(testkit::root().join("testdata/exchange").join(name)).unwrap();
+    let archive = |name: &str| std::fs::read(testkit::testdata("exchange").join(name)).unwrap();
     folder.write("two.npz", archive("two.npz"));
     folder.run(["import", "two.npz", "t"]).succeeded();
     assert_eq!(

@@ -9,8 +9,7 @@ use crate::support::Folder;
 
 /// Files that python-blosc2 has written.
 fn file(name: &str) -> PathBuf {
-    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    root.join("testdata/virtual").join(name)
+    testkit::testdata("virtual").join(name)
 }
 
 fn text(name: &str) -> String {

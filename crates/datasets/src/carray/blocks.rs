@@ -10,7 +10,7 @@ use std::ops::Range;
 /// Each item is the range of rows and their bytes. After an error the iterator ends.
 ///
 /// ```
-/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// # testkit::enter_testdata();
 /// # use bloscpack_datasets::CArray;
 /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
 /// let mut seen = 0;

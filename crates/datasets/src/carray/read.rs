@@ -14,7 +14,7 @@ impl CArray {
     /// The bytes of these rows, in C order and in the byte order of the dtype.
     ///
     /// ```
-    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// # testkit::enter_testdata();
     /// # use bloscpack_datasets::CArray;
     /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
     /// assert_eq!(array.read_rows(0..2)?.len(), 16);
@@ -101,7 +101,7 @@ impl CArray {
     /// Reads a box of elements as values, in C order and in the byte order of this machine.
     ///
     /// ```
-    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// # testkit::enter_testdata();
     /// # use bloscpack_datasets::CArray;
     /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
     /// let mut values = [0i64; 3];

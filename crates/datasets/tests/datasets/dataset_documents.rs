@@ -231,7 +231,7 @@ const WRITE: &str = "BLOSCPACK_WRITE_DOCUMENTS";
 
 #[test]
 fn the_datasets_of_the_documents_in_testdata_are_these() {
-    let testdata = testkit::root().join("testdata/datasets/documents");
+    let testdata = testkit::testdata("datasets/documents");
     for document in handmade::all() {
         let root = testdata.join(document.name);
         if std::env::var_os(WRITE).is_some() {

@@ -326,7 +326,7 @@ fn changes(table: &mut CTable, layout: DatasetLayout, root: &Path, columns: &mut
 /// Everything that was made by hand from the text of a document.
 #[test]
 fn what_the_documents_show_is_read() {
-    let testdata = testkit::root().join("testdata/datasets/documents");
+    let testdata = testkit::testdata("datasets/documents");
     for document in handmade::all() {
         // Git keeps no empty folders, so it is made here.
         let folder = folder();

@@ -18,10 +18,11 @@ use std::sync::Arc;
 /// Converts rows of these columns to record batches of Arrow's.
 ///
 /// ```
+/// # testkit::enter_testdata();
 /// use bloscpack_datasets::CTable;
 /// use bloscpack_exchange::{BatchConverter, Source, TableSource};
 ///
-/// let table = CTable::open("../../testdata/datasets/bcolz/table_mixed")?;
+/// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
 /// let mut source = TableSource::new(&table)?;
 /// let converter = BatchConverter::new(source.schema().clone())?.string_views()?;
 /// let batch = source.next_batch(1 << 20)?.ok_or("no rows")?;
@@ -94,10 +95,11 @@ pub struct RecordBatches<'a> {
 /// The rows of a source as record batches of Arrow's, of about 16 MiB each, without a file.
 ///
 /// ```
+/// # testkit::enter_testdata();
 /// use bloscpack_datasets::CTable;
 /// use bloscpack_exchange::{Source, TableSource, record_batches};
 ///
-/// let table = CTable::open("../../testdata/datasets/bcolz/table_mixed")?;
+/// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
 /// let mut source = TableSource::new(&table)?;
 /// let rows = source.rows();
 /// let batches = record_batches(&mut source)?.collect::<Result<Vec<_>, _>>()?;
@@ -155,10 +157,11 @@ impl Iterator for RecordBatches<'_> {
 /// are looked at.
 ///
 /// ```
+/// # testkit::enter_testdata();
 /// use bloscpack_datasets::CTable;
 /// use bloscpack_exchange::{ImportOptions, Source, TableSource, of_record_batches, record_batches};
 ///
-/// let table = CTable::open("../../testdata/datasets/bcolz/table_mixed")?;
+/// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
 /// let mut source = TableSource::new(&table)?;
 /// let columns = source.schema().clone();
 /// let batches = record_batches(&mut source)?;

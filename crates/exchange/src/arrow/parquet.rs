@@ -38,10 +38,11 @@ const AT_ONCE: u64 = 1 << 16;
 /// Writes a file of Parquet's, compressed with Zstandard.
 ///
 /// ```
+/// # testkit::enter_testdata();
 /// use bloscpack_datasets::CTable;
 /// use bloscpack_exchange::{Format, ImportOptions, Source, TableSource, open_at, write_parquet};
 ///
-/// let table = CTable::open("../../testdata/datasets/bcolz/table_mixed")?;
+/// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
 /// let mut file = Vec::new();
 /// write_parquet(&mut TableSource::new(&table)?, &mut file, &mut |_| ())?;
 /// let back = open_at(file, Format::Parquet, &ImportOptions::new())?;
@@ -67,11 +68,12 @@ pub fn write_parquet(
 /// it is held in memory until it is complete.
 ///
 /// ```
+/// # testkit::enter_testdata();
 /// use bloscpack_datasets::CTable;
 /// use bloscpack_exchange::parquet::{basic::Compression, file::properties::WriterProperties};
 /// use bloscpack_exchange::{TableSource, write_parquet_with};
 ///
-/// let table = CTable::open("../../testdata/datasets/bcolz/table_mixed")?;
+/// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
 /// let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
 /// let mut file = Vec::new();
 /// write_parquet_with(&mut TableSource::new(&table)?, &mut file, properties, &mut |_| ())?;

@@ -14,10 +14,11 @@ use std::sync::Arc;
 /// Writes a file of Arrow's, which its libraries also call Feather.
 ///
 /// ```
+/// # testkit::enter_testdata();
 /// use bloscpack_datasets::CTable;
 /// use bloscpack_exchange::{Format, ImportOptions, Source, TableSource, open_at, write_arrow};
 ///
-/// let table = CTable::open("../../testdata/datasets/bcolz/table_mixed")?;
+/// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
 /// let mut file = Vec::new();
 /// write_arrow(&mut TableSource::new(&table)?, &mut file, &mut |_| ())?;
 /// let back = open_at(file, Format::Arrow, &ImportOptions::new())?;

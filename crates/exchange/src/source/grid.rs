@@ -54,10 +54,11 @@ impl Grid for &NdArray {
 /// An array of a dataset, or a box of it.
 ///
 /// ```
+/// # testkit::enter_testdata();
 /// use bloscpack_datasets::CArray;
 /// use bloscpack_exchange::{ArraySource, Source};
 ///
-/// let array = CArray::open("../../testdata/datasets/bcolz/py2_int64")?;
+/// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
 /// let mut source = ArraySource::new(&array).range(10..20)?;
 /// let batch = source.next_batch(1 << 20)?.ok_or("no rows")?;
 /// assert_eq!(batch.columns, [array.read_rows(10..20)?]);

@@ -11,10 +11,11 @@ use bloscpack_error::{Error, Result};
 /// of the last two.
 ///
 /// ```
+/// # testkit::enter_testdata();
 /// use bloscpack_datasets::CTable;
 /// use bloscpack_exchange::{OneArray, TableSource};
 ///
-/// let table = CTable::open("../../testdata/datasets/bcolz/zipline_daily_equities.bcolz")?;
+/// let table = CTable::open("testdata/datasets/bcolz/zipline_daily_equities.bcolz")?;
 /// let mut all = TableSource::new(&table)?;
 /// assert!(OneArray::new(&mut all).is_err());
 /// let mut close = TableSource::new(&table)?.columns(&["close"])?.range(0..5)?;

@@ -9,10 +9,11 @@ use std::ops::Range;
 /// A table of a dataset, or some of its columns.
 ///
 /// ```
+/// # testkit::enter_testdata();
 /// use bloscpack_datasets::CTable;
 /// use bloscpack_exchange::{Source, TableSource};
 ///
-/// let table = CTable::open("../../testdata/datasets/bcolz/zipline_daily_equities.bcolz")?;
+/// let table = CTable::open("testdata/datasets/bcolz/zipline_daily_equities.bcolz")?;
 /// let mut source = TableSource::new(&table)?.columns(&["id", "close"])?.range(0..5)?;
 /// assert_eq!(source.rows(), 5);
 /// let batch = source.next_batch(1 << 20)?.ok_or("no rows")?;

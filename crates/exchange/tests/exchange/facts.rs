@@ -1,4 +1,4 @@
-//! Tests against the results of other programs: NumPy and pyarrow wrote the files in `testdata/exchange`, see
+//! Tests against the results of other programs: NumPy and pyarrow wrote the test data in `exchange`, see
 //! `make.py`.
 
 use super::{Held, opened, written};
@@ -11,7 +11,7 @@ use bloscpack_exchange::{Format, ImportOptions, Schema};
 use std::path::PathBuf;
 
 fn path(name: &str) -> PathBuf {
-    testkit::root().join("testdata/exchange").join(name)
+    testkit::testdata("exchange").join(name)
 }
 
 fn file(name: &str) -> Vec<u8> {

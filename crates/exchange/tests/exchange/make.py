@@ -1,6 +1,6 @@
-"""Makes testdata/exchange, files written by NumPy and pyarrow.
+"""Makes the test data in `exchange`, files written by NumPy and pyarrow.
 
-    python3 crates/exchange/tests/exchange/make.py testdata/exchange
+    python3 crates/exchange/tests/exchange/make.py target/testdata/exchange
 """
 
 import sys

@@ -11,7 +11,7 @@ mod example;
 const PRICES: [&str; 4] = ["open", "high", "low", "close"];
 
 fn bundle(name: &str) -> PathBuf {
-    testkit::root().join("testdata/datasets/bcolz").join(name)
+    testkit::testdata("datasets/bcolz").join(name)
 }
 
 fn converted(bundle: &Path, opens: Option<&str>) -> (Held, u64) {

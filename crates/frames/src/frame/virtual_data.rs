@@ -397,7 +397,7 @@ impl Frame {
     /// ```
     /// use bloscpack_error::Category;
     /// use bloscpack_frames::{Frame, VirtualKind};
-    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// # testkit::enter_testdata();
     /// let frame = Frame::open("testdata/virtual/expression.b2nd")?;
     /// let found = frame.virtual_data().unwrap();
     /// assert_eq!((found.kind(), found.definition()), (VirtualKind::Expression, Some("(o1 + (o0 * 2))")));

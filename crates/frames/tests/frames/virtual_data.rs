@@ -7,8 +7,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 
 fn path(name: &str) -> PathBuf {
-    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    root.join("testdata/virtual").join(name)
+    testkit::testdata("virtual").join(name)
 }
 
 fn manifest() -> Vec<(String, Value)> {

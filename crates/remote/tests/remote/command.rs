@@ -27,7 +27,7 @@ fn files() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("bucket");
     std::fs::create_dir(&to).unwrap();
-    let testdata = testkit::root().join("testdata");
+    let testdata = testkit::testdata("");
     for (from, name) in [
         ("datasets/bcolz/table_mixed", "table"),
         ("datasets/bcolz/py2_int64", "array"),

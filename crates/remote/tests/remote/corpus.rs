@@ -60,7 +60,7 @@ fn bucket() -> (tempfile::TempDir, Vec<PathBuf>) {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("bucket");
     for part in ["bloscpack", "datasets", "frames"] {
-        testkit::datasets::copy(&testkit::root().join("testdata").join(part), &to.join(part));
+        testkit::datasets::copy(&testkit::testdata("").join(part), &to.join(part));
     }
     for part in [
         "bloscpack",

@@ -110,7 +110,7 @@ fn frames() {
 
 #[test]
 fn datasets() {
-    let root = testkit::root().join("testdata/datasets/bcolz/table_mixed");
+    let root = testkit::testdata("datasets/bcolz/table_mixed");
     try_all("table", |bucket, remote| {
         bucket.put_all(remote, "table", &root)
     });

@@ -48,7 +48,7 @@ fn prepare() -> tempfile::TempDir {
     for name in ["bucket", "disk", "disk/dir"] {
         std::fs::create_dir(folder.path().join(name)).unwrap();
     }
-    let testdata = testkit::root().join("testdata");
+    let testdata = testkit::testdata("");
     for (from, to) in [
         ("datasets/bcolz/table_mixed", "table"),
         ("datasets/bcolz/py2_int64", "array"),

@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-pub const PRICES: &str = "../../testdata/datasets/bcolz/zipline_daily_equities.bcolz";
+pub fn prices() -> String {
+    let path = testkit::testdata("datasets/bcolz/zipline_daily_equities.bcolz");
+    path.into_os_string().into_string().unwrap()
+}
 
 pub fn run(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_blpk-sql"));
@@ -22,7 +25,7 @@ pub fn text(bytes: &[u8]) -> &str {
 /// A folder with a copy of the prices.
 pub fn folder() -> TempDir {
     let folder = TempDir::new().unwrap();
-    copy(Path::new(PRICES), &folder.path().join("prices"));
+    copy(Path::new(&prices()), &folder.path().join("prices"));
     folder
 }
 

@@ -8,11 +8,14 @@ use datafusion_proto::physical_plan::{
 
 type Rows = Vec<Arc<dyn ExecutionPlan>>;
 
-const PRICES: &str = "../../testdata/datasets/bcolz/zipline_daily_equities.bcolz";
+fn prices() -> String {
+    let path = testkit::testdata("datasets/bcolz/zipline_daily_equities.bcolz");
+    path.into_os_string().into_string().unwrap()
+}
 
 /// The scan of a query with a condition, as bytes, and its input.
 async fn scan(context: &SessionContext) -> (Vec<u8>, Rows) {
-    let query = format!("SELECT close FROM '{PRICES}' WHERE id < 3 AND day > 17");
+    let query = format!("SELECT close FROM '{}' WHERE id < 3 AND day > 17", prices());
     let frame = context.sql(&query).await.unwrap();
     let mut node = frame.create_physical_plan().await.unwrap();
     loop {
@@ -55,7 +58,7 @@ async fn a_scan_survives_the_way() {
     let found = datafusion::physical_plan::collect(node, context.task_ctx())
         .await
         .unwrap();
-    let query = format!("SELECT close FROM '{PRICES}' WHERE id < 3 AND day > 17");
+    let query = format!("SELECT close FROM '{}' WHERE id < 3 AND day > 17", prices());
     let expected = context.sql(&query).await.unwrap().collect().await.unwrap();
     let count = |batches: &[datafusion::arrow::array::RecordBatch]| -> usize {
         batches.iter().map(|batch| batch.num_rows()).sum()
