@@ -22,18 +22,18 @@ use testkit::recorder;
 use testkit::scenario;
 
 use check::check;
-use crash::{Depth, Files, for_each_state};
+use crash::{Depth, Files, for_each_files};
 use golden::Random;
 use recorder::{Log, RecordedFile, Recorder};
 use scenario::{Content, JOURNAL, NAME, Scenario, scenarios, twins};
 
 /// States after each operation of a scenario, and of a recovery from one.
 const DEPTH: Depth = Depth {
-    exhaustive: true,
+    exhaustive: 10,
     random: 24,
 };
 const AGAIN: Depth = Depth {
-    exhaustive: true,
+    exhaustive: 10,
     random: 3,
 };
 /// From one in so many states the recovery crashes, too.
@@ -102,7 +102,7 @@ fn fail(scenario: &Scenario, log: &Log, done: usize, files: &Files, why: &str) -
 fn crash(scenario: &Scenario, random: &mut Random, has_reader: bool) -> usize {
     let run = run(scenario, has_reader);
     let (mut states, mut recover) = (0, Vec::new());
-    for_each_state(&run.log, &run.acked, DEPTH, random, |done, files| {
+    for_each_files(&run.log, &run.acked, DEPTH, random, |done, files| {
         match check(files, scenario, run.allowed(done)) {
             Ok(seen) if states % RECOVERED == 0 => recover.push((files.clone(), seen)),
             Ok(_) => {}
@@ -121,7 +121,7 @@ fn crash_again(scenario: &Scenario, files: &Files, seen: &Content, random: &mut 
     let recorder = Recorder::new(files);
     drop(scenario.open(recorder.clone()).unwrap());
     let (log, mut states) = (recorder.log(), 0);
-    for_each_state(&log, &[], AGAIN, random, |done, files| {
+    for_each_files(&log, &[], AGAIN, random, |done, files| {
         if let Err(why) = check(files, scenario, std::slice::from_ref(seen)) {
             fail(
                 scenario,
@@ -164,10 +164,10 @@ fn a_crash_leaves_the_old_or_the_new() {
 fn interrupted(scenario: &Scenario) -> Vec<Files> {
     let (run, mut states) = (run(scenario, false), Vec::new());
     let depth = Depth {
-        exhaustive: false,
+        exhaustive: 0,
         random: 2,
     };
-    for_each_state(
+    for_each_files(
         &run.log,
         &run.acked,
         depth,
@@ -253,12 +253,12 @@ fn leaves_damage(act: impl Fn(&Recorder)) -> bool {
     act(&recorder);
     let (depth, mut damaged) = (
         Depth {
-            exhaustive: true,
+            exhaustive: 10,
             random: 8,
         },
         false,
     );
-    for_each_state(
+    for_each_files(
         &recorder.log(),
         &[],
         depth,
@@ -323,7 +323,7 @@ fn a_new_file_is_whole_or_not_there() {
         records: None,
     }];
     let random = &mut Random::new(2);
-    for_each_state(&recorder.log(), &[], DEPTH, random, |done, files| {
+    for_each_files(&recorder.log(), &[], DEPTH, random, |done, files| {
         let files: Files = files
             .iter()
             .filter(|(name, _)| name != "new")

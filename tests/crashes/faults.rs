@@ -22,7 +22,7 @@ use testkit::recorder;
 use testkit::scenario;
 
 use check::{check, read};
-use crash::{Depth, Files, for_each_state};
+use crash::{Depth, Files, for_each_files};
 use faulty::{EIO, ENOSPC, Fault, Faulty, Plan};
 use golden::Random;
 use recorder::Recorder;
@@ -264,12 +264,12 @@ fn interrupted(scenario: &Scenario) -> Vec<Files> {
     }
     let (depth, mut states) = (
         Depth {
-            exhaustive: false,
+            exhaustive: 0,
             random: 1,
         },
         Vec::new(),
     );
-    for_each_state(
+    for_each_files(
         &recorder.log(),
         &[],
         depth,

@@ -1,8 +1,9 @@
-//! [`Faulty`]: a folder whose N-th operation fails.
+//! [`Faulty`] and [`FaultyStore`]: a folder and a store whose N-th operation fails.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use bloscpack::storage::{
-    Access, Folder, Lock, LockMode, Memory, MemoryFile, Presence, ReadAt, WriteAt,
+    Access, Entry, EntryKind, Folder, Guard, Key, Lock, LockMode, Memory, MemoryFile, Object,
+    Presence, ReadAt, Store, WriteAt,
 };
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -22,7 +23,7 @@ pub enum Fault {
     Sync(i32),
     /// A signal comes first: reads, writes and locks, which their callers have to try again.
     Interrupted,
-    /// A single byte is read or written.
+    /// A single byte of a file is read or written.
     Short,
     /// Another process holds the file.
     Busy,
@@ -83,6 +84,15 @@ pub struct FaultyFile {
 }
 
 impl Switch {
+    fn new(plan: Plan) -> Arc<Self> {
+        let (calls, faults) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        Arc::new(Self {
+            plan,
+            calls,
+            faults,
+        })
+    }
+
     fn comes(&self, call: Call) -> Option<Fault> {
         let Plan {
             fault,
@@ -112,20 +122,26 @@ impl Switch {
             Some(Fault::Short | Fault::Busy) | None => act(),
         }
     }
+
+    /// Writes all of the bytes, some of them, or fails.
+    fn write<T>(&self, bytes: &[u8], act: impl FnOnce(&[u8]) -> io::Result<T>) -> io::Result<T> {
+        match self.plan.fault {
+            Fault::Short if self.comes(Call::Write).is_some() => act(&bytes[..bytes.len().min(1)]),
+            Fault::ErrorHalfway(code) if self.comes(Call::Write).is_some() => {
+                act(&bytes[..bytes.len() / 2])?;
+                Err(io::Error::from_raw_os_error(code))
+            }
+            Fault::Short | Fault::ErrorHalfway(_) => act(bytes),
+            _ => self.pass(Call::Write, || act(bytes)),
+        }
+    }
 }
 
 impl Faulty {
     /// This folder with faults.
     pub fn new(memory: Memory, plan: Plan) -> Self {
-        let (calls, faults) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        Self {
-            memory,
-            switch: Arc::new(Switch {
-                plan,
-                calls,
-                faults,
-            }),
-        }
+        let switch = Switch::new(plan);
+        Self { memory, switch }
     }
 
     /// The actual content.
@@ -154,34 +170,34 @@ impl Folder for Faulty {
     type File = FaultyFile;
 
     fn open(&self, name: &OsStr, access: Access) -> io::Result<FaultyFile> {
-        self.pass(|| self.memory.open(name, access))
+        self.pass(|| Folder::open(&self.memory, name, access))
             .map(|file| self.file(file))
     }
 
     fn create(&self, name: &OsStr, like: Option<&FaultyFile>) -> io::Result<FaultyFile> {
         let like = like.map(|like| &like.file);
-        self.pass(|| self.memory.create(name, like))
+        self.pass(|| Folder::create(&self.memory, name, like))
             .map(|file| self.file(file))
     }
 
     fn replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        self.pass(|| self.memory.replace(from, to))
+        self.pass(|| Folder::replace(&self.memory, from, to))
     }
 
     fn remove(&self, name: &OsStr) -> io::Result<()> {
-        self.pass(|| self.memory.remove(name))
+        self.pass(|| Folder::remove(&self.memory, name))
     }
 
     fn list(&self) -> io::Result<Vec<OsString>> {
-        self.pass(|| self.memory.list())
+        self.pass(|| Folder::list(&self.memory))
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.switch.pass(Call::Sync, || self.memory.sync())
+        self.switch.pass(Call::Sync, || Folder::sync(&self.memory))
     }
 
     fn leads_to(&self, name: &OsStr, file: &FaultyFile) -> io::Result<bool> {
-        self.pass(|| self.memory.leads_to(name, &file.file))
+        self.pass(|| Folder::leads_to(&self.memory, name, &file.file))
     }
 }
 
@@ -202,21 +218,8 @@ impl ReadAt for FaultyFile {
 
 impl WriteAt for FaultyFile {
     fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<usize> {
-        match self.switch.plan.fault {
-            Fault::Short => {
-                let few = self.switch.comes(Call::Write).is_some();
-                let len = if few { bytes.len().min(1) } else { bytes.len() };
-                self.file.write_at(at, &bytes[..len])
-            }
-            Fault::ErrorHalfway(code) if self.switch.comes(Call::Write).is_some() => {
-                self.file.write_at(at, &bytes[..bytes.len() / 2])?;
-                Err(io::Error::from_raw_os_error(code))
-            }
-            Fault::ErrorHalfway(_) => self.file.write_at(at, bytes),
-            _ => self
-                .switch
-                .pass(Call::Write, || self.file.write_at(at, bytes)),
-        }
+        self.switch
+            .write(bytes, |bytes| self.file.write_at(at, bytes))
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
@@ -242,5 +245,100 @@ impl Lock for FaultyFile {
 
     fn presence(&self) -> Option<&dyn Presence> {
         self.file.presence()
+    }
+}
+
+/// A store with a [`Plan`]. Clones share both.
+#[derive(Debug, Clone)]
+pub struct FaultyStore {
+    store: Arc<dyn Store>,
+    switch: Arc<Switch>,
+}
+
+impl FaultyStore {
+    pub fn new(store: Arc<dyn Store>, plan: Plan) -> Self {
+        let switch = Switch::new(plan);
+        Self { store, switch }
+    }
+
+    /// How many faults came.
+    pub fn faults(&self) -> usize {
+        self.switch.faults.load(Ordering::Relaxed)
+    }
+
+    fn other<T>(&self, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        self.switch.pass(Call::Other, act)
+    }
+}
+
+struct FaultyObject {
+    object: Box<dyn Object>,
+    switch: Arc<Switch>,
+}
+
+impl ReadAt for FaultyObject {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        self.switch
+            .pass(Call::Read, || self.object.read_at(at, buf))
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.switch.pass(Call::Other, || self.object.size())
+    }
+}
+
+impl Store for FaultyStore {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+        let object = self.other(|| self.store.open(key))?;
+        let switch = Arc::clone(&self.switch);
+        Ok(Box::new(FaultyObject { object, switch }))
+    }
+
+    fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
+        self.other(|| self.store.list(folder))
+    }
+
+    fn kind(&self, key: &Key) -> io::Result<Option<EntryKind>> {
+        self.other(|| self.store.kind(key))
+    }
+
+    fn create(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
+        self.switch
+            .write(bytes, |bytes| self.store.create(key, bytes))
+    }
+
+    fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.switch
+            .write(bytes, |bytes| self.store.patch(key, at, bytes))
+    }
+
+    fn rename(&self, from: &Key, to: &Key) -> io::Result<()> {
+        self.other(|| self.store.rename(from, to))
+    }
+
+    fn remove(&self, key: &Key) -> io::Result<()> {
+        self.other(|| self.store.remove(key))
+    }
+
+    fn make_folder(&self, key: &Key) -> io::Result<()> {
+        self.other(|| self.store.make_folder(key))
+    }
+
+    fn remove_folder(&self, key: &Key) -> io::Result<()> {
+        self.other(|| self.store.remove_folder(key))
+    }
+
+    fn sync(&self, key: &Key) -> io::Result<()> {
+        self.switch.pass(Call::Sync, || self.store.sync(key))
+    }
+
+    fn try_lock(&self, folder: &Key, hold: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
+        match self.switch.plan.fault {
+            Fault::Busy if self.switch.comes(Call::Lock).is_some() => Ok(None),
+            Fault::Busy => self.store.try_lock(folder, hold),
+            _ => self
+                .switch
+                .pass(Call::Lock, || self.store.try_lock(folder, hold)),
+        }
     }
 }

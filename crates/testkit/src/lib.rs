@@ -31,9 +31,6 @@ pub mod scenario;
 pub mod stopwatch;
 pub mod tally;
 mod testdata;
-pub mod tree_crash;
-pub mod tree_faulty;
-pub mod tree_recorder;
 pub mod trickle;
 
 pub use testdata::{enter_testdata, testdata};

@@ -1,57 +1,458 @@
-//! [`Recorder`]: a folder that remembers, in one order, all that was done to it and to its files.
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+//! [`Recorder`] and [`TreeRecorder`]: a folder and a store that remember, in one order, all that was done to them.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "a test fails by panicking"
+)]
 
 use bloscpack::storage::{
-    Access, Folder, Lock, LockMode, Memory, MemoryFile, Presence, ReadAt, WriteAt,
+    Access, Entry, EntryKind, Folder, Guard, Key, Lock, LockMode, Memory, MemoryFile, Object,
+    Presence, ReadAt, Store, WriteAt,
 };
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// One thing done that a disk has to remember. Files have numbers, since names change.
+/// The file or folder that a name refers to. Files and folders have numbers, since names change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Node {
+    File(usize),
+    Folder(usize),
+}
+
+/// Files, and folders with names in them. The first folder is the root.
+#[derive(Debug, Clone)]
+pub struct Disk {
+    pub files: Vec<Vec<u8>>,
+    pub folders: Vec<BTreeMap<String, Node>>,
+}
+
+/// One thing done that a disk has to remember.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Op {
     Write {
         file: usize,
-        at: u64,
+        at: usize,
         bytes: Vec<u8>,
     },
     SetLen {
         file: usize,
-        len: u64,
+        len: usize,
     },
     Sync {
         file: usize,
     },
-    Create {
-        file: usize,
-        name: OsString,
+    SyncFolder {
+        folder: usize,
     },
-    Replace {
+    /// A name refers to a new entry.
+    Create {
+        folder: usize,
+        name: String,
+        node: Node,
+    },
+    Rename {
         file: usize,
-        from: OsString,
-        to: OsString,
+        from: (usize, String),
+        to: (usize, String),
     },
     Remove {
-        name: OsString,
+        folder: usize,
+        name: String,
     },
-    SyncFolder,
 }
 
-/// The initial content, safe on the disk, and the operations since. The initial files have the first numbers, ordered
-/// by name.
+/// The initial content, safe on the disk, and the operations since.
 #[derive(Debug, Clone)]
 pub struct Log {
-    pub before: Vec<(OsString, Vec<u8>)>,
+    pub before: Disk,
     pub ops: Vec<Op>,
+}
+
+/// Files by name.
+pub type Files = Vec<(OsString, Vec<u8>)>;
+
+fn text(name: &OsStr) -> String {
+    name.to_str().unwrap().to_owned()
+}
+
+/// The content of a store: the bytes of files, and `None` for folders.
+pub type Found = BTreeMap<String, Option<Vec<u8>>>;
+
+impl Disk {
+    pub fn new() -> Self {
+        Self {
+            files: Vec::new(),
+            folders: vec![BTreeMap::new()],
+        }
+    }
+
+    /// These files and folders.
+    pub fn of(found: &Found) -> Self {
+        let recorder = TreeRecorder::new(Self::new());
+        for (key, bytes) in found {
+            let key = Key::parse(key).unwrap();
+            match bytes {
+                Some(bytes) => recorder.create(&key, bytes).unwrap(),
+                None => recorder.make_folder(&key).unwrap(),
+            }
+        }
+        recorder.disk()
+    }
+
+    /// These files in the root.
+    pub fn of_files(files: &[(OsString, Vec<u8>)]) -> Self {
+        let mut files = files.to_vec();
+        files.sort();
+        let mut disk = Self::new();
+        for (number, (name, bytes)) in files.into_iter().enumerate() {
+            disk.folders[0].insert(text(&name), Node::File(number));
+            disk.files.push(bytes);
+        }
+        disk
+    }
+
+    /// The files in the root.
+    pub fn to_files(&self) -> Files {
+        let nodes = self.folders[0].iter();
+        nodes
+            .filter_map(|(name, node)| match node {
+                Node::File(file) => Some((name.into(), self.files[*file].clone())),
+                Node::Folder(_) => None,
+            })
+            .collect()
+    }
+
+    /// Whatever can be reached from the root.
+    pub fn found(&self) -> Found {
+        let mut found = Found::new();
+        self.gather(0, "", &mut found);
+        found
+    }
+
+    fn gather(&self, folder: usize, way: &str, found: &mut Found) {
+        for (name, node) in &self.folders[folder] {
+            let key = format!("{way}{name}");
+            match node {
+                Node::File(file) => {
+                    found.insert(key, Some(self.files[*file].clone()));
+                }
+                Node::Folder(folder) => {
+                    self.gather(*folder, &format!("{key}/"), found);
+                    found.insert(key, None);
+                }
+            }
+        }
+    }
+
+    pub fn write(&mut self, file: usize, at: usize, bytes: &[u8]) {
+        let file = &mut self.files[file];
+        file.resize(file.len().max(at + bytes.len()), 0);
+        file[at..][..bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn folder(&self, key: &Key) -> io::Result<usize> {
+        let mut here = 0;
+        for name in key.names() {
+            here = match self.folders[here].get(name) {
+                Some(Node::Folder(folder)) => *folder,
+                Some(Node::File(_)) => return Err(io::ErrorKind::InvalidInput.into()),
+                None => return Err(io::ErrorKind::NotFound.into()),
+            };
+        }
+        Ok(here)
+    }
+
+    /// The folder that contains a key, the key's name there, and the entry with that name.
+    fn place(&self, key: &Key) -> io::Result<(usize, String, Option<Node>)> {
+        let (folder, name) = key.split().ok_or(io::ErrorKind::InvalidInput)?;
+        let folder = self.folder(&folder)?;
+        let node = self.folders[folder].get(name).copied();
+        Ok((folder, name.to_owned(), node))
+    }
+
+    fn file(&self, key: &Key) -> io::Result<usize> {
+        match self.place(key)?.2 {
+            Some(Node::File(file)) => Ok(file),
+            Some(Node::Folder(_)) => Err(io::ErrorKind::InvalidInput.into()),
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    /// Names in folders that were removed do not count.
+    fn names_of(&self, file: usize) -> usize {
+        let (mut count, mut open) = (0, vec![0]);
+        while let Some(folder) = open.pop() {
+            for node in self.folders[folder].values() {
+                match node {
+                    Node::File(there) => count += usize::from(*there == file),
+                    Node::Folder(inside) => open.push(*inside),
+                }
+            }
+        }
+        count
+    }
 }
 
 #[derive(Debug)]
 struct Book {
+    disk: Disk,
     log: Log,
-    names: BTreeMap<OsString, usize>,
-    files: usize,
+    /// Nothing more is done when there are so many operations: the process was killed.
+    dies_at: Option<usize>,
+    /// By the number of a folder: how many share it, and whether one has it alone.
+    holds: BTreeMap<usize, (usize, bool)>,
+}
+
+/// A store in memory that keeps a [`Log`]. Clones share both.
+#[derive(Debug, Clone)]
+pub struct TreeRecorder {
+    book: Arc<Mutex<Book>>,
+}
+
+impl TreeRecorder {
+    pub fn new(disk: Disk) -> Self {
+        let log = Log {
+            before: disk.clone(),
+            ops: Vec::new(),
+        };
+        let holds = BTreeMap::new();
+        Self {
+            book: Arc::new(Mutex::new(Book {
+                disk,
+                log,
+                dies_at: None,
+                holds,
+            })),
+        }
+    }
+
+    /// From so many operations on all fails, as if the process had been killed then; or nothing does any more.
+    pub fn die_at(&self, operations: Option<usize>) {
+        self.locked().dies_at = operations;
+    }
+
+    /// The current content.
+    pub fn disk(&self) -> Disk {
+        self.locked().disk.clone()
+    }
+
+    /// How much was done so far.
+    pub fn done(&self) -> usize {
+        self.locked().log.ops.len()
+    }
+
+    /// All that was done so far.
+    pub fn log(&self) -> Log {
+        self.locked().log.clone()
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap()
+    }
+}
+
+impl Book {
+    /// Does something, unless the process is dead by now.
+    fn act(&mut self, op: Op) -> io::Result<()> {
+        if self.dies_at.is_some_and(|dies| dies <= self.log.ops.len()) {
+            return Err(io::Error::other("killed"));
+        }
+        match &op {
+            Op::Create { folder, name, node } => {
+                match node {
+                    Node::File(_) => self.disk.files.push(Vec::new()),
+                    Node::Folder(_) => self.disk.folders.push(BTreeMap::new()),
+                }
+                self.disk.folders[*folder].insert(name.clone(), *node);
+            }
+            Op::Write { file, at, bytes } => self.disk.write(*file, *at, bytes),
+            Op::SetLen { file, len } => self.disk.files[*file].resize(*len, 0),
+            Op::Rename { file, from, to } => {
+                self.disk.folders[from.0].remove(&from.1);
+                self.disk.folders[to.0].insert(to.1.clone(), Node::File(*file));
+            }
+            Op::Remove { folder, name } => drop(self.disk.folders[*folder].remove(name)),
+            Op::Sync { .. } | Op::SyncFolder { .. } => {}
+        }
+        self.log.ops.push(op);
+        Ok(())
+    }
+
+    /// The number of a file in the root.
+    fn number(&self, name: &OsStr) -> usize {
+        match self.disk.folders[0][name.to_str().unwrap()] {
+            Node::File(file) => file,
+            Node::Folder(_) => panic!("{name:?} is a folder"),
+        }
+    }
+
+    fn write(&mut self, file: usize, at: usize, bytes: &[u8]) -> io::Result<()> {
+        let bytes = bytes.to_vec();
+        self.act(Op::Write { file, at, bytes })
+    }
+}
+
+#[derive(Debug)]
+struct Recorded {
+    book: Arc<Mutex<Book>>,
+    file: usize,
+}
+
+impl ReadAt for Recorded {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        self.book.lock().unwrap().disk.files[self.file].read_at(at, buf)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.book.lock().unwrap().disk.files[self.file].size()
+    }
+}
+
+#[derive(Debug)]
+struct Held {
+    book: Arc<Mutex<Book>>,
+    folder: usize,
+    hold: LockMode,
+}
+
+impl Guard for Held {}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut book = self.book.lock().unwrap();
+        let (shared, alone) = book.holds.get_mut(&self.folder).unwrap();
+        match self.hold {
+            LockMode::Shared => *shared -= 1,
+            LockMode::Exclusive => *alone = false,
+        }
+    }
+}
+
+impl Store for TreeRecorder {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+        let file = self.locked().disk.file(key)?;
+        let book = Arc::clone(&self.book);
+        Ok(Box::new(Recorded { book, file }))
+    }
+
+    fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
+        let book = self.locked();
+        let folder = book.disk.folder(folder)?;
+        let names = book.disk.folders[folder].iter();
+        let entries = names.map(|(name, node)| Entry {
+            name: name.into(),
+            kind: match node {
+                Node::File(_) => EntryKind::File,
+                Node::Folder(_) => EntryKind::Folder,
+            },
+        });
+        Ok(entries.collect())
+    }
+
+    fn create(&self, key: &Key, bytes: &[u8]) -> io::Result<()> {
+        let mut book = self.locked();
+        let (folder, name, node) = book.disk.place(key)?;
+        if node.is_some() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        let file = book.disk.files.len();
+        let node = Node::File(file);
+        book.act(Op::Create { folder, name, node })?;
+        book.write(file, 0, bytes)
+    }
+
+    fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut book = self.locked();
+        let file = book.disk.file(key)?;
+        let at = usize::try_from(at).unwrap();
+        if at > book.disk.files[file].len() || book.disk.names_of(file) > 1 {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        match bytes.is_empty() {
+            true => Ok(()),
+            false => book.write(file, at, bytes),
+        }
+    }
+
+    /// If both names refer to the same file, both stay, as POSIX demands.
+    fn rename(&self, from: &Key, to: &Key) -> io::Result<()> {
+        let mut book = self.locked();
+        let file = book.disk.file(from)?;
+        let (old_folder, old, _) = book.disk.place(from)?;
+        let (folder, name, node) = book.disk.place(to)?;
+        match node {
+            Some(Node::Folder(_)) => return Err(io::ErrorKind::IsADirectory.into()),
+            Some(Node::File(there)) if there == file => return Ok(()),
+            _ => {}
+        }
+        let (from, to) = ((old_folder, old), (folder, name));
+        book.act(Op::Rename { file, from, to })
+    }
+
+    fn remove(&self, key: &Key) -> io::Result<()> {
+        let mut book = self.locked();
+        book.disk.file(key)?;
+        let (folder, name, _) = book.disk.place(key)?;
+        book.act(Op::Remove { folder, name })
+    }
+
+    fn make_folder(&self, key: &Key) -> io::Result<()> {
+        let mut book = self.locked();
+        if *key == Key::root() {
+            return Ok(());
+        }
+        let (folder, name, node) = book.disk.place(key)?;
+        match node {
+            Some(Node::Folder(_)) => return Ok(()),
+            Some(Node::File(_)) => return Err(io::ErrorKind::AlreadyExists.into()),
+            None => {}
+        }
+        let node = Node::Folder(book.disk.folders.len());
+        book.act(Op::Create { folder, name, node })
+    }
+
+    fn remove_folder(&self, key: &Key) -> io::Result<()> {
+        let mut book = self.locked();
+        let (folder, name, node) = book.disk.place(key)?;
+        match node {
+            Some(Node::Folder(inside)) if book.disk.folders[inside].is_empty() => {}
+            Some(Node::Folder(_)) => return Err(io::ErrorKind::DirectoryNotEmpty.into()),
+            Some(Node::File(_)) => return Err(io::ErrorKind::InvalidInput.into()),
+            None => return Err(io::ErrorKind::NotFound.into()),
+        }
+        book.act(Op::Remove { folder, name })
+    }
+
+    fn sync(&self, key: &Key) -> io::Result<()> {
+        let mut book = self.locked();
+        let node = match key.split() {
+            None => Some(Node::Folder(0)),
+            Some(_) => book.disk.place(key)?.2,
+        };
+        let op = match node.ok_or(io::ErrorKind::NotFound)? {
+            Node::File(file) => Op::Sync { file },
+            Node::Folder(folder) => Op::SyncFolder { folder },
+        };
+        book.act(op)
+    }
+
+    fn try_lock(&self, folder: &Key, hold: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
+        let mut book = self.locked();
+        let folder = book.disk.folder(folder)?;
+        let (shared, alone) = book.holds.entry(folder).or_default();
+        if *alone || (hold == LockMode::Exclusive && *shared > 0) {
+            return Ok(None);
+        }
+        match hold {
+            LockMode::Shared => *shared += 1,
+            LockMode::Exclusive => *alone = true,
+        }
+        let book = Arc::clone(&self.book);
+        Ok(Some(Box::new(Held { book, folder, hold })))
+    }
 }
 
 /// A folder in memory that keeps a [`Log`]. Clones share both.
@@ -71,39 +472,34 @@ pub struct RecordedFile {
 impl Recorder {
     /// A folder with these files.
     pub fn new(files: &[(OsString, Vec<u8>)]) -> Self {
-        let mut before = files.to_vec();
-        before.sort();
-        let numbered = before.iter().enumerate();
-        let names = numbered.map(|(number, (name, _))| (name.clone(), number));
         Self {
             memory: files.iter().cloned().collect(),
-            book: Arc::new(Mutex::new(Book {
-                names: names.collect(),
-                files: before.len(),
-                log: Log {
-                    before,
-                    ops: Vec::new(),
-                },
-            })),
+            book: TreeRecorder::new(Disk::of_files(files)).book,
         }
+    }
+
+    /// The current content.
+    pub fn disk(&self) -> Disk {
+        self.locked().disk.clone()
     }
 
     /// How much was done so far.
     pub fn done(&self) -> usize {
-        locked(&self.book).log.ops.len()
+        self.locked().log.ops.len()
     }
 
     /// All that was done so far.
     pub fn log(&self) -> Log {
-        locked(&self.book).log.clone()
+        self.locked().log.clone()
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Book> {
+        self.book.lock().unwrap()
     }
 
     fn file(&self, file: MemoryFile, number: usize) -> RecordedFile {
-        RecordedFile {
-            file,
-            number,
-            book: Arc::clone(&self.book),
-        }
+        let book = Arc::clone(&self.book);
+        RecordedFile { file, number, book }
     }
 }
 
@@ -111,61 +507,54 @@ impl Folder for Recorder {
     type File = RecordedFile;
 
     fn open(&self, name: &OsStr, access: Access) -> io::Result<RecordedFile> {
-        let book = locked(&self.book);
-        let file = self.memory.open(name, access)?;
-        Ok(self.file(file, book.names[name]))
+        let book = self.locked();
+        let file = Folder::open(&self.memory, name, access)?;
+        Ok(self.file(file, book.number(name)))
     }
 
     fn create(&self, name: &OsStr, like: Option<&RecordedFile>) -> io::Result<RecordedFile> {
-        let mut book = locked(&self.book);
-        let file = self.memory.create(name, like.map(|like| &like.file))?;
-        let number = book.files;
-        book.files += 1;
-        book.names.insert(name.to_owned(), number);
-        book.log.ops.push(Op::Create {
-            file: number,
-            name: name.to_owned(),
-        });
+        let mut book = self.locked();
+        let file = Folder::create(&self.memory, name, like.map(|like| &like.file))?;
+        let number = book.disk.files.len();
+        book.act(Op::Create {
+            folder: 0,
+            name: text(name),
+            node: Node::File(number),
+        })?;
         Ok(self.file(file, number))
     }
 
     fn replace(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
-        let mut book = locked(&self.book);
-        self.memory.replace(from, to)?;
-        let file = book.names.remove(from).unwrap();
-        book.names.insert(to.to_owned(), file);
-        let (from, to) = (from.to_owned(), to.to_owned());
-        book.log.ops.push(Op::Replace { file, from, to });
-        Ok(())
+        let mut book = self.locked();
+        Folder::replace(&self.memory, from, to)?;
+        let file = book.number(from);
+        let (from, to) = ((0, text(from)), (0, text(to)));
+        book.act(Op::Rename { file, from, to })
     }
 
     fn remove(&self, name: &OsStr) -> io::Result<()> {
-        let mut book = locked(&self.book);
-        self.memory.remove(name)?;
-        book.names.remove(name);
-        book.log.ops.push(Op::Remove {
-            name: name.to_owned(),
-        });
-        Ok(())
+        let mut book = self.locked();
+        Folder::remove(&self.memory, name)?;
+        let (folder, name) = (0, text(name));
+        book.act(Op::Remove { folder, name })
     }
 
     fn list(&self) -> io::Result<Vec<OsString>> {
-        self.memory.list()
+        Folder::list(&self.memory)
     }
 
     fn sync(&self) -> io::Result<()> {
-        locked(&self.book).log.ops.push(Op::SyncFolder);
-        Ok(())
+        self.locked().act(Op::SyncFolder { folder: 0 })
     }
 
     fn leads_to(&self, name: &OsStr, file: &RecordedFile) -> io::Result<bool> {
-        self.memory.leads_to(name, &file.file)
+        Folder::leads_to(&self.memory, name, &file.file)
     }
 }
 
 impl RecordedFile {
-    fn record(&self, op: Op) {
-        locked(&self.book).log.ops.push(op);
+    fn record(&self, op: Op) -> io::Result<()> {
+        self.book.lock().unwrap().act(op)
     }
 }
 
@@ -182,8 +571,11 @@ impl ReadAt for RecordedFile {
 impl WriteAt for RecordedFile {
     fn write_at(&self, at: u64, bytes: &[u8]) -> io::Result<usize> {
         let len = self.file.write_at(at, bytes)?;
-        let (file, bytes) = (self.number, bytes[..len].to_vec());
-        self.record(Op::Write { file, at, bytes });
+        self.record(Op::Write {
+            file: self.number,
+            at: at as usize,
+            bytes: bytes[..len].to_vec(),
+        })?;
         Ok(len)
     }
 
@@ -191,14 +583,12 @@ impl WriteAt for RecordedFile {
         self.file.set_len(len)?;
         self.record(Op::SetLen {
             file: self.number,
-            len,
-        });
-        Ok(())
+            len: len as usize,
+        })
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.record(Op::Sync { file: self.number });
-        Ok(())
+        self.record(Op::Sync { file: self.number })
     }
 }
 
@@ -214,8 +604,4 @@ impl Lock for RecordedFile {
     fn presence(&self) -> Option<&dyn Presence> {
         self.file.presence()
     }
-}
-
-fn locked(book: &Arc<Mutex<Book>>) -> MutexGuard<'_, Book> {
-    book.lock().unwrap()
 }

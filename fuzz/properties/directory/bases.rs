@@ -6,9 +6,7 @@ use bloscpack::storage::Memory;
 use bloscpack::{Result, dtype::DType};
 use std::sync::{Arc, LazyLock};
 
-use testkit::tree_faulty;
-
-use tree_faulty::{Fault, FaultyStore, Plan};
+use testkit::faulty::{ENOSPC, Fault, FaultyStore, Plan};
 
 static BASES: LazyLock<Vec<Files>> = LazyLock::new(|| {
     let mut bases = vec![Files::default()];
@@ -64,7 +62,7 @@ fn interrupted(base: &Files) -> Files {
     for first in 0.. {
         let store = base.store();
         let plan = Plan {
-            fault: Fault::Error,
+            fault: Fault::Error(ENOSPC),
             first,
             lasting: true,
         };

@@ -3,15 +3,16 @@
 //! The operations of a writer are recorded; then the power fails after each operation of the store, and any part of
 //! the unsynced data may be on the disk (`crates/testkit/src/tree_crash.rs`).
 
-use crate::tree_crash::{Depth, Random, for_each_state};
-use crate::tree_recorder::{Disk, TreeRecorder};
 use bloscpack_datasets::{CArray, CTable, Dataset, DatasetLayout};
 use bloscpack_error::{Category, Result};
 use serde_json::{Value, json};
 use std::num::NonZeroU64;
+use testkit::crash::{Depth, for_each_state};
+use testkit::golden::Random;
+use testkit::recorder::{Disk, TreeRecorder};
 
 const DEPTH: Depth = Depth {
-    exhaustive: true,
+    exhaustive: 8,
     random: 6,
 };
 

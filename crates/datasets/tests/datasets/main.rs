@@ -41,8 +41,6 @@ use testkit::documents;
 #[cfg(unix)]
 use testkit::hostile_dirs;
 use testkit::stopwatch;
-use testkit::tree_crash;
-use testkit::tree_recorder;
 
 use bloscpack_datasets::DatasetLayout;
 

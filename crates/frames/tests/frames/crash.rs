@@ -2,33 +2,22 @@
 //! in a directory.
 //!
 //! The operations of a writer are recorded; then the power fails after each operation, and any part of the unsynced
-//! data may be on the disk (`crates/testkit/src/crash.rs`, `crates/testkit/src/tree_crash.rs`).
+//! data may be on the disk (`crates/testkit/src/crash.rs`).
 
-use crate::crash_states::{Depth, Files, for_each_state};
-use crate::faulty::{EIO, ENOSPC, Fault, Faulty, Plan};
-use crate::golden::Random;
-use crate::recorder::Recorder;
-use crate::tree_crash;
-use crate::tree_faulty::{self, FaultyStore};
-use crate::tree_recorder::{Disk, TreeRecorder};
 use bloscpack_error::{Category, Error, Result, Side};
 use bloscpack_frames::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
 use bloscpack_storage::{Folder, Memory, Snapshot};
 use std::ffi::OsStr;
 use std::ops::Range;
 use std::sync::Arc;
+use testkit::crash::{Depth, Files, for_each_files, for_each_state};
 use testkit::effort;
+use testkit::faulty::{EIO, ENOSPC, Fault, Faulty, FaultyStore, Plan};
+use testkit::golden::Random;
+use testkit::recorder::{Disk, Log, Recorder, TreeRecorder};
 
 const NAME: &str = "array";
-const DEPTH: Depth = Depth {
-    exhaustive: true,
-    random: 8,
-};
-const AGAIN: Depth = Depth {
-    exhaustive: true,
-    random: 2,
-};
-/// From one in so many states the recovery crashes, too.
+/// From one in this many states the recovery crashes, too.
 const RECOVERED: usize = 29;
 
 /// The changes of an array.
@@ -143,101 +132,212 @@ fn change(array: &mut NdArray, what: &str, flushed: &mut dyn FnMut(&NdArray)) ->
     Ok(())
 }
 
+/// Where an array is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Home {
+    File,
+    Directory,
+}
+
+/// An array in a file or a directory, which remembers what was done to it.
+enum Place {
+    File(Recorder),
+    Directory(TreeRecorder),
+}
+
+impl Home {
+    fn depth(self) -> Depth {
+        match self {
+            Self::File => Depth {
+                exhaustive: 10,
+                random: 8,
+            },
+            Self::Directory => Depth {
+                exhaustive: 8,
+                random: 4,
+            },
+        }
+    }
+
+    fn place(self, disk: &Disk) -> Place {
+        match self {
+            Self::File => Place::File(Recorder::new(&disk.to_files())),
+            Self::Directory => Place::Directory(TreeRecorder::new(disk.clone())),
+        }
+    }
+
+    /// The first content of an array.
+    fn first(self, kind: ArrayKind) -> Disk {
+        let place = self.place(&Disk::new());
+        let builder = builder(kind);
+        let array = match &place {
+            Place::File(folder) => builder.create_in(folder.clone(), OsStr::new(NAME)),
+            Place::Directory(store) => builder.create_in_store(store.clone()),
+        };
+        begin(array.unwrap());
+        place.disk()
+    }
+
+    /// The content that a reader sees, through the journal if necessary.
+    fn seen(self, disk: &Disk) -> Result<Content> {
+        self.place(disk).seen()
+    }
+
+    /// Makes a change with a fault: how it went, what it left, and how many faults came.
+    fn fail(self, before: &Disk, what: &str, plan: Plan) -> (Option<Error>, Disk, usize) {
+        match self {
+            Self::File => {
+                let memory: Memory = before.to_files().into_iter().collect();
+                let folder = Faulty::new(memory.clone(), plan);
+                let error = failed(edit_in(folder.clone()), what);
+                let names = memory.list().unwrap().into_iter();
+                let files: Files = names
+                    .map(|name| (name.clone(), memory.bytes(&name).unwrap()))
+                    .collect();
+                (error, Disk::of_files(&files), folder.faults())
+            }
+            Self::Directory => {
+                let store = TreeRecorder::new(before.clone());
+                let folder = FaultyStore::new(Arc::new(store.clone()), plan);
+                let error = failed(edit_store(folder.clone()), what);
+                (error, store.disk(), folder.faults())
+            }
+        }
+    }
+}
+
+impl Place {
+    fn edit(&self) -> Result<NdArray> {
+        match self {
+            Self::File(folder) => edit_in(folder.clone()),
+            Self::Directory(store) => edit_store(store.clone()),
+        }
+    }
+
+    fn seen(&self) -> Result<Content> {
+        let frame = match self {
+            Self::File(folder) => options().read(Snapshot::open_in(folder, OsStr::new(NAME))?)?,
+            Self::Directory(store) => options().open_store(store.clone())?,
+        };
+        content(&NdArray::of(frame)?)
+    }
+
+    fn log(&self) -> Log {
+        match self {
+            Self::File(folder) => folder.log(),
+            Self::Directory(store) => store.log(),
+        }
+    }
+
+    fn done(&self) -> usize {
+        self.log().ops.len()
+    }
+
+    fn disk(&self) -> Disk {
+        match self {
+            Self::File(folder) => folder.disk(),
+            Self::Directory(store) => store.disk(),
+        }
+    }
+}
+
 fn edit_in(
     folder: impl Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
 ) -> Result<NdArray> {
     NdArray::of(options().edit_in(folder, OsStr::new(NAME))?)
 }
 
-fn first_file(kind: ArrayKind) -> Files {
-    let memory = Memory::new();
-    begin(
-        builder(kind)
-            .create_in(memory.clone(), OsStr::new(NAME))
-            .unwrap(),
-    );
-    vec![(NAME.into(), memory.bytes(NAME).unwrap())]
+fn edit_store(store: impl bloscpack_storage::Store + 'static) -> Result<NdArray> {
+    NdArray::of(options().edit_store(store)?)
 }
 
-/// The content that a reader sees, through the journal if necessary.
-fn seen(files: &Files) -> Result<Content> {
-    let memory: Memory = files.iter().cloned().collect();
-    seen_in(&memory)
-}
-
-fn seen_in(memory: &Memory) -> Result<Content> {
-    let snapshot = Snapshot::open_in(memory, OsStr::new(NAME))?;
-    content(&NdArray::of(options().read(snapshot)?)?)
-}
-
-/// The contents that may be found after so many operations.
+/// The contents that may be found after this many operations.
 fn allowed<'a>(contents: &'a [Content], acked: &[usize], done: usize) -> &'a [Content] {
     let promised = acked.iter().filter(|acked| **acked <= done).count();
     &contents[promised..contents.len().min(promised + 2)]
 }
 
 /// The state after a crash is read, recovered, and changed again.
-fn check_state(files: &Files, allowed: &[Content], why: &str) -> Content {
-    let found = seen(files).unwrap_or_else(|error| panic!("{why}: {error}"));
-    assert!(
-        allowed.contains(&found),
-        "{why}: neither the old nor the new"
-    );
-    let memory: Memory = files.iter().cloned().collect();
-    let mut array = edit_in(memory.clone()).unwrap_or_else(|error| panic!("{why}: {error}"));
+fn check_state(home: Home, disk: &Disk, allowed: &[Content], why: &str) -> Content {
+    let found = seen_state(home, disk, allowed, why);
+    let place = home.place(disk);
+    let mut array = place
+        .edit()
+        .unwrap_or_else(|error| panic!("{why}: {error}"));
     assert!(
         content(&array).unwrap() == found,
         "{why}: recovered to something else"
     );
-    assert!(array.frame().verify(|_| {}).is_sound(), "{why}");
     let mut expected = found.clone();
     expected
         .layers
         .push(("after".to_owned(), b"the crash".to_vec()));
     array.set_vlmetalayer("after", b"the crash").unwrap();
     array.flush().unwrap();
+    let report = array.frame().verify(|_| {});
+    assert!(report.is_sound(), "{why}: {:?}", report.damages);
     drop(array);
-    assert!(
-        seen_in(&memory).unwrap() == expected,
-        "{why}: changed again"
-    );
-    assert_eq!(memory.list().unwrap(), [NAME], "{why}: litter");
+    assert!(place.seen().unwrap() == expected, "{why}: changed again");
+    if home == Home::File {
+        let names: Vec<_> = place.disk().found().into_keys().collect();
+        assert_eq!(names, [NAME], "{why}: litter");
+    }
     found
 }
 
-/// Crashes one change of a file everywhere; how many states there were, and how many of them were interrupted changes.
-fn crash(kind: ArrayKind, what: &str, random: &mut Random) -> (usize, usize) {
-    let before = first_file(kind);
-    let recorder = Recorder::new(&before);
-    let mut contents = vec![seen(&before).unwrap()];
-    let mut acked = Vec::new();
-    let mut array = edit_in(recorder.clone()).unwrap();
+/// The state after a crash is read.
+fn seen_state(home: Home, disk: &Disk, allowed: &[Content], why: &str) -> Content {
+    let found = home.seen(disk);
+    let found = found.unwrap_or_else(|error| panic!("{why}: {error}"));
+    assert!(
+        allowed.contains(&found),
+        "{why}: neither the old nor the new"
+    );
+    found
+}
+
+/// Crashes one change everywhere; how many states there were, and how many of them were interrupted changes of a file.
+fn crash(home: Home, kind: ArrayKind, what: &str, random: &mut Random) -> (usize, usize) {
+    let before = home.first(kind);
+    let mut contents = vec![home.seen(&before).unwrap()];
+    let (place, mut acked) = (home.place(&before), Vec::new());
+    let mut array = place.edit().unwrap();
     change(&mut array, what, &mut |array| {
-        acked.push(recorder.done());
+        acked.push(place.done());
         contents.push(content(array).unwrap());
     })
     .unwrap();
     drop(array);
     assert!(contents.windows(2).all(|pair| pair[0] != pair[1]), "{what}");
     let (mut states, mut interrupted, mut recover) = (0, 0, Vec::new());
-    for_each_state(&recorder.log(), &acked, DEPTH, random, |done, files| {
+    for_each_state(&place.log(), &acked, home.depth(), random, |done, disk| {
         let why = format!("{what}, after operation {done}");
-        let memory: Memory = files.iter().cloned().collect();
-        let snapshot = Snapshot::open_in(&memory, OsStr::new(NAME)).unwrap();
-        interrupted += usize::from(snapshot.is_interrupted());
-        drop(snapshot);
-        let found = check_state(files, allowed(&contents, &acked, done), &why);
-        if states % RECOVERED == 0 {
-            recover.push((files.clone(), found));
+        let allowed = allowed(&contents, &acked, done);
+        if let Place::File(folder) = home.place(disk) {
+            let snapshot = Snapshot::open_in(&folder, OsStr::new(NAME)).unwrap();
+            interrupted += usize::from(snapshot.is_interrupted());
+        }
+        // Directories take longer, and have more states.
+        if home == Home::Directory && states % 3 > 0 {
+            seen_state(home, disk, allowed, &why);
+        } else {
+            let found = check_state(home, disk, allowed, &why);
+            if states % RECOVERED == 0 {
+                recover.push((disk.clone(), found));
+            }
         }
         states += 1;
     });
-    for (files, found) in recover {
-        let recorder = Recorder::new(&files);
-        drop(edit_in(recorder.clone()).unwrap());
-        for_each_state(&recorder.log(), &[], AGAIN, random, |done, files| {
+    for (disk, found) in recover {
+        let place = home.place(&disk);
+        drop(place.edit().unwrap());
+        let depth = Depth {
+            random: 2,
+            ..home.depth()
+        };
+        for_each_state(&place.log(), &[], depth, random, |done, disk| {
             let why = format!("{what}, while recovering, after operation {done}");
-            check_state(files, std::slice::from_ref(&found), &why);
+            check_state(home, disk, std::slice::from_ref(&found), &why);
             states += 1;
         });
     }
@@ -250,7 +350,7 @@ fn a_crash_leaves_the_old_file_or_the_new() {
     let (mut states, mut interrupted) = (0, 0);
     for what in CHANGES {
         for kind in [ArrayKind::Caterva, ArrayKind::B2nd] {
-            let (some, marked) = crash(kind, what, random);
+            let (some, marked) = crash(Home::File, kind, what, random);
             assert!(some > effort::cases(10, 5), "{what}: {some} states");
             states += some;
             interrupted += marked;
@@ -261,6 +361,17 @@ fn a_crash_leaves_the_old_file_or_the_new() {
         states > effort::cases(10_000, 12) && interrupted > effort::cases(200, 12),
         "{states} {interrupted}"
     );
+}
+
+#[test]
+fn a_crash_leaves_the_old_directory_or_the_new() {
+    let (random, mut states) = (&mut Random::new(13), 0);
+    for (number, what) in (0..).zip(CHANGES) {
+        let kind = [ArrayKind::Caterva, ArrayKind::B2nd][number % 2];
+        states += crash(Home::Directory, kind, what, random).0;
+    }
+    println!("{states} states");
+    assert!(states > effort::cases(4000, 12), "{states}");
 }
 
 /// A file that is being created is absent, refused, or complete.
@@ -280,15 +391,16 @@ fn a_crash_while_creating_shows_nothing_wrong() {
     for_each_state(
         &recorder.log(),
         &[created, flushed],
-        DEPTH,
+        Home::File.depth(),
         random,
-        |done, files| {
+        |done, disk| {
             let why = format!("after operation {done}");
             states += 1;
-            match seen(files) {
+            match Home::File.seen(disk) {
                 Ok(found) if done < created => assert!(found == contents[0], "{why}"),
                 Ok(_) => drop(check_state(
-                    files,
+                    Home::File,
+                    disk,
                     allowed(&contents, &[flushed], done),
                     &why,
                 )),
@@ -303,116 +415,23 @@ fn a_crash_while_creating_shows_nothing_wrong() {
     assert!(states > effort::cases(300, 6), "{states}");
 }
 
-fn edit_store(store: impl bloscpack_storage::Store + 'static) -> Result<NdArray> {
-    NdArray::of(options().edit_store(store)?)
-}
-
-fn seen_store(store: impl bloscpack_storage::Store + 'static) -> Result<Content> {
-    content(&NdArray::of(options().open_store(store)?)?)
-}
-
-fn first_disk(kind: ArrayKind) -> Disk {
-    let store = TreeRecorder::new(Disk::new());
-    begin(builder(kind).create_in_store(store.clone()).unwrap());
-    store.disk()
-}
-
-/// Crashes one change of a sparse frame everywhere; how many states there were.
-fn crash_sparse(kind: ArrayKind, what: &str, random: &mut tree_crash::Random) -> usize {
-    let before = first_disk(kind);
-    let recorder = TreeRecorder::new(before.clone());
-    let mut contents = vec![seen_store(TreeRecorder::new(before)).unwrap()];
-    let mut acked = Vec::new();
-    let mut array = edit_store(recorder.clone()).unwrap();
-    change(&mut array, what, &mut |array| {
-        acked.push(recorder.done());
-        contents.push(content(array).unwrap());
-    })
-    .unwrap();
-    drop(array);
-    let depth = tree_crash::Depth {
-        exhaustive: true,
-        random: 4,
-    };
-    let mut states = 0;
-    tree_crash::for_each_state(&recorder.log(), &acked, depth, random, |done, disk| {
-        states += 1;
-        let why = format!("{what}, after operation {done}");
-        let allowed = allowed(&contents, &acked, done);
-        let found = seen_store(TreeRecorder::new(disk.clone()));
-        let found = found.unwrap_or_else(|error| panic!("{why}: {error}"));
-        assert!(
-            allowed.contains(&found),
-            "{why}: neither the old nor the new"
-        );
-        if states % 3 > 0 {
-            return;
-        }
-        let left = TreeRecorder::new(disk.clone());
-        let mut array = edit_store(left.clone()).unwrap_or_else(|error| panic!("{why}: {error}"));
-        assert!(
-            content(&array).unwrap() == found,
-            "{why}: recovered to something else"
-        );
-        let recovered = left.log();
-        let mut expected = found.clone();
-        expected
-            .layers
-            .push(("after".to_owned(), b"the crash".to_vec()));
-        array.set_vlmetalayer("after", b"the crash").unwrap();
-        array.flush().unwrap();
-        let report = array.frame().verify(|_| {});
-        assert!(report.is_sound(), "{why}: {:?}", report.damages);
-        drop(array);
-        assert!(
-            seen_store(left.clone()).unwrap() == expected,
-            "{why}: changed again"
-        );
-        if states % (3 * RECOVERED) == 0 {
-            let again = tree_crash::Depth {
-                exhaustive: true,
-                random: 1,
-            };
-            let random = &mut tree_crash::Random::new(states as u64);
-            tree_crash::for_each_state(&recovered, &[], again, random, |done, disk| {
-                let again = seen_store(TreeRecorder::new(disk.clone()));
-                let again = again.unwrap_or_else(|error| panic!("{why}, then {done}: {error}"));
-                assert!(again == found, "{why}, then {done}: something else");
-            });
-        }
-    });
-    states
-}
-
-#[test]
-fn a_crash_leaves_the_old_directory_or_the_new() {
-    let random = &mut tree_crash::Random::new(13);
-    let mut states = 0;
-    for (number, what) in (0..).zip(CHANGES) {
-        let kind = [ArrayKind::Caterva, ArrayKind::B2nd][number % 2];
-        states += crash_sparse(kind, what, random);
-    }
-    println!("{states} states");
-    assert!(states > effort::cases(4000, 12), "{states}");
-}
-
 /// Whether reading or writing the frame that is changed has failed, and nothing else.
 fn is_of_the_system(error: &Error) -> bool {
     matches!(error.category(), Category::Failed | Category::Committed)
         && error.side() == Some(Side::Target)
 }
 
-/// The result of a change in which something fails: the contents flushed before, and the error.
-fn fail(array: Result<NdArray>, what: &str) -> (Vec<Content>, Option<Error>, Option<NdArray>) {
-    let mut contents = Vec::new();
+/// The error of a change in which something fails. Half of it does not become permanent by a flush.
+fn failed(array: Result<NdArray>, what: &str) -> Option<Error> {
     let mut array = match array {
         Ok(array) => array,
-        Err(error) => return (contents, Some(error), None),
+        Err(error) => return Some(error),
     };
     let done = change(&mut array, what, &mut |array| {
-        contents.extend(content(array));
+        let _ = content(array);
     });
-    (contents, done.err(), Some(array))
+    let _ = array.flush();
+    done.err()
 }
 
 /// The contents between the flushes of a change in which nothing fails.
@@ -425,56 +444,41 @@ fn contents_of(mut array: NdArray, what: &str) -> Vec<Content> {
     contents
 }
 
-/// Half of a change that failed does not become permanent by a flush.
-fn flush_again(array: Option<NdArray>) {
-    if let Some(mut array) = array {
-        let _ = array.flush();
-    }
-}
-
-#[test]
-fn an_error_at_any_operation_leaves_the_old_file_or_the_new() {
-    let before = first_file(ArrayKind::B2nd);
+/// Lets each operation of every change fail, once or from then on; how many faults there were.
+fn fail_everywhere(home: Home, kind: ArrayKind, lasting: &[fn(usize) -> bool]) -> usize {
+    let before = home.first(kind);
     let mut faults = 0;
     for what in CHANGES {
-        let memory: Memory = before.iter().cloned().collect();
-        let contents = contents_of(edit_in(memory).unwrap(), what);
+        let contents = contents_of(home.place(&before).edit().unwrap(), what);
         for fault in [
             Fault::Error(EIO),
             Fault::ErrorAfter(EIO),
             Fault::ErrorHalfway(ENOSPC),
             Fault::Sync(EIO),
         ] {
-            for lasting in [false, true] {
+            for lasting in lasting {
                 for first in effort::sample(0.., 3) {
                     let plan = Plan {
                         fault,
                         first,
-                        lasting,
+                        lasting: lasting(first),
                     };
-                    let memory: Memory = before.iter().cloned().collect();
-                    let folder = Faulty::new(memory.clone(), plan);
-                    let (_, error, array) = fail(edit_in(folder.clone()), what);
+                    let (error, left, came) = home.fail(&before, what, plan);
                     if let Some(error) = &error {
                         assert!(is_of_the_system(error), "{what}, {plan:?}: {error}");
                     }
-                    let is_new = error.is_none();
-                    flush_again(array);
                     let why = format!("{what}, {plan:?}, {error:?}");
-                    let found = seen_in(&memory).unwrap_or_else(|error| panic!("{why}: {error}"));
-                    assert!(
-                        contents.contains(&found),
-                        "{why}: neither the old nor the new"
-                    );
+                    let found = seen_state(home, &left, &contents, &why);
+                    let is_new = error.is_none();
                     assert!(!is_new || Some(&found) == contents.last(), "{why}: lost");
-                    let array =
-                        edit_in(memory.clone()).unwrap_or_else(|error| panic!("{why}: {error}"));
+                    let array = home.place(&left).edit();
+                    let array = array.unwrap_or_else(|error| panic!("{why}: {error}"));
                     assert!(
                         content(&array).unwrap() == found,
                         "{why}: recovered to something else"
                     );
                     faults += 1;
-                    if folder.faults() == 0 {
+                    if came == 0 {
                         break;
                     }
                 }
@@ -482,64 +486,27 @@ fn an_error_at_any_operation_leaves_the_old_file_or_the_new() {
         }
     }
     println!("{faults} faults");
+    faults
+}
+
+#[test]
+fn an_error_at_any_operation_leaves_the_old_file_or_the_new() {
+    let faults = fail_everywhere(Home::File, ArrayKind::B2nd, &[|_| false, |_| true]);
     assert!(faults > effort::cases(5000, 6), "{faults}");
 }
 
 #[test]
 fn an_error_at_any_operation_leaves_the_old_directory_or_the_new() {
-    let before = first_disk(ArrayKind::Caterva);
-    let mut faults = 0;
-    for what in CHANGES {
-        let contents = contents_of(edit_store(TreeRecorder::new(before.clone())).unwrap(), what);
-        for fault in [
-            tree_faulty::Fault::Error,
-            tree_faulty::Fault::ErrorAfter,
-            tree_faulty::Fault::ErrorHalfway,
-            tree_faulty::Fault::Sync,
-        ] {
-            for first in effort::sample(0.., 3) {
-                let plan = tree_faulty::Plan {
-                    fault,
-                    first,
-                    lasting: first % 2 == 1,
-                };
-                let store = TreeRecorder::new(before.clone());
-                let folder = FaultyStore::new(Arc::new(store.clone()), plan);
-                let (_, error, array) = fail(edit_store(folder.clone()), what);
-                if let Some(error) = &error {
-                    assert!(is_of_the_system(error), "{what}, {plan:?}: {error}");
-                }
-                let is_new = error.is_none();
-                flush_again(array);
-                let why = format!("{what}, {plan:?}, {error:?}");
-                let found =
-                    seen_store(store.clone()).unwrap_or_else(|error| panic!("{why}: {error}"));
-                assert!(
-                    contents.contains(&found),
-                    "{why}: neither the old nor the new"
-                );
-                assert!(!is_new || Some(&found) == contents.last(), "{why}: lost");
-                let array = edit_store(store).unwrap_or_else(|error| panic!("{why}: {error}"));
-                assert!(
-                    content(&array).unwrap() == found,
-                    "{why}: recovered to something else"
-                );
-                faults += 1;
-                if folder.faults() == 0 {
-                    break;
-                }
-            }
-        }
-    }
-    println!("{faults} faults");
+    let every_other: &[fn(usize) -> bool] = &[|first| first % 2 == 1];
+    let faults = fail_everywhere(Home::Directory, ArrayKind::Caterva, every_other);
     assert!(faults > effort::cases(2000, 6), "{faults}");
 }
 
 /// The path of a file in which a change was interrupted leads to the new content.
 #[test]
 fn an_interrupted_file_is_opened_through_its_journal() {
-    let before = first_file(ArrayKind::B2nd);
-    let (old, mut opened) = (seen(&before).unwrap(), 0);
+    let before = Home::File.first(ArrayKind::B2nd);
+    let (old, mut opened) = (Home::File.seen(&before).unwrap(), 0);
     for what in [
         "insert anywhere",
         "write a slice",
@@ -547,13 +514,13 @@ fn an_interrupted_file_is_opened_through_its_journal() {
         "shrink",
         "a layer behind",
     ] {
-        let recorder = Recorder::new(&before);
-        let mut array = edit_in(recorder.clone()).unwrap();
+        let place = Home::File.place(&before);
+        let mut array = place.edit().unwrap();
         change(&mut array, what, &mut |_| {}).unwrap();
         let new = content(&array).unwrap();
         drop(array);
         let random = &mut Random::new(14);
-        for_each_state(&recorder.log(), &[], DEPTH, random, |_, files| {
+        for_each_files(&place.log(), &[], Home::File.depth(), random, |_, files| {
             opened += usize::from(open_interrupted(files, &old, &new));
         });
     }

@@ -27,11 +27,3 @@ use testkit::counting;
 
 #[global_allocator]
 static ALLOCATOR: counting::Counting = counting::Counting;
-
-use testkit::crash as crash_states;
-use testkit::faulty;
-use testkit::golden;
-use testkit::recorder;
-use testkit::tree_crash;
-use testkit::tree_faulty;
-use testkit::tree_recorder;

@@ -6,7 +6,7 @@ use bloscpack_storage::{Access, Folder, JournaledFile, JournaledStore, LockTimeo
 use bloscpack_storage::{Memory, ReadAt, Snapshot};
 use std::sync::Arc;
 use std::time::Duration;
-use testkit::tree_recorder::{Disk, Found, TreeRecorder};
+use testkit::recorder::{Disk, Found, TreeRecorder};
 
 /// The files that were left, and those that they have to become.
 struct Case {

@@ -8,9 +8,9 @@
 use bloscpack_storage::{DiskStore, EntryKind, Key, LockMode, Memory, Object, Store};
 use std::io::ErrorKind;
 
-use testkit::tree_recorder;
+use testkit::recorder;
 
-use tree_recorder::{Disk, TreeRecorder};
+use recorder::{Disk, TreeRecorder};
 
 fn key(text: &str) -> Key {
     Key::parse(text).unwrap()

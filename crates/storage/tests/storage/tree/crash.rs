@@ -13,16 +13,17 @@
 use super::model::{self, Model, changes};
 use bloscpack_storage::Access;
 use bloscpack_storage::{JournaledStore, Key};
-use testkit::tree_crash::{Depth, Random, for_each_state};
-use testkit::tree_recorder::{Disk, Found, Log, TreeRecorder};
+use testkit::crash::{Depth, for_each_state};
+use testkit::golden::Random;
+use testkit::recorder::{Disk, Found, Log, TreeRecorder};
 
 /// States after each operation of a scenario, and of a recovery from one.
 const DEPTH: Depth = Depth {
-    exhaustive: true,
+    exhaustive: 8,
     random: 12,
 };
 const AGAIN: Depth = Depth {
-    exhaustive: true,
+    exhaustive: 8,
     random: 2,
 };
 /// In one of this many states the recovery crashes, too.

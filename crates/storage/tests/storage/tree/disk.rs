@@ -19,8 +19,8 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
+use testkit::faulty::{ENOSPC, Fault, FaultyStore, Plan};
 use testkit::stopwatch::HANG;
-use testkit::tree_faulty::{Fault, FaultyStore, Plan};
 
 fn key(text: &str) -> Key {
     Key::parse(text).unwrap()
@@ -189,7 +189,7 @@ fn snapshot(path: &Path) -> Vec<(String, u32, i64, i64, u64)> {
 fn leave_interrupted(path: &Path) {
     for first in 0.. {
         let plan = Plan {
-            fault: Fault::Error,
+            fault: Fault::Error(ENOSPC),
             first,
             lasting: true,
         };

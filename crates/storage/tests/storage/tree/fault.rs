@@ -15,9 +15,10 @@ use bloscpack_storage::{Error, JournaledStore, Key};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use testkit::tree_crash::{Depth, Random, for_each_state};
-use testkit::tree_faulty::{Fault, FaultyStore, Plan};
-use testkit::tree_recorder::{Disk, Found, TreeRecorder};
+use testkit::crash::{Depth, for_each_state};
+use testkit::faulty::{ENOSPC, Fault, FaultyStore, Plan};
+use testkit::golden::Random;
+use testkit::recorder::{Disk, Found, TreeRecorder};
 
 /// Commits, each with the content after it.
 struct Scenario {
@@ -238,10 +239,10 @@ fn whatever_fails_leaves_the_old_or_the_new() {
     for _ in 0..testkit::effort::cases(25, 5) {
         let scenario = Scenario::at_random(random);
         for fault in [
-            Fault::Error,
-            Fault::ErrorAfter,
-            Fault::ErrorHalfway,
-            Fault::Sync,
+            Fault::Error(ENOSPC),
+            Fault::ErrorAfter(ENOSPC),
+            Fault::ErrorHalfway(ENOSPC),
+            Fault::Sync(ENOSPC),
             Fault::Busy,
         ] {
             for lasting in [false, true] {
@@ -258,13 +259,17 @@ fn whatever_fails_leaves_the_old_or_the_new() {
 fn a_power_cut_after_a_fault_leaves_the_old_or_the_new() {
     let random = &mut Random::new(5);
     let depth = Depth {
-        exhaustive: false,
+        exhaustive: 0,
         random: 2,
     };
     let mut states = 0;
     for _ in 0..12 {
         let scenario = Scenario::at_random(random);
-        for fault in [Fault::Error, Fault::ErrorAfter, Fault::Sync] {
+        for fault in [
+            Fault::Error(ENOSPC),
+            Fault::ErrorAfter(ENOSPC),
+            Fault::Sync(ENOSPC),
+        ] {
             for first in 0.. {
                 let plan = Plan {
                     fault,

@@ -11,8 +11,9 @@ use super::model::{self, Model, changes};
 use bloscpack_storage::{Access, EntryKind, Error, JournaledStore, Key, Memory, Store};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
-use testkit::tree_crash::{Depth, Random, for_each_state};
-use testkit::tree_recorder::{Disk, Found, Op, TreeRecorder};
+use testkit::crash::{Depth, for_each_state};
+use testkit::golden::Random;
+use testkit::recorder::{Disk, Found, Op, TreeRecorder};
 
 const JOURNAL: &str = ".blpk/journal";
 
@@ -48,7 +49,7 @@ fn interrupted(count: usize, random: &mut Random) -> Vec<Interrupted> {
         drop(root);
         let (depth, mut states) = (
             Depth {
-                exhaustive: false,
+                exhaustive: 0,
                 random: 1,
             },
             Vec::new(),

@@ -10,8 +10,8 @@ use bloscpack_storage::{Access, JournaledStore, Key, LockTimeout, Store};
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use testkit::tree_crash::Random;
-use testkit::tree_recorder::Found;
+use testkit::golden::Random;
+use testkit::recorder::Found;
 
 /// Bytes of patches kept in memory here, so that many changes spill into a staged file.
 pub(super) const PATCH_MEMORY: u64 = 1 << 10;
