@@ -34,7 +34,7 @@ fn name() -> TableReference {
 
 #[test]
 fn tables_survive_the_way() {
-    let table = BloscpackTable::open(prices(), &TableOptions::new().shared()).unwrap();
+    let table = BloscpackTable::open(&prices(), &TableOptions::new().shared()).unwrap();
     let (schema, rows) = (table.schema(), table.rows());
     let bytes = encoded(Arc::new(table)).unwrap();
     let (codec, tasks) = (LogicalCodec::default(), SessionContext::new().task_ctx());
@@ -62,7 +62,7 @@ fn tables_survive_the_way() {
 
 #[test]
 fn tables_that_only_one_process_has_are_refused() {
-    let alone = BloscpackTable::open(prices(), &TableOptions::new()).unwrap();
+    let alone = BloscpackTable::open(&prices(), &TableOptions::new()).unwrap();
     let refused = encoded(Arc::new(alone)).unwrap_err().to_string();
     assert!(
         refused.contains("not opened to be read by other processes"),
