@@ -33,8 +33,8 @@ without() {
 }
 
 # All features but C-Blosc2, which needs cmake.
-features=blpk/arrow,blpk/remote,bloscpack/futures-io,bloscpack/mmap,bloscpack/ndarray,bloscpack/npz,bloscpack/serde
-features+=,bloscpack/tokio,bloscpack/zarr,bloscpack/zip
+features=blpk/arrow,blpk/remote,bloscpack-open/ndarray,bloscpack-open/npz,bloscpack/futures-io,bloscpack/mmap,bloscpack/serde
+features+=,bloscpack/tokio
 
 # The whole workspace with all features. The parts that need tests, the command or examples select this, in the profile of the
 # tests, even where they only run some of it: Cargo compiles a crate again for each other set of packages and features.

@@ -12,7 +12,7 @@
     reason = "a benchmark"
 )]
 
-use bloscpack::frame::{FrameOptions, NdArray};
+use bloscpack_open::frames::{FrameOptions, NdArray};
 use rustix::time::{ClockId, clock_gettime};
 use std::io::{BufRead, stdin};
 use std::ops::Range;

@@ -15,13 +15,13 @@
 )]
 
 use bloscpack::FormatVersion;
-use bloscpack::dataset::{CArray, CTable};
 use bloscpack::edit::{Editor, RecordEditor};
 use bloscpack::follow::FollowOptions;
-use bloscpack::frame::NdArray;
 use bloscpack::indexed::IndexedReader;
 use bloscpack::records::{IndexedRecordReader, RecordWriter};
 use bloscpack::storage::Snapshot;
+use bloscpack_open::datasets::{CArray, CTable};
+use bloscpack_open::frames::NdArray;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -9,7 +9,7 @@
     reason = "a benchmark of an array of one axis"
 )]
 
-use bloscpack::dataset::{CArray, CTable, DatasetOptions};
+use bloscpack_open::datasets::{CArray, CTable, DatasetOptions};
 use std::path::Path;
 use std::time::Instant;
 

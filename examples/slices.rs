@@ -2,9 +2,9 @@
 //!
 //! `cargo run --example slices`
 
-use bloscpack::frame::NdArray;
 use bloscpack::indexed::IndexedReader;
 use bloscpack::storage::Snapshot;
+use bloscpack_open::frames::NdArray;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;

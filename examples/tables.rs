@@ -2,7 +2,7 @@
 //!
 //! `cargo run --example tables`
 
-use bloscpack::dataset::{CArray, CTable};
+use bloscpack_open::datasets::{CArray, CTable};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;

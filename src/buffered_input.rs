@@ -1,7 +1,7 @@
 //! [`BufferedInput`]: a reader with a buffer that holds the parser's input.
 
-use super::checked::{slice, slice_mut, to_u64};
 use bloscpack_error::Result;
+use bloscpack_error::checked::{slice, slice_mut, to_u64};
 use std::io::{self, Read};
 #[cfg(feature = "aio")]
 use std::task::{Poll, ready};

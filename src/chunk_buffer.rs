@@ -1,7 +1,7 @@
 //! [`ChunkBuffer`]: the bytes of a chunk while they arrive.
 
-use super::checked::{slice, slice_mut};
 use super::shared_source::Fetch;
+use bloscpack_error::checked::{slice, slice_mut};
 use bloscpack_error::{Error, IoSide, Result};
 
 /// The most room that is made before anything has arrived.

@@ -1,8 +1,8 @@
 //! [`Decoder`]: the uncompressed bytes of a Bloscpack input, as a reader.
 
-use super::checked::{slice, to_u64};
 pub use super::engine::Warning;
 use super::engine::{Engine, Piece, Settings};
+use bloscpack_error::checked::{slice, to_u64};
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{Hashers, Header, Limits, Metadata, MetadataHeader, ParseError};
@@ -358,7 +358,7 @@ impl<R> Decoder<R> {
     }
 
     /// Uncompressed bytes passed so far, delivered or not.
-    pub(crate) fn passed(&self) -> u64 {
+    pub fn passed(&self) -> u64 {
         self.engine.content()
     }
 

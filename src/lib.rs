@@ -23,12 +23,11 @@
 //! | a file of unknown content | its headers, metadata and sizes | [`Survey`](survey::Survey) |
 //! | a file that may be damaged | a report of every damage | [`verify`](verify::verify), [`verify_at`](verify::verify_at) |
 //! | a file that is damaged | a new file with everything that is sound | [`recover`](recover::recover) |
-//! | an input of any of these kinds, or of those below | what it contains, a report of damage, a part of it | [`open`] |
-//! | a directory of bcolz, BLZ or carray | its arrays and tables | [`dataset`] |
-//! | a Blosc2 frame, or an array of Caterva or python-blosc2 | its chunks, or a slice of the array | [`frame`] |
-//! | CSV, JSON lines, npy, Arrow or Parquet | import, export | [`exchange`] |
 //! | any of the above, in an async program | the same, for the traits of tokio or futures | `aio` |
 //! | a single Blosc chunk | its content | [`blosc`] |
+//!
+//! The crate `bloscpack-open` opens all of these, and what lies above this crate: directories of bcolz, BLZ and carray, Blosc2
+//! frames and stores, Zarr; it imports and exports CSV, JSON lines, npy, Arrow and Parquet.
 //!
 //! # Writing and reading
 //!
@@ -84,21 +83,14 @@
 //!
 //! # Features
 //!
-//! On by default: `blosclz`, `lz4`, `snappy`, `zlib` and `zstd` enable the compressors; `datasets` enables [`dataset`], to
-//! which `documents` adds the layouts that two design documents describe; `frames` enables [`frame`], and `exchange` enables
-//! [`exchange`].
+//! On by default: `blosclz`, `lz4`, `snappy`, `zlib` and `zstd` enable the compressors.
 //!
 //! Off by default:
 //!
 //! - `tokio` and `futures-io` add `aio`: streams and records for async programs, each for the traits of its name.
 //! - `serde` adds records that are values of serde, as JSON or MessagePack.
-//! - `ndarray` returns slices of datasets and frames as arrays of the crate `ndarray`.
 //! - `mmap` adds `storage::Map`, a file mapped into memory. If another program truncates the file, the process that reads it
 //!   is killed.
-//! - `zip` opens datasets in ZIP archives, which are only read: `archive.zip`, or `archive.zip/folder`.
-//! - `record-batches` passes datasets on as record batches of Arrow, and back, without files.
-//! - `csv` and `arrow` add formats to [`exchange`]: CSV, and Arrow and Parquet, which take longer to build than everything
-//!   else together.
 //! - `blosc2-rs` adds C-Blosc2 as another [`Engine`](blosc::Engine) for chunks. It needs cmake to build, and it trusts its
 //!   input.
 #![forbid(unsafe_code)]
@@ -107,20 +99,16 @@
 #[cfg(feature = "aio")]
 pub mod aio;
 mod buffered_input;
-mod checked;
 mod chunk_buffer;
 mod damages;
 mod decoder;
 pub mod edit;
 mod encoder;
 mod engine;
-#[cfg(feature = "exchange")]
-pub mod exchange;
 pub mod follow;
 pub mod indexed;
 mod member_map;
-mod npy;
-pub mod open;
+pub mod npy;
 mod read_options;
 pub mod records;
 pub mod recover;
@@ -128,21 +116,13 @@ mod shared_source;
 pub mod survey;
 pub mod verify;
 mod walk;
-#[cfg(feature = "zarr")]
-pub mod zarr;
 
 #[doc(inline)]
 pub use blosc1 as blosc;
-#[cfg(feature = "datasets")]
-#[doc(inline)]
-pub use bloscpack_datasets as dataset;
 #[doc(inline)]
 pub use bloscpack_dtype as dtype;
 #[doc(inline)]
 pub use bloscpack_error as error;
-#[cfg(feature = "frames")]
-#[doc(inline)]
-pub use bloscpack_frames as frame;
 #[doc(inline)]
 pub use bloscpack_storage as storage;
 #[doc(inline)]

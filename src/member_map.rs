@@ -6,10 +6,10 @@
 //!   └────────── has_sound_seal() ──────┘
 //! ```
 
-use crate::checked::{in_memory, to_u64};
 use crate::walk::Walk;
 use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::Result;
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_storage::internal::{GAP, for_each_step};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{

@@ -1,4 +1,4 @@
-//! NumPy arrays: their dtype in metadata, and `.npy` files read in order.
+//! NumPy arrays in Bloscpack files: what metadata says of them, and `.npy` files that are appended.
 
 use bloscpack_dtype::{DType, npy::NpyHeader};
 use bloscpack_error::{Error, Result};
@@ -6,7 +6,7 @@ use bloscpack_wire::{FormatError, Metadata, NumpyArray, NumpyOrder};
 use std::io::{self, Read};
 
 /// The dtype in metadata that describes an array.
-pub(crate) fn dtype_of(metadata: &Metadata) -> Result<DType> {
+fn dtype_of(metadata: &Metadata) -> Result<DType> {
     let wrong = |why: String| FormatError::MetadataData { why };
     // The rest of the metadata may be long, and contain values that only Python knows.
     let text = metadata.get_text("dtype");
@@ -19,20 +19,28 @@ pub(crate) fn dtype_of(metadata: &Metadata) -> Result<DType> {
     })
 }
 
-/// The array that metadata describes.
+/// The NumPy array that metadata describes; `None` if it describes none.
+///
+/// ```
+/// use bloscpack::{Metadata, npy};
+/// let text = r#"{"dtype": "'<i2'", "shape": [2, 3], "order": "F", "container": "numpy"}"#;
+/// let array = npy::described(&Metadata::from_json(text)?)?.ok_or("no array")?;
+/// assert_eq!((array.shape.as_slice(), array.fortran_order), ([2, 3].as_slice(), true));
+/// assert!(npy::described(&Metadata::from_json("{}")?)?.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
-/// Returns [`Usage`](bloscpack_error::Category::Usage) if it describes none, and an error if it cannot be understood.
-pub(crate) fn described(metadata: Option<&Metadata>) -> Result<NpyHeader> {
-    let array = metadata.map(NumpyArray::of).transpose()?.flatten();
-    let (Some(metadata), Some(array)) = (metadata, array) else {
-        return Err(Error::usage("the metadata describes no NumPy array"));
+/// Returns an error for a description that is wrong, and for a dtype that NumPy does not have.
+pub fn described(metadata: &Metadata) -> Result<Option<NpyHeader>> {
+    let Some(array) = NumpyArray::of(metadata)? else {
+        return Ok(None);
     };
-    Ok(NpyHeader {
+    Ok(Some(NpyHeader {
         dtype: dtype_of(metadata)?,
         fortran_order: array.order == NumpyOrder::F,
         shape: array.shape,
-    })
+    }))
 }
 
 /// Reads the header of a `.npy` file, up to its first element.

@@ -1,14 +1,11 @@
-//! [`SharedSource`] and [`Fetch`]: a source that several threads read at once.
+//! [`Fetch`]: bytes of a source that several threads read at once.
 
-use super::checked::{in_memory, len_of, to_u64};
 use bloscpack_error::Result;
-use bloscpack_storage::{Cursor, ReadAt};
+use bloscpack_error::checked::{in_memory, len_of, to_u64};
+use bloscpack_storage::{Cursor, SharedSource};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-
-/// A source that the threads of a pipeline share.
-pub(super) type SharedSource = Arc<dyn ReadAt + Send + Sync>;
 
 /// Bytes of a source that are still to be read.
 #[derive(Clone)]

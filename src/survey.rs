@@ -5,7 +5,9 @@ use super::read_options::ReadOptions;
 use super::walk::Walk;
 use blosc1::{ChunkHeader, CompressorFormat, Filter};
 use bloscpack_error::{IoSide, Result};
-use bloscpack_wire::{Event, Header, Limits, Metadata, MetadataHeader, Offsets, Parser};
+use bloscpack_wire::{
+    Event, Form, Header, Limits, Metadata, MetadataHeader, MetadataPlace, Offsets, Parser,
+};
 use std::io::{Read, Seek};
 
 /// Whether a member is complete.
@@ -160,7 +162,7 @@ impl Survey {
     /// # Errors
     /// Returns the same errors as [`of`](Self::of).
     pub fn with<R: Read>(reader: R, options: &ReadOptions) -> Result<Self> {
-        Self::from_walk(Walk::of(reader, &options.limits, &options.hashers))
+        Self::collect(|take| each_member(reader, options, take))
     }
 
     /// As [`of`](Self::of), but seeks past the chunks, so that it is fast on large files.
@@ -176,13 +178,14 @@ impl Survey {
     /// # Errors
     /// Returns the same errors as [`of_file`](Self::of_file).
     pub fn of_file_with<R: Read + Seek>(file: R, options: &ReadOptions) -> Result<Self> {
-        let walk = Walk::of_file(file, &options.limits, &options.hashers);
-        Self::from_walk(walk.reading()?)
+        Self::collect(|take| each_member_of_file(file, options, take))
     }
 
-    fn from_walk<R: Read>(walk: Walk<R>) -> Result<Self> {
+    fn collect(
+        each: impl FnOnce(&mut dyn FnMut(Member) -> Result<()>) -> Result<(u64, Vec<Warning>)>,
+    ) -> Result<Self> {
         let mut members = Vec::new();
-        let (len, warnings) = visit(walk, |member| {
+        let (len, warnings) = each(&mut |member| {
             members.push(member);
             Ok(())
         })?;
@@ -225,9 +228,60 @@ pub fn each_chunk<R: Read + Seek>(
     }
 }
 
-/// Passes each member to `take` as soon as it is complete, so that no more than one is in memory. Returns the length of the
-/// input, and the warnings about it.
-pub(crate) fn visit<R: Read>(
+/// Reads an input, and passes each member to `take` as soon as it is complete, so that no more than one is in memory. Returns the
+/// length of the input, and the warnings about it.
+///
+/// # Errors
+/// Returns the errors of [`Survey::of`], and those of `take`.
+pub fn each_member<R: Read>(
+    reader: R,
+    options: &ReadOptions,
+    take: impl FnMut(Member) -> Result<()>,
+) -> Result<(u64, Vec<Warning>)> {
+    visit(Walk::of(reader, &options.limits, &options.hashers), take)
+}
+
+/// As [`each_member`], but seeks past the chunks.
+///
+/// # Errors
+/// Returns the errors of [`Survey::of_file`], and those of `take`.
+pub fn each_member_of_file<R: Read + Seek>(
+    file: R,
+    options: &ReadOptions,
+    take: impl FnMut(Member) -> Result<()>,
+) -> Result<(u64, Vec<Warning>)> {
+    let walk = Walk::of_file(file, &options.limits, &options.hashers);
+    visit(walk.reading()?, take)
+}
+
+/// What the chunks of an input contain: reads up to the metadata. `None` for a damaged or truncated beginning: the code that reads
+/// the rest reports why.
+///
+/// # Errors
+/// Returns any error of the reader.
+pub fn form(reader: impl Read, options: &ReadOptions) -> Result<Option<Form>> {
+    let mut form = None;
+    let mut walk = Walk::of_start(reader, &options.limits, &options.hashers);
+    let outcome = walk.run_until(|event, parser| {
+        form = match event {
+            Event::NeedInput => return false,
+            Event::Header(header) if !header.varlen => Some(Form::Content),
+            Event::Header(header) if header.metadata == MetadataPlace::Absent => {
+                Form::of(&header, None).ok()
+            }
+            Event::Header(_) => return false,
+            Event::Metadata(metadata, _) => Form::of(parser.header(), Some(&metadata)).ok(),
+            _ => None,
+        };
+        true
+    });
+    match outcome.reading() {
+        Err(error) if !error.is_format() => Err(error),
+        _ => Ok(form),
+    }
+}
+
+fn visit<R: Read>(
     mut walk: Walk<R>,
     mut take: impl FnMut(Member) -> Result<()>,
 ) -> Result<(u64, Vec<Warning>)> {
@@ -244,9 +298,10 @@ pub(crate) fn visit<R: Read>(
     match (outcome, &mut last) {
         (Ok(ending), _) => warnings.extend(ending.trailing.map(Warning::Trailing)),
         (Err(error), Some(member)) if error.error.is_unended() => {
-            member.state = match member.header.offsets {
-                false => State::Unterminated,
-                true => State::Unfinished,
+            member.state = if member.header.offsets {
+                State::Unfinished
+            } else {
+                State::Unterminated
             };
             warnings.push(Warning::Unended(error));
         }

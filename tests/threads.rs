@@ -7,8 +7,6 @@
 )]
 #![allow(clippy::cast_possible_truncation, reason = "lengths here are small")]
 
-use bloscpack::dataset::{CArray, DatasetOptions};
-use bloscpack::frame::{Frame, FrameOptions, NdArray};
 use bloscpack::storage::{Memory, ReadAt};
 use bloscpack::{
     Decoder, Encoder, EncoderBuilder, ErrorKind, Limits,
@@ -16,6 +14,8 @@ use bloscpack::{
     recover::{RecoverOptions, recover},
     verify::{verify, verify_at},
 };
+use bloscpack_open::datasets::{CArray, DatasetOptions};
+use bloscpack_open::frames::{Frame, FrameOptions, NdArray};
 use std::fmt::Debug;
 use std::io::{self, Cursor, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

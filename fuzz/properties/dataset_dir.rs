@@ -3,7 +3,7 @@
 //!
 //! The input says which directory to begin with, and what to do to its files: `directory/edits.rs`.
 
-use bloscpack::dataset::{CArray, Dataset, DatasetOptions, RepairOptions};
+use bloscpack_open::datasets::{CArray, Dataset, DatasetOptions, RepairOptions};
 use bloscpack::storage::Memory;
 use bloscpack::{Limits, Result};
 

@@ -1,6 +1,6 @@
 //! An array or a table, in any layout, has the content of plain vectors after any operations.
 
-use bloscpack::dataset::DatasetLayout;
+use bloscpack_open::datasets::DatasetLayout;
 
 use testkit::dataset_model;
 

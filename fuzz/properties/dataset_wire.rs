@@ -1,11 +1,11 @@
 //! Any bytes as the small files of datasets, as a dtype, as the head of a `.npy` file: accepted input is written and
 //! read again as the same, and impossible input is refused.
 
-use bloscpack::dataset::wire::proposal::{
+use bloscpack_open::datasets::wire::proposal::{
     self, SUPERCHUNK_HEADER_LEN, SuperchunkHeader, encode_attributes, encode_shape,
     parse_attributes, parse_shape,
 };
-use bloscpack::dataset::wire::{
+use bloscpack_open::datasets::wire::{
     Attributes, Index, RootDirs, SINGLE_CHUNK_HEADER, SingleChunk, Sizes, Storage, StorageStyle,
     SuperchunkCheck, index_digest,
 };

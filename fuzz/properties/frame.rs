@@ -1,7 +1,7 @@
 //! Any bytes as a frame give an error or data, never a panic, and reading in parts gives the same as reading the
 //! whole.
 
-use bloscpack::frame::{Frame, FrameError, FrameOptions, NdArray};
+use bloscpack_open::frames::{Frame, FrameError, FrameOptions, NdArray};
 use bloscpack::{Category, Limits};
 use std::ops::Range;
 

@@ -1,10 +1,10 @@
 //! Any bytes as the parts of a frame: accepted parts are written and read again as the same, and shapes that agree
 //! with a header have sizes that can be counted.
 
-use bloscpack::frame::wire::{
+use bloscpack_open::frames::wire::{
     Trailer, chunk_file_name, chunk_number, decode_index, encode_index, is_frame,
 };
-use bloscpack::frame::{ArrayKind, ArrayMeta, FrameHeader};
+use bloscpack_open::frames::{ArrayKind, ArrayMeta, FrameHeader};
 
 fn header(input: &[u8]) {
     let Ok(header) = FrameHeader::decode(input) else {

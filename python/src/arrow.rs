@@ -4,15 +4,15 @@ use crate::array::{Inner, dataset_options};
 use crate::error::{OrRaise, raised};
 use crate::options::{compressor, filter};
 use crate::work::Signals;
-use bloscpack::dataset::{CTable, DatasetLayout};
+use bloscpack_open::datasets::{CTable, DatasetLayout};
 use bloscpack::dtype::DType;
-use bloscpack::exchange::arrow_array::{ArrayRef, RecordBatch, StructArray};
-use bloscpack::exchange::arrow_schema::{ArrowError, Field, FieldRef, SchemaRef};
-use bloscpack::exchange::{
+use bloscpack_open::exchange::arrow_array::{ArrayRef, RecordBatch, StructArray};
+use bloscpack_open::exchange::arrow_schema::{ArrowError, Field, FieldRef, SchemaRef};
+use bloscpack_open::exchange::{
     ArraySource, Batch, BoxedSource, ImportOptions, NdSource, RecordBatches, Schema, Source,
     TableSource, import_table, of_record_batches, record_batches,
 };
-use bloscpack::open::{Bounds, Container, Part, Selection};
+use bloscpack_open::{Bounds, Container, Part, Selection};
 use bloscpack::{Error, Result};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;

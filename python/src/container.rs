@@ -3,12 +3,13 @@
 use crate::error::{OrRaise, raised};
 use crate::file::{Source, source, target as target_of};
 use crate::work::watched;
-use bloscpack::exchange::Ending;
-use bloscpack::open::{Container, OpenOptions, open, open_source};
+use bloscpack_open::exchange::Ending;
+use bloscpack_open::{Container, OpenOptions, open, open_source};
 use bloscpack::recover::{RecoverOptions, Recovery, recover as recover_file};
 use bloscpack::storage::ReadAt;
 use bloscpack::verify::Damage;
-use bloscpack::{Error, dataset, serde_json};
+use bloscpack::{Error, serde_json};
+use bloscpack_open::datasets;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::ops::Range;

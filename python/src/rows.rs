@@ -4,7 +4,7 @@ use crate::arrow::{Place, Rows};
 use crate::container::opened;
 use crate::error::OrRaise;
 use bloscpack::Error;
-use bloscpack::open::OpenOptions;
+use bloscpack_open::OpenOptions;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::sync::{Arc, Mutex};

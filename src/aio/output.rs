@@ -1,9 +1,9 @@
 //! [`Output`]: what encoders and record sinks have in common, from compressed chunks to the target.
 
 use super::{Pace, Target};
-use crate::checked::slice;
 use crate::encoder::{Encoder, Totals};
 use crate::records::RecordWriter;
+use bloscpack_error::checked::slice;
 use bloscpack_error::{Error, IoSide, Result};
 use std::io;
 use std::task::{Context, Poll, ready};

@@ -5,8 +5,8 @@ use super::kind::MemberKind;
 use super::report::Damage;
 use super::report::{Finding, Recovery};
 use super::{Checked, at, error_at};
-use crate::checked::{in_memory, len_of, slice, to_u64, to_usize};
 use bloscpack_error::Result;
+use bloscpack_error::checked::{in_memory, len_of, slice, to_u64, to_usize};
 use bloscpack_wire::{FormatError, PackHead, Section, internal::CHUNK_HEADER_LEN};
 use std::ops::Range;
 
@@ -340,10 +340,7 @@ impl<'a, O: ContentOutput> Collector<'a, O> {
             let records = self.lose(Some(count - self.next), 0)?;
             self.recovery.damage(Damage {
                 records,
-                ..Damage::of(error_at(
-                    error,
-                    at(head_at, self.member, None, Section::Metadata),
-                ))
+                ..error_at(error, at(head_at, self.member, None, Section::Metadata)).into()
             });
         }
         Ok(())

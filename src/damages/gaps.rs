@@ -9,7 +9,7 @@
 
 use super::member::FoundMember;
 use super::probe::SoundChunk;
-use crate::checked::len_of;
+use bloscpack_error::checked::len_of;
 use bloscpack_wire::FormatError;
 use std::ops::Range;
 

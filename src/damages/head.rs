@@ -4,8 +4,8 @@ use super::probe::{Probe, after};
 use super::table::{Entry, Table};
 use super::window::Part;
 use super::{Checked, damage_of};
-use crate::checked::{in_memory, len_of, to_u64};
 use crate::member_map::MemberMap;
+use bloscpack_error::checked::{in_memory, len_of, to_u64};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{

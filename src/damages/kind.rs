@@ -8,8 +8,8 @@ use super::Checked;
 use super::member::FoundMember;
 use super::probe::{Probe, SoundChunk};
 use super::table::longest_series;
-use crate::checked::in_memory;
 use bloscpack_error::Result;
+use bloscpack_error::checked::in_memory;
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{
     Checksum, Form, FormatError, FormatVersion, Header, Metadata, NumpyArray, PackHead, Packing,

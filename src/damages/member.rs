@@ -5,7 +5,7 @@ use super::head::{Head, PartDamage};
 use super::kind::{MemberKind, form_of, is_array};
 use super::probe::SoundChunk;
 use super::table::Table;
-use crate::checked::to_u64;
+use bloscpack_error::checked::to_u64;
 use bloscpack_wire::{
     Checksum, Form, FormatVersion, Header, Metadata, Section, internal::CHUNK_HEADER_LEN,
 };

@@ -27,7 +27,7 @@ pub use options::RecoverOptions;
 pub use report::{Damage, Finding, Lost, Recovery};
 pub(crate) use scan::holds_chunks;
 
-use super::checked::to_u64;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Checksum, FormatError, MetadataPlace, ParseError, Position, Section};

@@ -2,10 +2,10 @@
 
 use super::Checked;
 use super::window::Window;
-use crate::checked::{len_of, to_u64, to_usize};
 use crate::indexed::digest_of;
 use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, HEADER_LEN, internal::has_blocks};
 use bloscpack_error::Result;
+use bloscpack_error::checked::{len_of, to_u64, to_usize};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{
     Checksum, FormatError, Hashers, Limit, Limits,

@@ -3,8 +3,8 @@
 use super::gaps::{Span, wrong_entry};
 use super::member::FoundMember;
 use super::probe::SoundChunk;
-use crate::checked::{in_memory, len_of, slice_mut, to_u64};
 use bloscpack_error::Result;
+use bloscpack_error::checked::{in_memory, len_of, slice_mut, to_u64};
 use bloscpack_storage::ReadAt;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hasher};

@@ -1,6 +1,6 @@
 //! [`Damage`], [`Lost`] and [`Recovery`]: the reports of verification and recovery.
 
-use crate::checked::len_of;
+use bloscpack_error::checked::len_of;
 use bloscpack_error::{Error, ErrorKind};
 use bloscpack_wire::ParseError;
 use std::ops::Range;
@@ -34,9 +34,9 @@ pub struct Damage {
     pub records: Option<Range<u64>>,
 }
 
-impl Damage {
+impl From<Error> for Damage {
     /// A damage with its error and nothing else.
-    pub(crate) fn of(error: Error) -> Self {
+    fn from(error: Error) -> Self {
         Self {
             error,
             bytes: None,
@@ -44,7 +44,9 @@ impl Damage {
             records: None,
         }
     }
+}
 
+impl Damage {
     /// The same damage, in these bytes of the input.
     pub(crate) fn in_bytes(mut self, bytes: Range<u64>) -> Self {
         self.bytes = Some(bytes);

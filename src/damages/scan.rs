@@ -10,9 +10,9 @@ use super::head::{Head, PartDamage, metadata_after_lost, table_before, text_afte
 use super::member::FoundMember;
 use super::probe::{Probe, SoundChunk, end_of};
 use super::window::Part;
-use crate::checked::{len_of, to_u64};
 use blosc1::{ChunkError, HEADER_LEN};
 use bloscpack_error::Result;
+use bloscpack_error::checked::{len_of, to_u64};
 use bloscpack_storage::internal::GAP;
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{Checksum, FormatError, Hashers, Limits, Section};

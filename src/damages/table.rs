@@ -1,7 +1,7 @@
 //! [`Table`]: a table of offsets that may be damaged in part.
 
 use super::probe::after;
-use crate::checked::len_of;
+use bloscpack_error::checked::len_of;
 use bloscpack_wire::internal::CHUNK_HEADER_LEN;
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! [`Window`]: the bytes of a source, anywhere and in small pieces.
 
-use crate::checked::{in_memory, len_of, slice, slice_mut, to_u64};
 use bloscpack_error::Result;
+use bloscpack_error::checked::{in_memory, len_of, slice, slice_mut, to_u64};
 use bloscpack_storage::ReadAt;
 use std::io;
 use std::ops::Range;

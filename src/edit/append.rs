@@ -6,10 +6,10 @@ use super::metadata::check_array;
 use super::preamble::{self, NewMetadata};
 use super::rewrite::{NewPreamble, Rewrite};
 use super::{Editor, EditorBuilder};
-use crate::checked::{in_memory, len_of, to_u64};
 use crate::encoder::{ChunkSink, Chunker, Total, check_table, last_chunk_len};
 use crate::npy;
 use bloscpack_dtype::npy::NpyError;
+use bloscpack_error::checked::{in_memory, len_of, to_u64};
 use bloscpack_error::{Error, IoSide, Result, Side};
 use bloscpack_storage::{Change, Disk, Folder, JournaledFile, ReadAt};
 use bloscpack_wire::{
@@ -180,7 +180,9 @@ impl<F: Folder> Appender<'_, F> {
     /// Returns the errors of [`read_from`](Self::read_from); [`NpyError`] for a damaged or unsupported `.npy` file; [`Usage`](bloscpack_error::Category::Usage) if the file contains no array, or one of other
     /// elements, of rows of another shape, or of another order.
     pub fn read_npy_from<R: Read>(&mut self, mut reader: R) -> Result<u64> {
-        let array = npy::described(self.state.map.metadata.as_ref())?;
+        let described = self.state.map.metadata.as_ref().map(npy::described);
+        let array = described.transpose()?.flatten();
+        let array = array.ok_or_else(|| Error::usage("the metadata describes no NumPy array"))?;
         let header = npy::read_header(&mut reader).map_err(|error| error.on(Side::Source))?;
         npy::check_rows(&array, &header)?;
         let expected = header.content_len();

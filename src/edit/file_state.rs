@@ -3,12 +3,12 @@
 use super::EditorBuilder;
 use super::header::counted;
 use crate::Warning;
-use crate::checked::len_of;
 use crate::damages::holds_chunks;
 use crate::encoder::{MOST_SPARE, check_table};
 use crate::engine::Wanted;
 use crate::indexed::Index;
 use crate::member_map::MemberMap;
+use bloscpack_error::checked::len_of;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, JournaledFile, ReadAt};
 use bloscpack_wire::{

@@ -5,7 +5,7 @@ use super::file_state::FileState;
 use super::preamble::NewMetadata;
 use super::recompress::{OldChunk, Recompressor};
 use super::rewrite;
-use crate::checked::{in_memory, len_of, to_u64};
+use bloscpack_error::checked::{in_memory, len_of, to_u64};
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Change, Folder, JournaledFile, ReadAt};
 use bloscpack_wire::FormatVersion;

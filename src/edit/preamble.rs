@@ -2,9 +2,9 @@
 
 use super::EditorBuilder;
 use super::file_state::FileState;
-use crate::checked::{in_memory, to_u64};
 use crate::encoder::check_of_content;
 use bloscpack_error::Result;
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_storage::internal::for_each_step;
 use bloscpack_storage::{Change, Folder, ReadAt};
 use bloscpack_wire::internal::Seal;

@@ -2,11 +2,11 @@
 
 use super::EditorBuilder;
 use super::file_state::FileState;
-use crate::checked::{in_memory, len_of, slice_mut, to_u64};
 use crate::indexed::IndexedReaderBuilder;
 use blosc1::internal::pad_chunk;
 use blosc1::{ChunkEncoder, ChunkSettings, Compressor};
 use bloscpack_error::Result;
+use bloscpack_error::checked::{in_memory, len_of, slice_mut, to_u64};
 use bloscpack_storage::ReadAt;
 use bytes::Bytes;
 use std::ops::Range;

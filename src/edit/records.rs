@@ -5,13 +5,13 @@ use super::file_state::FileState;
 use super::header::counted as counted_header;
 use super::preamble::NewMetadata;
 use super::{Editor, EditorBuilder};
-use crate::checked::to_u64;
 use crate::encoder::check_of_records;
 use crate::records::{
     IndexedRecordReader, IndexedRecordReaderBuilder, RecordChunker, ToRecord, Unpacked, VARBINARY,
     record_of_value,
 };
 use blosc1::MAX_NBYTES;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::{Disk, Folder};
 use bloscpack_wire::{Form, Header, Metadata, Packing, counted, declared};

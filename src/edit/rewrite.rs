@@ -2,8 +2,8 @@
 
 use super::file_state::FileState;
 use super::preamble::{NewMetadata, sealed};
-use crate::checked::{in_memory, len_of, slice, slice_mut, to_u64};
 use crate::encoder::default_spare;
+use bloscpack_error::checked::{in_memory, len_of, slice, slice_mut, to_u64};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Change, Folder, JournaledFile, ReadAt, Replacement};
 use bloscpack_wire::{FormatVersion, Geometry, Header, Offsets, internal::ENTRY_LEN};

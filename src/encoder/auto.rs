@@ -1,11 +1,11 @@
 //! [`AutoTune`]: settings that are chosen when the first data arrives.
 
 use super::chunk_compressor::{ChunkCompressor, ChunkOptions, ChunkSink};
-use crate::checked::len_of;
-use crate::shared_source::SharedSource;
 use blosc1::{Tuned, Tuner};
 use bloscpack_dtype::npy::NpyHeader;
+use bloscpack_error::checked::len_of;
 use bloscpack_error::{IoSide, Result};
+use bloscpack_storage::SharedSource;
 #[cfg(feature = "aio")]
 use bloscpack_storage::parallel::Crew;
 use bloscpack_storage::{Cursor, ReadAt};

@@ -1,9 +1,9 @@
 //! [`ChunkCompressor`]: chunks compressed by several threads, and handed on in order.
 
-use crate::checked::{slice, to_u64, to_usize};
 use crate::chunk_buffer::ChunkBuffer;
 use crate::shared_source::Fetch;
 use blosc1::{ChunkEncoder, ChunkError, ChunkSettings};
+use bloscpack_error::checked::{slice, to_u64, to_usize};
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::parallel::{Crew, Panicked, Pipeline};
 use bloscpack_wire::{Checksum, Hashers};

@@ -5,10 +5,11 @@ mod poll;
 
 use super::auto::AutoTune;
 use super::chunk_compressor::{Batch, ChunkCompressor, ChunkOptions, ChunkSink, Totals};
-use crate::checked::{len_of, slice, slice_mut, to_u64, to_usize};
-use crate::shared_source::{Fetch, SharedSource, in_order};
+use crate::shared_source::{Fetch, in_order};
 use blosc1::Tuned;
+use bloscpack_error::checked::{len_of, slice, slice_mut, to_u64, to_usize};
 use bloscpack_error::{Error, ErrorKind, IoSide, Result};
+use bloscpack_storage::SharedSource;
 use bloscpack_storage::parallel::BATCH;
 #[cfg(feature = "aio")]
 use poll::Trial;

@@ -4,8 +4,8 @@ use super::EncoderBuilder;
 use super::auto::AutoTune;
 use super::chunk_compressor::ChunkOptions;
 use super::chunker::Chunker;
-use crate::checked::to_u64;
 use blosc1::{ChunkSettings, MAX_NBYTES, Tuner};
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel::Crew;
 use bloscpack_wire::{

@@ -4,10 +4,11 @@
 use super::settings::Settings;
 use super::windows::Windows;
 use super::{Engine, State};
-use crate::checked::to_u64;
-use crate::shared_source::{Fetch, SharedSource};
+use crate::shared_source::Fetch;
 use crate::walk::AHEAD;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, IoSide, Result};
+use bloscpack_storage::SharedSource;
 use bloscpack_storage::{Cursor, ReadAt};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;

@@ -2,7 +2,7 @@
 
 use super::buffer_pool::MIN_COUNTED;
 use super::worker::{Job, Outcome};
-use crate::checked::to_usize;
+use bloscpack_error::checked::to_usize;
 use bloscpack_storage::parallel::{BATCH, Panicked, Pipeline};
 use std::collections::VecDeque;
 #[cfg(feature = "aio")]

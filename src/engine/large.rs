@@ -2,10 +2,10 @@
 
 use super::worker::{ChunkInfo, Done, Job};
 use super::{Engine, State};
-use crate::checked::to_usize;
 use crate::chunk_buffer::ChunkBuffer;
 use crate::shared_source::Fetch;
 use blosc1::internal::has_blocks;
+use bloscpack_error::checked::to_usize;
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{Checksum, Digest};
 use std::ops::Range;

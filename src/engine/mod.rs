@@ -22,10 +22,10 @@ mod worker;
 pub use settings::Warning;
 
 use super::buffered_input::BufferedInput;
-use super::checked::to_usize;
 use super::chunk_buffer::ChunkBuffer;
 use super::shared_source::Fetch;
 use blosc1::ChunkHeader;
+use bloscpack_error::checked::to_usize;
 use bloscpack_error::{Error, IoSide, Result, Side};
 use bloscpack_storage::parallel::{Panicked, Pipeline};
 use bloscpack_wire::{Digest, Ending, Event, Form, FormatError, Limit, ParseError, Parser};

@@ -1,8 +1,9 @@
 //! [`Windows`]: a source that several threads read ahead of the parser.
 
-use crate::checked::len_of;
-use crate::shared_source::{Fetch, SharedSource};
+use crate::shared_source::Fetch;
+use bloscpack_error::checked::len_of;
 use bloscpack_error::{Error, IoSide, Result};
+use bloscpack_storage::SharedSource;
 use bloscpack_storage::parallel::Pipeline;
 use std::io;
 use std::ops::Range;

@@ -1,10 +1,10 @@
 //! The work on one chunk: check its digest, decode it.
 
-use crate::checked::{slice, slice_mut, to_u64, to_usize};
 use crate::chunk_buffer::ChunkBuffer;
 use crate::shared_source::Fetch;
 use blosc1::{ChunkDecoder, ChunkHeader};
 use bloscpack_error::Result;
+use bloscpack_error::checked::{slice, slice_mut, to_u64, to_usize};
 use bloscpack_storage::parallel::Panicked;
 use bloscpack_wire::{Checksum, Digest, Form, FormatError, Hashers, Position};
 use std::ops::Range;

@@ -2,9 +2,9 @@
 
 use super::core::Follower;
 use super::source::FollowedFile;
-use crate::checked::to_u64;
 use crate::indexed::IndexedReader;
 use bloscpack_error::Result;
+use bloscpack_error::checked::to_u64;
 use std::io::{self, Read};
 use std::time::Duration;
 

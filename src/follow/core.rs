@@ -1,9 +1,9 @@
 //! [`Follower`]: a position in a file that grows.
 
 use super::source::FollowedFile;
-use crate::checked::in_memory;
 use crate::indexed::IndexedReader;
 use crate::records::IndexedRecordReader;
+use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Error, ErrorKind, IoSide, Result, Side};
 use bloscpack_storage::{FileWatch, Refreshed};
 use std::io;

@@ -2,9 +2,9 @@
 
 use super::core::Follower;
 use super::source::FollowedFile;
-use crate::checked::to_u64;
 use crate::records::IndexedRecordReader;
 use bloscpack_error::Result;
+use bloscpack_error::checked::to_u64;
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! [`ContentCursor`]: the content of a file, read and sought; and the content as a source.
 
 use super::IndexedReader;
-use crate::checked::to_u64;
+use bloscpack_error::checked::to_u64;
 use bloscpack_storage::internal::seek_target;
 use bloscpack_storage::{ReadAhead, ReadAt};
 use std::io::{self, Read, Seek, SeekFrom};

@@ -1,8 +1,8 @@
 //! [`Fetcher`]: single chunks, read, checked and decoded.
 
 use super::index::{ChunkExtent, ChunkSpan};
-use crate::checked::{in_memory, len_of, slice, to_u64, to_usize};
 use blosc1::{ChunkDecoder, ChunkHeader, HEADER_LEN};
+use bloscpack_error::checked::{in_memory, len_of, slice, to_u64, to_usize};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Digest, FormatError, Hashers, Limits, ParseError};

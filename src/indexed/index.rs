@@ -5,11 +5,11 @@
 //! neighbours. Everything else is walked once, from chunk header to chunk header.
 
 use super::table::OffsetTable;
-use crate::checked::{in_memory, len_of, to_u64};
 use crate::engine::Warning;
 use crate::member_map::{MemberMap, chunk_header, trailing_after};
 use crate::walk::Walk;
 use blosc1::ChunkHeader;
+use bloscpack_error::checked::{in_memory, len_of, to_u64};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Cursor, ReadAhead, ReadAt};
 use bloscpack_wire::{

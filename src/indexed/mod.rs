@@ -13,8 +13,8 @@ pub use cursor::ContentCursor;
 pub(super) use fetch::{Fetcher, digest_of};
 pub(super) use index::{ChunkExtent, ChunkSpan, Index};
 
-use super::checked::{in_memory, len_of, slice, slice_mut, to_u64};
 use super::engine::Warning;
+use bloscpack_error::checked::{in_memory, len_of, slice, slice_mut, to_u64};
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{ReadAhead, ReadAt};
 use bloscpack_wire::{Header, Metadata};

@@ -1,7 +1,7 @@
 //! [`OffsetTable`]: the table of offsets of a single member.
 
-use crate::checked::{in_memory, len_of, to_u64};
 use crate::member_map::{MemberMap, chunk_header};
+use bloscpack_error::checked::{in_memory, len_of, to_u64};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{

@@ -1,8 +1,8 @@
 //! [`RecordChunker`]: from records to chunks, one for each record or one for many.
 
-use crate::checked::to_u64;
 use crate::encoder::{Batch, ChunkCompressor, ChunkOptions, ChunkSink, Totals};
 use blosc1::MAX_NBYTES;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, ErrorKind, Result};
 use bloscpack_storage::parallel::BATCH;
 use bloscpack_wire::{

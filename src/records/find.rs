@@ -4,7 +4,7 @@
 //! number of records, the first guess is near. Every number that was read is kept, so that a reader that has been everywhere
 //! needs no more guesses.
 
-use crate::checked::{in_memory, len_of, to_u64};
+use bloscpack_error::checked::{in_memory, len_of, to_u64};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{FormatError, PackHead, Packing};
 use std::cmp::Ordering;

@@ -4,10 +4,10 @@ use super::cache::{Cache, Unpacked};
 use super::find::Finder;
 use super::indexed_builder::{IndexedRecordReaderBuilder, check_count, common_form};
 use super::typed::{FromRecord, value_of_record};
-use crate::checked::{slice_mut, to_usize};
 use crate::engine::Warning;
 use crate::indexed::{ChunkExtent, Fetcher, Index};
 use blosc1::{ChunkHeader, internal::has_blocks};
+use bloscpack_error::checked::{slice_mut, to_usize};
 use bloscpack_error::{Category, Error, ErrorKind, IoSide, Result};
 use bloscpack_storage::{ReadAhead, ReadAt};
 use bloscpack_wire::{

@@ -1,8 +1,8 @@
 //! [`RecordReader`]: records in order, from any reader.
 
 use super::typed::{FromRecord, value_of_record};
-use crate::checked::{in_memory, slice, to_usize};
 use crate::engine::{Engine, Piece, Settings, Wanted, Warning};
+use bloscpack_error::checked::{in_memory, slice, to_usize};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{
     Form, FormatError, Hashers, Header, Limits, Metadata, PackHead, ParseError, Position, Section,

@@ -1,7 +1,7 @@
 //! [`RecordTally`]: the records of chunks that are read in order, counted past damaged ones.
 
-use crate::checked::len_of;
 use crate::engine::ChunkInfo;
+use bloscpack_error::checked::len_of;
 use bloscpack_wire::{Form, FormatError, PackHead, ParseError, Position, Section};
 use std::ops::Range;
 

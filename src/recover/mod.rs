@@ -148,7 +148,7 @@ where
         // A wrong entry is found where its chunk begins.
         let is_entry = matches!(error.kind(), ErrorKind::Format(FormatError::Offset { .. }));
         recovery.offsets_lost |= is_entry || section == Some(Section::Offsets);
-        recovery.damage(Damage::of(error));
+        recovery.damage(Damage::from(error));
         let mut damages = recovery.damages.drain(..);
         damages.try_for_each(|damage| take(Finding::Damage(damage)))?;
     }

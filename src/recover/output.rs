@@ -1,10 +1,10 @@
 //! [`OutputFile`]: the new file, of content or of records, with the options of the old one as far as they can be read.
 
-use crate::checked::to_usize;
 use crate::damages::{ContentOutput, Findings, FoundMember, RecoverOptions};
 use crate::encoder::{Encoder, EncoderBuilder, SeekEncoder};
 use crate::records::{RecordWriter, RecordWriterBuilder, SeekRecordWriter};
 use blosc1::internal::settings_of;
+use bloscpack_error::checked::to_usize;
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{FormatVersion, Limits, Packing};

@@ -225,7 +225,7 @@ impl Report {
         }
         self.warnings.remove(index);
         let error = FormatError::HiddenChunks;
-        let damage = Damage::of(ParseError { error, position }.into());
+        let damage = Damage::from(bloscpack_error::Error::from(ParseError { error, position }));
         Ok(Some(damage.in_bytes(position.byte..source.size()?)))
     }
 

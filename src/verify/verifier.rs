@@ -1,12 +1,12 @@
 //! [`Verifier`]: reads an input in order, counts what is sound, and passes damages on.
 
 use super::{KEPT, Report, Take};
-use crate::checked::to_u64;
 use crate::damages::Damage;
 use crate::engine::{ChunkInfo, Engine, Piece, Settings, Wanted};
 use crate::read_options::ReadOptions;
 use crate::records::{Numbers, RecordTally};
 use bloscpack_error::Result;
+use bloscpack_error::checked::to_u64;
 use bloscpack_wire::{FormatError, ParseError};
 use std::collections::VecDeque;
 use std::io::Read;
@@ -46,7 +46,7 @@ impl<'a> Verifier<'a> {
         let stop = loop {
             let next = engine.next();
             for error in engine.wrong_arrays.drain(..) {
-                (verifier.take)(Damage::of(error.into()))?;
+                (verifier.take)(Damage::from(bloscpack_error::Error::from(error)))?;
             }
             match next {
                 Ok(Some(piece)) => {
@@ -59,7 +59,7 @@ impl<'a> Verifier<'a> {
                 }
                 Err(error) if error.is_format() => {
                     verifier.settle(None)?;
-                    break Some(Damage::of(error));
+                    break Some(Damage::from(error));
                 }
                 Err(error) => return Err(error),
             }
@@ -135,7 +135,7 @@ impl<'a> Verifier<'a> {
             Ok(records) => self.settle(records),
             Err(error) => {
                 self.settle(None)?;
-                (self.take)(Damage::of(error.into()))
+                (self.take)(Damage::from(bloscpack_error::Error::from(error)))
             }
         }
     }

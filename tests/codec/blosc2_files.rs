@@ -7,7 +7,6 @@ use bloscpack::blosc::{
     Blosc2Encoder, Blosc2Settings, ChunkEncoder, ChunkHeader, ChunkSettings, Compressor, Filter,
     FilterPipeline, FilterStep, SpecialValue, special_chunk,
 };
-use bloscpack::dataset::CArray;
 use bloscpack::{
     Category, DecoderBuilder, Limits, decompress,
     indexed::IndexedReader,
@@ -15,6 +14,7 @@ use bloscpack::{
     survey::Survey,
     verify::verify,
 };
+use bloscpack_open::datasets::CArray;
 use std::io::{Cursor, Read};
 
 /// Bytes of data in every chunk but the last.

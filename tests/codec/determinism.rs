@@ -8,13 +8,13 @@
 )]
 
 use bloscpack::blosc::Aim;
-use bloscpack::dataset::{Attributes, CArray, CTable, DatasetLayout, DatasetOptions};
-use bloscpack::frame::{Frame, FrameOptions, NdArray};
 use bloscpack::storage::Memory;
 use bloscpack::{
     Compressor, Encoder, EncoderBuilder, Filter, FormatVersion,
     records::{RecordWriter, RecordWriterBuilder},
 };
+use bloscpack_open::datasets::{Attributes, CArray, CTable, DatasetLayout, DatasetOptions};
+use bloscpack_open::frames::{Frame, FrameOptions, NdArray};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::io::{Cursor, Write};

@@ -3,7 +3,6 @@
 
 use bloscpack::edit::{Editor, EditorBuilder};
 use bloscpack::indexed::IndexedReader;
-use bloscpack::open::{OpenOptions, Selection, open_source};
 use bloscpack::records::{IndexedRecordReader, RecordReader, RecordWriter};
 use bloscpack::recover::{RecoverOptions, recover};
 use bloscpack::storage::Memory;
@@ -14,6 +13,7 @@ use bloscpack::{
     Category, Checksum, Decoder, Encoder, EncoderBuilder, Error, ErrorKind, FormatVersion,
     Metadata, ReadOptions, Result,
 };
+use bloscpack_open::{OpenOptions, Selection, open_source};
 use std::io::{Cursor, Read, Write};
 use std::sync::Arc;
 

@@ -6,13 +6,13 @@
     reason = "made-up data may be cut as it likes"
 )]
 
-use bloscpack::dataset::{CArray, CTable, DatasetLayout};
-use bloscpack::frame::{Frame, NdArray};
 use bloscpack::indexed::IndexedReader;
 use bloscpack::records::{IndexedRecordReader, RecordWriter};
 use bloscpack::storage::{Cursor, Memory};
 use bloscpack::survey::Survey;
 use bloscpack::{Decoder, Encoder, EncoderBuilder, FormatVersion, Limits, verify};
+use bloscpack_open::datasets::{CArray, CTable, DatasetLayout};
+use bloscpack_open::frames::{Frame, NdArray};
 use std::io::{self, Write};
 use std::num::NonZeroU64;
 use std::sync::{Arc, LazyLock};

@@ -544,8 +544,8 @@ fn a_path_that_cannot_be_opened_is_named() {
     let path = folder.path().join("none");
     let editor = Editor::builder().open(&path);
     let records = Editor::builder().open_records(&path);
-    let dataset = bloscpack::dataset::Dataset::open(&path);
-    let frame = bloscpack::frame::Frame::open(&path);
+    let dataset = bloscpack_open::datasets::Dataset::open(&path);
+    let frame = bloscpack_open::frames::Frame::open(&path);
     for error in [
         editor.map(drop).unwrap_err(),
         records.map(drop).unwrap_err(),

@@ -5,7 +5,7 @@ mod protocol;
 
 use bloscpack::blosc::{FilterPipeline, FilterStep};
 use bloscpack::dtype::DType;
-use bloscpack::frame::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
+use bloscpack_open::frames::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
 use protocol::{
     Answer, Result, count, counts, first, from_hex, list, range, ranges, serve, text, to_hex,
 };

@@ -2,10 +2,10 @@
 
 mod protocol;
 
-use bloscpack::dataset::{
+use bloscpack::dtype::DType;
+use bloscpack_open::datasets::{
     Attributes, CArray, CArrayBuilder, CTable, Dataset, DatasetLayout, DatasetOptions, Warning,
 };
-use bloscpack::dtype::DType;
 use protocol::{
     Answer, Result, count, counts, first, from_hex, range, ranges, serve, text, to_hex,
 };

@@ -1,13 +1,13 @@
 //! Random work of every kind, beside a model of the expected content.
 
-use bloscpack::dataset::{CArray, DatasetLayout};
-use bloscpack::frame::NdArray;
 use bloscpack::{
     Checksum, Compressor, Decoder, Encoder, Filter, FormatVersion,
     edit::{Editor, RecordEditor},
     indexed::IndexedReader,
     records::{IndexedRecordReader, RecordReader, RecordWriter},
 };
+use bloscpack_open::datasets::{CArray, DatasetLayout};
+use bloscpack_open::frames::NdArray;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};

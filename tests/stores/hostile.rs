@@ -1,5 +1,5 @@
 use super::{bytes, exported, opened};
-use bloscpack::exchange::Format;
+use bloscpack_open::exchange::Format;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use testkit::stopwatch::HANG;
@@ -25,7 +25,7 @@ fn content(bytes: Vec<u8>) -> bloscpack::Result<String> {
     if let Some(damage) = report.damages.into_iter().next() {
         return Err(damage.error);
     }
-    if store.kind() == bloscpack::open::Kind::Table {
+    if store.kind() == bloscpack_open::Kind::Table {
         all += &exported(&mut *store, Format::JsonLines)?;
     }
     Ok(all)
@@ -114,7 +114,7 @@ fn names_that_climb_or_occur_twice_are_refused() {
 #[cfg(unix)]
 #[test]
 fn links_out_of_a_directory_are_not_followed() {
-    use bloscpack::open::{OpenOptions, Selection, open};
+    use bloscpack_open::{OpenOptions, Selection, open};
     let temp = tempfile::tempdir().unwrap();
     let root = temp.path().join("tree.b2d");
     std::fs::create_dir(&root).unwrap();
@@ -306,7 +306,7 @@ fn a_bomb_is_not_unpacked() {
 #[cfg(unix)]
 #[test]
 fn a_hole_in_a_file_takes_no_memory() {
-    use bloscpack::open::{OpenOptions, open};
+    use bloscpack_open::{OpenOptions, open};
     let temp = tempfile::tempdir().unwrap();
     std::fs::copy(super::path("tree.b2e"), temp.path().join("embed.b2e")).unwrap();
     let hole = std::fs::File::create(temp.path().join("x.b2nd")).unwrap();

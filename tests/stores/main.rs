@@ -12,8 +12,8 @@ mod read;
 mod written;
 
 use bloscpack::Result;
-use bloscpack::exchange::Format;
-use bloscpack::open::{Container, OpenOptions, Selection, open_source};
+use bloscpack_open::exchange::Format;
+use bloscpack_open::{Container, OpenOptions, Selection, open_source};
 use std::path::PathBuf;
 
 #[global_allocator]

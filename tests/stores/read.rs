@@ -1,7 +1,7 @@
 use super::{bytes, exported, members, opened, path};
 use bloscpack::Category;
-use bloscpack::exchange::Format;
-use bloscpack::open::{Bounds, Kind, OpenOptions, Part, Selection, open};
+use bloscpack_open::exchange::Format;
+use bloscpack_open::{Bounds, Kind, OpenOptions, Part, Selection, open};
 
 const ROWS: &str = "\
 {\"n\":1,\"s\":\"one\",\"l\":[1],\"k\":\"a\"}

@@ -2,14 +2,14 @@
 
 use super::exported;
 use bloscpack::dtype::DType;
-use bloscpack::exchange::Format;
-use bloscpack::frame::store::{
+use bloscpack::storage::zip_folder;
+use bloscpack_open::exchange::Format;
+use bloscpack_open::frames::store::{
     ColumnData, ColumnKind, EMBED_FILE, ItemKind, StoreColumn, TableWriter, Value, create_tree,
     seal_store,
 };
-use bloscpack::frame::{FrameOptions, NdArray};
-use bloscpack::open::{OpenOptions, open, open_source};
-use bloscpack::storage::zip_folder;
+use bloscpack_open::frames::{FrameOptions, NdArray};
+use bloscpack_open::{OpenOptions, open, open_source};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use testkit::effort;

@@ -2,9 +2,9 @@
 
 use crate::request::with;
 use bloscpack::blosc::ChunkHeader;
-use bloscpack::dataset::CArray;
-use bloscpack::frame::Frame;
-use bloscpack::open::{Container, Inner};
+use bloscpack_open::datasets::CArray;
+use bloscpack_open::frames::Frame;
+use bloscpack_open::{Container, Inner};
 use bloscpack::storage::{Cursor, ReadAt};
 use bloscpack::survey::each_chunk;
 use bloscpack::{ReadOptions, Result};

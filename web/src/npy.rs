@@ -1,8 +1,8 @@
 //! Files of NumPy, which need no unpacking: an array, of which a part is a source.
 
 use crate::files::HostFile;
-use bloscpack::exchange::{Batch, NpyFile, Schema, Source};
-use bloscpack::open::Region;
+use bloscpack_open::exchange::{Batch, NpyFile, Schema, Source};
+use bloscpack_open::Region;
 use bloscpack::{Error, Result};
 
 /// A box of the array in a file, some rows at a time.

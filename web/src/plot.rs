@@ -1,7 +1,7 @@
 //! Many numbers on few pixels.
 
 use crate::number::{is_number, number};
-use bloscpack::exchange::Source;
+use bloscpack_open::exchange::Source;
 use bloscpack::{Error, Result};
 use serde_json::{Value, json};
 

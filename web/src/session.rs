@@ -4,8 +4,8 @@ use crate::files::{Files, HostFile};
 use crate::npy::NpySource;
 use crate::{chunks, host};
 use bloscpack::error::ErrorKind;
-use bloscpack::exchange::{BoxedSource, Format, NpyFile, export};
-use bloscpack::open::{
+use bloscpack_open::exchange::{BoxedSource, Format, NpyFile, export};
+use bloscpack_open::{
     Container, Inner, Kind, Line, OpenOptions, Part, Selection, Summary, open_source, open_store,
 };
 use bloscpack::records::IndexedRecordReader;
@@ -82,7 +82,7 @@ impl Open {
         match self {
             Self::Npy(file) => Ok(json!({
                 "kind": "npy", "complete": true, "warnings": [], "dtype": file.dtype().to_string(), "shape": file.shape(),
-                "lines": [["kind", "npy"], ["dtype", file.dtype().to_string()], ["shape", bloscpack::open::internal::shape(file.shape())]],
+                "lines": [["kind", "npy"], ["dtype", file.dtype().to_string()], ["shape", bloscpack_open::internal::shape(file.shape())]],
             })),
             Self::Container { container, records } => {
                 let outline = container.outline()?;

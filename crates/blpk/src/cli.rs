@@ -194,9 +194,7 @@ pub fn color_choice(args: impl Iterator<Item = OsString>) -> ColorChoice {
 }
 
 /// The features of this build besides compressors.
-const FEATURES: [(&str, bool); 4] = [
-    ("documents", cfg!(feature = "documents")),
-    ("zip", cfg!(feature = "zip")),
+const FEATURES: [(&str, bool); 2] = [
     ("arrow", cfg!(feature = "arrow")),
     ("remote", cfg!(feature = "remote")),
 ];
@@ -209,9 +207,12 @@ static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
         env!("CARGO_PKG_VERSION"),
         names.join(" "),
         FEATURES
-            .map(|(name, is_there)| match is_there {
-                true => name.to_owned(),
-                false => format!("(no {name})"),
+            .map(|(name, is_there)| {
+                if is_there {
+                    name.to_owned()
+                } else {
+                    format!("(no {name})")
+                }
             })
             .join(" "),
     )

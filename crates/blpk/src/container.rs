@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use bloscpack::{
-    Error,
-    dataset::DatasetError,
-    open::{Container, Inner, Kind, OpenOptions, open_source, open_stream},
+use bloscpack::Error;
+use bloscpack_open::{
+    Container, Inner, Kind, OpenOptions, datasets::DatasetError, open_source, open_stream,
 };
 
 use crate::failure::{Failure, RECOVER, VERIFY};
@@ -131,7 +130,7 @@ impl Opened {
         options: &OpenOptions,
         progress: Progress,
     ) -> bloscpack::Result<Self> {
-        let container = bloscpack::open::open(path, options)?;
+        let container = bloscpack_open::open(path, options)?;
         Ok(Self {
             origin: Origin::new(quoted(path), &*container),
             container,

@@ -10,10 +10,8 @@ pub mod walk;
 use std::fs;
 use std::path::Path;
 
-use bloscpack::{
-    Error,
-    dataset::{CArray, CTable, Dataset, DatasetError, DatasetOptions},
-};
+use bloscpack::Error;
+use bloscpack_open::datasets::{CArray, CTable, Dataset, DatasetError, DatasetOptions};
 
 use crate::failure::{Failure, VERIFY};
 use crate::input::{FROM_JOURNAL, INTERRUPTED};

@@ -6,10 +6,9 @@ use std::io;
 use bloscpack::{
     Error, ErrorKind,
     error::Side,
-    exchange::ExchangeError,
-    open::{Family, SelectionError, probe_bytes},
     wire::{FormatError, Limit},
 };
+use bloscpack_open::{Family, SelectionError, exchange::ExchangeError, probe_bytes};
 
 use crate::status::Status;
 use crate::text::{count, without_code};

@@ -4,10 +4,8 @@ pub mod new;
 
 use std::path::Path;
 
-use bloscpack::{
-    dtype::DType,
-    frame::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder},
-};
+use bloscpack::dtype::DType;
+use bloscpack_open::frames::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
 
 use crate::failure::Failure;
 use crate::input;

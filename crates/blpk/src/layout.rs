@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bloscpack::{dataset::DatasetLayout, frame::ArrayKind};
+use bloscpack_open::{datasets::DatasetLayout, frames::ArrayKind};
 
 /// The form of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

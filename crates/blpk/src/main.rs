@@ -82,7 +82,7 @@ fn main() -> ExitCode {
 fn hide_caught_panics() {
     let print = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
-        if !bloscpack::exchange::catches_panics() {
+        if !bloscpack_open::exchange::catches_panics() {
             print(panic);
         }
     }));

@@ -5,12 +5,12 @@ use std::fs::File;
 use std::io::{self, Read, Seek as _, Write};
 use std::path::Path;
 
-use bloscpack::open::{Container, OpenOptions};
 #[cfg(feature = "remote")]
 use bloscpack::{
     storage::{Cursor, ReadAt as _},
     wire::internal::to_u64,
 };
+use bloscpack_open::{Container, OpenOptions};
 
 use crate::failure::Failure;
 use crate::session::Session;
@@ -117,9 +117,9 @@ pub fn upload(made: &Path, path: &Path, session: &Session) -> Result<(), Failure
 #[cfg(feature = "remote")]
 pub fn edit(
     path: &Path,
-    options: &bloscpack::dataset::DatasetOptions,
+    options: &bloscpack_open::datasets::DatasetOptions,
     session: &Session,
-) -> Result<bloscpack::dataset::Dataset, Failure> {
+) -> Result<bloscpack_open::datasets::Dataset, Failure> {
     let editor = session.remote()?.edit(&path.to_string_lossy());
     let opened = editor.map_err(bloscpack::Error::from);
     let opened = opened.and_then(|editor| options.edit_in(editor));
@@ -142,9 +142,9 @@ pub fn upload(_: &Path, path: &Path, _: &Session) -> Result<(), Failure> {
 #[cfg(not(feature = "remote"))]
 pub fn edit(
     path: &Path,
-    _: &bloscpack::dataset::DatasetOptions,
+    _: &bloscpack_open::datasets::DatasetOptions,
     _: &Session,
-) -> Result<bloscpack::dataset::Dataset, Failure> {
+) -> Result<bloscpack_open::datasets::Dataset, Failure> {
     Err(not_built(path))
 }
 

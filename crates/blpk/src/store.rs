@@ -3,10 +3,10 @@
 pub mod held;
 pub mod new;
 
-use bloscpack::{
-    Compressor,
+use bloscpack::Compressor;
+use bloscpack_open::{
     exchange::{Schema, UserAttributes, store_columns},
-    frame::{NdArrayBuilder, store::TableWriter},
+    frames::{NdArrayBuilder, store::TableWriter},
 };
 
 use crate::args::with_given;
@@ -80,11 +80,4 @@ pub fn new_table(
     let table = TableWriter::create(&new.folder(), &columns, rows, settings);
     let table = table.map(|table| table.attributes(attributes));
     table.map_err(|error| new.failed(&error))
-}
-
-/// The error of a build without archives.
-#[cfg(not(feature = "zip"))]
-fn no_archives() -> std::io::Error {
-    let what = "this build of blpk has no archives (feature zip); use a directory, .b2d";
-    std::io::Error::new(std::io::ErrorKind::Unsupported, what)
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::url;
 
-pub use bloscpack::open::internal::{count, or_unknown, plain, shape};
+pub use bloscpack_open::internal::{count, or_unknown, plain, shape};
 
 /// The path in quotes, for messages; of a URL, without what may be secret.
 pub fn quoted(path: &Path) -> String {

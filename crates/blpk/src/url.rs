@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bloscpack::open::internal::plain;
+use bloscpack_open::internal::plain;
 
 /// Whether a path is a URL, and no file has that name.
 pub fn is_url(path: &Path) -> bool {

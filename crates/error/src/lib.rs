@@ -17,6 +17,8 @@
 #![forbid(unsafe_code)]
 
 mod category;
+#[doc(hidden)]
+pub mod checked;
 mod detail;
 mod from;
 mod kind;

@@ -2,7 +2,7 @@
 //! as `0..10,5..6`. Prints a line for each slice: seconds, and the sum of the bytes. The first one includes opening.
 //! `benches/remote.py` runs it beside other readers.
 
-use bloscpack::frame::NdArray;
+use bloscpack_open::frames::NdArray;
 use bloscpack_remote::{Remote, RemoteOptions};
 use std::error::Error;
 use std::ops::Range;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// The objects below a prefix, as files that can be changed; [`Remote::edit`](crate::Remote::edit) opens one.
 ///
-/// Changes are gathered in a temporary folder. What [`flush`](bloscpack::dataset::CArray::flush) makes visible is sent then,
+/// Changes are gathered in a temporary folder. What [`flush`](bloscpack_open::datasets::CArray::flush) makes visible is sent then,
 /// so that readers see the old dataset or the new one, whatever request is the last. A bucket changes one object at a time;
 /// of all changes, these can be made so:
 ///
@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// the dataset has to be opened again by another editor.
 ///
 /// ```
-/// use bloscpack::dataset::CArray;
+/// use bloscpack_open::datasets::CArray;
 /// use bloscpack_remote::{Remote, RemoteOptions};
 /// let remote = Remote::new(RemoteOptions::new())?;
 /// let mut array = CArray::of::<i32>().create_in(remote.edit("memory://bucket/array")?)?;

@@ -1,6 +1,6 @@
 //! Bloscpack files, records, datasets and Blosc2 frames, in object stores, and read over HTTP.
 //!
-//! [`Remote`] opens URLs. What it returns is what [`bloscpack::open`] returns for paths, and reads the same; [`RemoteObject`]
+//! [`Remote`] opens URLs. What it returns is what [`bloscpack_open::open`] returns for paths, and reads the same; [`RemoteObject`]
 //! and [`RemoteStore`] also go wherever a [`ReadAt`](bloscpack::storage::ReadAt) or a
 //! [`Store`](bloscpack::storage::Store) goes.
 //!

@@ -17,7 +17,7 @@ use crate::upload::exists;
 use crate::writer::{RemoteWriter, WriteOptions, check_place};
 use bloscpack::Result;
 use bloscpack::error::IoSide as _;
-use bloscpack::open::{Container, OpenOptions, open_source, open_store};
+use bloscpack_open::{Container, OpenOptions, open_source, open_store};
 use object_store::ObjectStore;
 use std::collections::HashMap;
 use std::io;
@@ -31,7 +31,7 @@ use tokio::sync::Semaphore;
 /// in and out of any runtime.
 ///
 /// ```
-/// use bloscpack::open::{OpenOptions, Part, Selection};
+/// use bloscpack_open::{OpenOptions, Part, Selection};
 /// use bloscpack_remote::{Remote, RemoteOptions};
 /// use object_store::{ObjectStoreExt as _, memory::InMemory};
 /// use std::sync::Arc;

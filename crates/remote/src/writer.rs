@@ -117,9 +117,9 @@ impl WriteOptions {
 /// let mut encoder = bloscpack::Encoder::new(object)?;
 /// encoder.write_all(b"some content")?;
 /// encoder.finish()?.finish()?;
-/// # let mut file = remote.open("memory://bucket/a.blp", &bloscpack::open::OpenOptions::new())?;
+/// # let mut file = remote.open("memory://bucket/a.blp", &bloscpack_open::OpenOptions::new())?;
 /// # let mut out = Vec::new();
-/// # file.copy(&bloscpack::open::Selection::default(), &mut out)?;
+/// # file.copy(&bloscpack_open::Selection::default(), &mut out)?;
 /// # assert_eq!(out, b"some content");
 /// # Ok::<(), bloscpack::Error>(())
 /// ```

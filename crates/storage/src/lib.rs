@@ -107,7 +107,7 @@ pub use map::Map;
 pub use memory::{Memory, MemoryFile};
 pub use presence::{FileStatus, Presence};
 pub use read_ahead::ReadAhead;
-pub use read_at::ReadAt;
+pub use read_at::{ReadAt, SharedSource};
 pub use refresh::{Refresh, Refreshed};
 pub use seekable::Seekable;
 pub use tree::{DiskStore, Entry, EntryKind, Guard, Handle, JournaledStore, Key, Object, Store};

@@ -103,6 +103,9 @@ pub trait ReadAt {
     }
 }
 
+/// A source of any kind that several threads share.
+pub type SharedSource = Arc<dyn ReadAt + Send + Sync>;
+
 /// Bytes that [`for_each_step`] reads at once.
 const STEP: usize = 1 << 16;
 

@@ -3,10 +3,10 @@
 #![allow(clippy::cast_possible_truncation, reason = "lengths here are small")]
 
 use bloscpack::blosc::{Blosc2Encoder, Blosc2Settings, ChunkDecoder, SpecialValue, special_chunk};
-use bloscpack::frame::wire::{ChunkPlace, Trailer, encode_index};
-use bloscpack::frame::{Frame, FrameHeader, FrameKind, FrameOptions, NdArray};
 use bloscpack::storage::{Key, Memory, Store};
 use bloscpack::{Limits, Result};
+use bloscpack_open::frames::wire::{ChunkPlace, Trailer, encode_index};
+use bloscpack_open::frames::{Frame, FrameHeader, FrameKind, FrameOptions, NdArray};
 
 pub fn options() -> FrameOptions {
     FrameOptions::new().threads(1)

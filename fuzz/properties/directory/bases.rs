@@ -1,7 +1,7 @@
 //! The initial directories: an array and a table in every layout, and one of each that was interrupted.
 
 use super::files::Files;
-use bloscpack::dataset::{CArray, CTable, DatasetLayout, DatasetOptions};
+use bloscpack_open::datasets::{CArray, CTable, DatasetLayout, DatasetOptions};
 use bloscpack::storage::Memory;
 use bloscpack::{Result, dtype::DType};
 use std::sync::{Arc, LazyLock};
@@ -79,11 +79,11 @@ fn interrupted(base: &Files) -> Files {
 
 fn append(store: FaultyStore) -> Result<()> {
     match options().edit_in(store)? {
-        bloscpack::dataset::Dataset::Array(mut array) => {
+        bloscpack_open::datasets::Dataset::Array(mut array) => {
             array.append(&[1; 8])?;
             array.flush()
         }
-        bloscpack::dataset::Dataset::Table(mut table) => {
+        bloscpack_open::datasets::Dataset::Table(mut table) => {
             table.append(&[&[1; 8], &[2; 8]])?;
             table.flush()
         }

@@ -1,9 +1,9 @@
 //! The command line.
 
 use crate::failure::Failure;
-use bloscpack::dataset::DatasetLayout;
-use bloscpack::exchange::{self, Ending};
-use bloscpack::open::internal::size;
+use bloscpack_open::datasets::DatasetLayout;
+use bloscpack_open::exchange::{self, Ending};
+use bloscpack_open::internal::size;
 use clap::{Parser, ValueEnum};
 use std::io::{self, IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! The command line.
 
-use bloscpack::open::internal::size;
+use bloscpack_open::internal::size;
 use clap::{Args as Group, Parser, Subcommand};
 use std::net::IpAddr;
 use std::path::PathBuf;

@@ -12,7 +12,7 @@ mod harness;
 #[allow(dead_code, reason = "the tests of bloscpack-remote use the rest")]
 mod servers;
 
-use bloscpack::dataset::{CArray, CTable};
+use bloscpack_open::datasets::{CArray, CTable};
 use bloscpack_datafusion::{TableOptions, failure};
 use bloscpack_remote::{Remote, RemoteOptions};
 use datafusion::arrow::util::pretty::pretty_format_batches;

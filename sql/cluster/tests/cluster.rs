@@ -9,7 +9,7 @@
 mod harness;
 
 use bloscpack::Category;
-use bloscpack::dataset::{CArray, CTable};
+use bloscpack_open::datasets::{CArray, CTable};
 use bloscpack_datafusion::{TableOptions, failure};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::util::pretty::pretty_format_batches;

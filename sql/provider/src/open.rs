@@ -2,7 +2,7 @@
 
 use crate::version::Version;
 use bloscpack::error::IoSide as _;
-use bloscpack::open::{Container, OpenOptions};
+use bloscpack_open::{Container, OpenOptions};
 use bloscpack::{Error, Result};
 #[cfg(feature = "remote")]
 use bloscpack_remote::{Found, Remote, RemoteOptions};
@@ -180,7 +180,7 @@ impl OpenedBy {
             // A change after this is found by `check`.
             let version = self.options.is_shared.then(|| Version::of_path(path));
             let version = version.transpose()?;
-            return Ok((bloscpack::open::open(path, &options)?, version));
+            return Ok((bloscpack_open::open(path, &options)?, version));
         }
         #[cfg(feature = "remote")]
         return self.open_url(&options);
@@ -190,7 +190,7 @@ impl OpenedBy {
 
     #[cfg(feature = "remote")]
     fn open_url(&self, options: &OpenOptions) -> Result<(Box<dyn Container>, Option<Version>)> {
-        use bloscpack::open::{open_source, open_store};
+        use bloscpack_open::{open_source, open_store};
         let remote = self.options.shared_remote()?;
         Ok(match remote.find(&self.location).reading()? {
             Found::Object(object) => {

@@ -8,7 +8,7 @@
 
 mod common;
 
-use bloscpack::dataset::{CArray, CTable};
+use bloscpack_open::datasets::{CArray, CTable};
 use bloscpack::dtype::DType;
 use common::metric;
 use datafusion::arrow::array::RecordBatch;

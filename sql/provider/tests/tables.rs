@@ -8,9 +8,9 @@
 
 mod common;
 
-use bloscpack::dataset::{CArray, CTable};
+use bloscpack_open::datasets::{CArray, CTable};
 use bloscpack::dtype::DType;
-use bloscpack::frame::NdArray;
+use bloscpack_open::frames::NdArray;
 use bloscpack::records::RecordWriter;
 use common::metric;
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};

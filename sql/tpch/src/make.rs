@@ -5,7 +5,7 @@ use arrow::array::RecordBatch;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use bloscpack::Compressor;
-use bloscpack::exchange::{ImportOptions, import_table, of_record_batches};
+use bloscpack_open::exchange::{ImportOptions, import_table, of_record_batches};
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
 use datafusion::parquet::file::properties::WriterProperties;

@@ -1,10 +1,10 @@
 //! A chunker that never waits: a task is woken once there is room, or once settings are chosen.
 
 use super::{Chunker, Tuning};
-use crate::checked::slice;
 use crate::encoder::ChunkSink;
 use crate::encoder::auto::AutoTune;
 use blosc1::Tuned;
+use bloscpack_error::checked::slice;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel::Pipeline;
 use std::task::{Context, Poll, ready};

@@ -3,8 +3,8 @@
 use crate::matrix::flips::came;
 use crate::matrix::samples::{Files, Reader, Sample, samples};
 use crate::matrix::tally::{Came, Table};
-use bloscpack::dataset::DatasetLayout;
 use bloscpack::{Category, Error};
+use bloscpack_open::datasets::DatasetLayout;
 use std::path::Path;
 use testkit::effort;
 

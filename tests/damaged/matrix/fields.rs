@@ -2,7 +2,7 @@
 
 use crate::matrix::golden::{Field, parts, u32_at};
 use crate::matrix::samples::{Reader, Sample};
-use bloscpack::dataset::DatasetLayout;
+use bloscpack_open::datasets::DatasetLayout;
 use std::ops::Range;
 
 /// A run of bytes of one file.

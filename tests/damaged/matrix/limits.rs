@@ -3,14 +3,14 @@
 
 use crate::matrix::by_fields::Count;
 use crate::matrix::samples::{self, Reader};
-use bloscpack::dataset::{CArray, Dataset, DatasetLayout, DatasetOptions};
-use bloscpack::frame::{Frame, FrameOptions};
 use bloscpack::storage::Memory;
 use bloscpack::{
     Category, Decoder, Encoder, Error, Limits,
     indexed::IndexedReader,
     records::{IndexedRecordReader, RecordReader, RecordWriter},
 };
+use bloscpack_open::datasets::{CArray, Dataset, DatasetLayout, DatasetOptions};
+use bloscpack_open::frames::{Frame, FrameOptions};
 use std::io::Write;
 
 const LAYOUTS: [DatasetLayout; 4] = [

@@ -8,11 +8,11 @@ use crate::matrix::golden::{Field, Random, Recipe, i64_at, parts};
 use crate::matrix::records_by_hand::{Hostile, chunk, pack, packing};
 use crate::matrix::samples::{Files, Reader, array_of, files_of, numbers, read, store};
 use crate::matrix::tally::{Came, Table};
-use bloscpack::dataset::DatasetLayout;
 use bloscpack::{
     Category, Checksum, Decoder, FormatVersion, Result,
     records::{IndexedRecordReader, RecordReader},
 };
+use bloscpack_open::datasets::DatasetLayout;
 use std::io::Read;
 
 /// One thing moved, copied, lost or put in among some.

@@ -1,11 +1,11 @@
 //! Small datasets and frames of every kind, and all that can be read of them.
 
 use bloscpack::blosc::Compressor;
-use bloscpack::dataset::wire::Attributes;
-use bloscpack::dataset::{CArray, CTable, Dataset, DatasetLayout, DatasetOptions};
-use bloscpack::frame::{ArrayKind, Frame, FrameOptions, NdArray};
 use bloscpack::storage::{Key, Memory, Store};
 use bloscpack::{Checksum, Filter, Result};
+use bloscpack_open::datasets::wire::Attributes;
+use bloscpack_open::datasets::{CArray, CTable, Dataset, DatasetLayout, DatasetOptions};
+use bloscpack_open::frames::{ArrayKind, Frame, FrameOptions, NdArray};
 use std::num::NonZeroU64;
 use std::ops::Range;
 
@@ -196,7 +196,7 @@ pub fn array_of(layout: DatasetLayout, checksum: Option<Checksum>, rows: u32) ->
 }
 
 fn ctable(layout: DatasetLayout, checksum: Option<Checksum>) -> Files {
-    let column = |mut builder: bloscpack::dataset::CArrayBuilder| {
+    let column = |mut builder: bloscpack_open::datasets::CArrayBuilder| {
         builder = builder.compressor(Compressor::Blosclz);
         match checksum {
             Some(checksum) => builder.checksum(checksum),

@@ -4,7 +4,7 @@ use bloscpack::Limits;
 use clap::{Args, ValueEnum};
 
 use super::values::number;
-use bloscpack::open::internal::size;
+use bloscpack_open::internal::size;
 
 /// The highest number of threads, as in the Python tool.
 pub const MAX_THREADS: usize = 256;

@@ -10,14 +10,13 @@ use bloscpack::{
     Checksum, Compressor, Filter, FormatVersion,
     blosc::{Aim, MAX_NBYTES},
     dtype::DType,
-    exchange::Format,
-    open::{Bounds, Slice},
 };
+use bloscpack_open::{Bounds, Slice, exchange::Format};
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
 
 use crate::layout::{ArrayLayout, ZarrVersion};
-use bloscpack::open::internal::size;
+use bloscpack_open::internal::size;
 
 /// The compressors of this build.
 pub static CODECS: LazyLock<Vec<Compressor>> = LazyLock::new(|| {

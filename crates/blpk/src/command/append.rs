@@ -6,9 +6,9 @@ use std::io::Read as _;
 use std::path::PathBuf;
 
 use bloscpack::{
-    Category, Error, Metadata, dtype::npy::NpyError, edit::Editor, error::Side,
-    exchange::FileSource, wire::NumpyArray,
+    Category, Error, Metadata, dtype::npy::NpyError, edit::Editor, error::Side, wire::NumpyArray,
 };
+use bloscpack_open::exchange::FileSource;
 use clap::Args;
 
 use super::bloscpack_file::{LOOK, NPY, has_extension, known_format};
@@ -23,7 +23,7 @@ use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::{count, quoted};
-use bloscpack::open::internal::size;
+use bloscpack_open::internal::size;
 
 /// Append to the content of a file, or to a table of python-blosc2
 ///

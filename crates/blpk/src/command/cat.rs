@@ -5,11 +5,8 @@ mod table;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use bloscpack::{
-    Category, Error,
-    error::IoSide as _,
-    open::{Bounds, Kind, Part, Selection, SelectionError, Slice},
-};
+use bloscpack::{Category, Error, error::IoSide as _};
+use bloscpack_open::{Bounds, Kind, Part, Selection, SelectionError, Slice};
 use clap::{ArgGroup, Args};
 
 use super::follow;

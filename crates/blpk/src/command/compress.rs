@@ -19,7 +19,7 @@ use crate::input::{self, Input, STANDARD};
 use crate::output::Output;
 use crate::session::Session;
 use crate::status::Status;
-use bloscpack::open::internal::size;
+use bloscpack_open::internal::size;
 use flush::FlushEvery;
 
 const BLOSCPACK: &str = "Bloscpack settings";

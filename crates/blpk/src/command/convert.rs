@@ -11,11 +11,13 @@ use std::path::{Path, PathBuf};
 use bloscpack::{
     Checksum, Compressor, FormatVersion,
     blosc::{ChunkSettings, CompressorFormat},
-    dataset::{Attributes, CArray, DatasetLayout},
     dtype::DType,
+};
+use bloscpack_open::{
+    Container, Inner, Kind, Selection, SelectionError,
+    datasets::{Attributes, CArray, DatasetLayout},
     exchange::{BoxedSource, FixedSource},
-    frame::ArrayKind,
-    open::{Container, Inner, Kind, Selection, SelectionError},
+    frames::ArrayKind,
 };
 use clap::Args;
 
@@ -30,7 +32,7 @@ use crate::session::Session;
 use crate::status::Status;
 use crate::store::warn_about_lost;
 use crate::text::{count, quoted};
-use bloscpack::open::internal::size;
+use bloscpack_open::internal::size;
 pub use dataset::warn_about_axes;
 
 /// Change layout, format or settings

@@ -3,8 +3,8 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use bloscpack::open::{Kind, Selection};
 use bloscpack::{Decoder, Metadata};
+use bloscpack_open::{Kind, Selection};
 use clap::Args;
 
 use super::bloscpack_file::{self, failed_to_read, without_extension};
@@ -19,7 +19,7 @@ use crate::session::Session;
 use crate::status::Status;
 use crate::text::quoted;
 use crate::url;
-use bloscpack::open::internal::size;
+use bloscpack_open::internal::size;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -4,10 +4,10 @@ use std::ffi::OsStr;
 use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
 
-use bloscpack::{
-    dtype::DType,
+use bloscpack::dtype::DType;
+use bloscpack_open::{
+    Bounds, Part, Selection, Slice,
     exchange::{Ending, Format},
-    open::{Bounds, Part, Selection, Slice},
 };
 use clap::Args;
 
@@ -20,7 +20,7 @@ use crate::output::{Output, Replaces, is_standard_output};
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::{count, quoted};
-use bloscpack::open::internal::size;
+use bloscpack_open::internal::size;
 
 /// Write a dataset or frame as .npy, CSV, ...
 ///

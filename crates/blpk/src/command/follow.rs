@@ -3,11 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use bloscpack::{
-    Error, ReadOptions,
-    follow::FollowOptions,
-    open::{Family, probe},
-};
+use bloscpack::{Error, ReadOptions, follow::FollowOptions};
+use bloscpack_open::{Family, probe};
 
 use crate::failure::{Failure, RECOVER};
 use crate::input::{self, is_standard_input};

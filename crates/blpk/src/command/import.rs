@@ -9,10 +9,10 @@ mod store;
 
 use std::path::PathBuf;
 
-use bloscpack::{
-    dataset::DatasetLayout,
+use bloscpack_open::{
+    datasets::DatasetLayout,
     exchange::{Format, ImportOptions, Schema, Source, import_array, import_table},
-    frame::ArrayKind,
+    frames::ArrayKind,
 };
 use clap::Args;
 use same_file::is_same_file;
@@ -34,7 +34,7 @@ use crate::session::Session;
 use crate::status::Status;
 use crate::store::warn_about_zones;
 use crate::text::count;
-use bloscpack::open::internal::size;
+use bloscpack_open::internal::size;
 
 /// Make a dataset or frame of .npy, CSV, ...
 ///

@@ -7,10 +7,8 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use anstyle::Style;
-use bloscpack::{
-    blosc::{Aim, Tuned},
-    open::{Inner, Line, Summary},
-};
+use bloscpack::blosc::{Aim, Tuned};
+use bloscpack_open::{Inner, Line, Summary};
 use clap::Args;
 use serde_json::json;
 

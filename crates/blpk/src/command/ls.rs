@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bloscpack::open::{Outline, internal};
+use bloscpack_open::{Outline, internal};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use crate::session::Session;
 use crate::status::Status;
 use crate::text::{count, plain, quoted, shape, shown};
 use crate::url;
-use bloscpack::open::internal::size::pretty;
+use bloscpack_open::internal::size::pretty;
 
 /// List the datasets and files below a directory, or what is in a store
 ///

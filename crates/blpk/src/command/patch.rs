@@ -14,7 +14,7 @@ use crate::input::{Input, InterruptibleReader, STANDARD};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
-use bloscpack::open::internal::size;
+use bloscpack_open::internal::size;
 
 /// Overwrite part of the content of a file
 ///

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bloscpack::{exchange::Ending, frame::ArrayKind};
+use bloscpack_open::{exchange::Ending, frames::ArrayKind};
 
 use crate::failure::Failure;
 use crate::layout::{ArrayLayout, StoreForm, ZarrVersion};
@@ -80,7 +80,7 @@ pub fn of(path: &Path, given: Option<Target>, command: &str) -> Result<Option<Ta
 mod tests {
     use std::path::Path;
 
-    use bloscpack::{dataset::DatasetLayout, frame::ArrayKind};
+    use bloscpack_open::{datasets::DatasetLayout, frames::ArrayKind};
 
     use super::{Target, of};
     use crate::layout::ArrayLayout;

@@ -3,11 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
-use bloscpack::{
-    Category, Error,
-    frame::FrameError,
-    open::{Container, Inner, Kind, Report},
-};
+use bloscpack::{Category, Error};
+use bloscpack_open::{Container, Inner, Kind, Report, frames::FrameError};
 use clap::Args;
 use serde_core::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::json;
@@ -221,9 +218,8 @@ fn failed_to_open(path: &Path, error: &Error) -> Failure {
     let failure = Failure::library(quoted(path), error);
     match error.category() {
         _ if error.detail::<FrameError>().is_some() => failure.if_damaged(VERIFY),
-        #[cfg(feature = "zarr")]
         Category::Damaged | Category::CutShort
-            if error.detail::<bloscpack::zarr::ZarrError>().is_some() =>
+            if error.detail::<bloscpack_open::zarr::ZarrError>().is_some() =>
         {
             failure.hint("the consolidated metadata of a group has a copy of that of its arrays")
         }

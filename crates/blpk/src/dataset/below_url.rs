@@ -8,7 +8,7 @@ use crate::session::Session;
 #[cfg(feature = "remote")]
 use crate::{dataset::walk::Found, input::has_known_ending, remote::failure};
 #[cfg(feature = "remote")]
-use bloscpack::frame::wire::METADATA_FILE;
+use bloscpack_open::frames::wire::METADATA_FILE;
 
 /// Datasets, and files whose names are those of ours, below a URL.
 #[cfg(feature = "remote")]
@@ -23,7 +23,7 @@ pub fn below(path: &Path, session: &Session) -> Result<Below, Failure> {
     };
     let mut found = Vec::new();
     let mut damaged = Vec::new();
-    let walked = bloscpack::dataset::walk_in(store.clone(), |below, error| {
+    let walked = bloscpack_open::datasets::walk_in(store.clone(), |below, error| {
         damaged.push(Found::Directory(url(below), Some(error)));
     });
     let walked = walked.map_err(|error| failure(path, &error))?;

@@ -6,10 +6,8 @@
 
 use std::path::Path;
 
-use bloscpack::{
-    dtype::DType,
-    exchange::{BoxedSource, Format, ImportOptions},
-};
+use bloscpack::dtype::DType;
+use bloscpack_open::exchange::{BoxedSource, Format, ImportOptions};
 use clap::Args;
 
 use super::source;

@@ -4,12 +4,12 @@ use std::fs::{self, Permissions};
 use std::io;
 use std::path::Path;
 
-use bloscpack::{
-    Category, Error,
-    dataset::{CArray, CArrayBuilder, CTable, CTableBuilder},
-    error::Side,
-    frame::{Frame, FrameOptions, store::EMBED_FILE},
-    open::{Family, probe},
+use bloscpack::{Category, Error, error::Side};
+use bloscpack_open::{
+    Family,
+    datasets::{CArray, CArrayBuilder, CTable, CTableBuilder},
+    frames::{Frame, FrameOptions, store::EMBED_FILE},
+    probe,
 };
 use same_file::is_same_file;
 use tempfile::TempDir;
@@ -69,10 +69,6 @@ impl<'a> NewDataset<'a> {
     }
 
     /// Begins a Zarr array or group at `path`, in the same way.
-    #[cfg_attr(
-        not(feature = "zarr"),
-        allow(dead_code, reason = "a build without Zarr refuses to make it")
-    )]
     pub fn begin_zarr(path: &'a Path, input: &Path, session: &Session) -> Result<Self, Failure> {
         let is_zarr = |path: &Path| Ok(is_zarr(path));
         Self::begin_other(path, input, session, is_zarr, "not a Zarr array or group")

@@ -6,13 +6,9 @@ use std::fs::File;
 use std::io::{self, Read, Seek as _};
 use std::path::Path;
 
-use bloscpack::{
-    Category, Error,
-    error::Side,
-    exchange::{
-        Batch, BoxedSource, Cells, Format, ImportOptions, NpyFile, OneArray, Schema, Source,
-        open_at,
-    },
+use bloscpack::{Category, Error, error::Side};
+use bloscpack_open::exchange::{
+    Batch, BoxedSource, Cells, Format, ImportOptions, NpyFile, OneArray, Schema, Source, open_at,
 };
 
 use super::BATCH;

@@ -2,18 +2,18 @@
 
 use std::num::NonZeroU64;
 
-use bloscpack::{
-    Checksum, Compressor,
-    dataset::{CArrayBuilder, CTableBuilder, DatasetLayout},
-    frame::NdArrayBuilder,
+use bloscpack::{Checksum, Compressor};
+use bloscpack_open::{
+    datasets::{CArrayBuilder, CTableBuilder, DatasetLayout},
+    frames::NdArrayBuilder,
 };
 use clap::Args;
 
 use crate::args::{self, CodecArgs, FilterArgs, with_given};
 use crate::failure::Failure;
 use crate::layout::{ArrayLayout, ZarrVersion};
-use bloscpack::open::internal::size;
 use bloscpack::wire::internal::to_u64;
+use bloscpack_open::internal::size;
 
 const DATASET: &str = "Dataset and frame settings";
 
@@ -253,8 +253,7 @@ impl StorageArgs {
     }
 
     /// Sets on a Zarr array what was given.
-    #[cfg(feature = "zarr")]
-    pub fn zarr(&self, new: &mut bloscpack::zarr::NewArray) -> Result<(), Failure> {
+    pub fn zarr(&self, new: &mut bloscpack_open::zarr::NewArray) -> Result<(), Failure> {
         let codec = self.codec.codec;
         new.settings = with_given!(new.settings,
             compressor: codec,

@@ -5,8 +5,8 @@ use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use bloscpack::open::{Family, OpenOptions, probe};
 use bloscpack::{Category, Error};
+use bloscpack_open::{Family, OpenOptions, probe};
 
 use crate::container::Opened;
 use crate::failure::Failure;
@@ -43,7 +43,7 @@ impl Found {
 /// Looks for everything that can be opened. Nothing is looked for inside of a dataset, and links are not followed.
 pub fn below(root: &Path) -> Result<Below, Failure> {
     let mut datasets = BTreeMap::new();
-    let walked = bloscpack::dataset::walk(root, |path, error| {
+    let walked = bloscpack_open::datasets::walk(root, |path, error| {
         datasets.insert(join(root, path), Some(error));
     });
     let walked = walked.map_err(|error| Failure::library(quoted(root), &error))?;
@@ -145,7 +145,7 @@ fn is_ours(path: &Path) -> bool {
 /// Whether a file is a ZIP archive of anything but a dataset.
 fn is_other_archive(path: &Path) -> bool {
     let is_archive = probe(path).is_ok_and(|probed| probed.family == Some(Family::Archive));
-    let opened = || bloscpack::open::open(path, &OpenOptions::new());
+    let opened = || bloscpack_open::open(path, &OpenOptions::new());
     is_archive && opened().is_err_and(|error| error.category() == Category::Unsupported)
 }
 

@@ -3,11 +3,11 @@
 use std::io;
 use std::path::Path;
 
-use bloscpack::{
-    Category, Error,
-    dataset::{CTable, Dataset},
-    error::Side,
-    open::{Family, probe},
+use bloscpack::{Category, Error, error::Side};
+use bloscpack_open::{
+    Family,
+    datasets::{CTable, Dataset},
+    probe,
 };
 
 use super::InPlace;

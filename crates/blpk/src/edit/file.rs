@@ -8,9 +8,9 @@ use bloscpack::{
     Category, Decoder, Error,
     edit::{Editor, EditorBuilder, RecordEditor},
     error::Side,
-    open::probe,
     storage::{Cursor, Snapshot},
 };
+use bloscpack_open::probe;
 use same_file::Handle;
 
 use super::InPlace;

@@ -3,11 +3,8 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use bloscpack::{
-    Error,
-    error::Side,
-    frame::{NdArray, NdArrayBuilder},
-};
+use bloscpack::{Error, error::Side};
+use bloscpack_open::frames::{NdArray, NdArrayBuilder};
 
 use crate::dataset::new::{NewDataset, file_permissions, refuse_within};
 use crate::failure::Failure;

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use bloscpack::{
     Error, ErrorKind,
-    open::{Family, probe},
     storage::{ReadAt, Snapshot},
     wire::FormatError,
 };
+use bloscpack_open::{Family, probe};
 
 use crate::failure::{Failure, is_busy};
 use crate::session::Session;

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use bloscpack::open::{Family, internal, probe, probe_bytes, probe_source};
+use bloscpack_open::{Family, internal, probe, probe_bytes, probe_source};
 
 use super::{Input, is_standard_input};
 use crate::failure::Failure;

@@ -8,10 +8,8 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use bloscpack::{
-    frame::store::{EMBED_FILE, unpack_store},
-    storage::DiskStore,
-};
+use bloscpack::storage::DiskStore;
+use bloscpack_open::frames::store::{EMBED_FILE, unpack_store};
 #[cfg(not(windows))]
 use same_file::Handle;
 
@@ -122,15 +120,8 @@ impl<'a> HeldStore<'a> {
     }
 }
 
-#[cfg(feature = "zip")]
 fn unpack_archive(file: File, folder: &Path) -> bloscpack::Result<()> {
     unpack_store(&bloscpack::storage::ZipStore::open(file)?, folder)
-}
-
-/// The same in a build without archives.
-#[cfg(not(feature = "zip"))]
-fn unpack_archive(_: File, _: &Path) -> bloscpack::Result<()> {
-    Err(super::no_archives().into())
 }
 
 /// The file that is locked for a store.

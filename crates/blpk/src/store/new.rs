@@ -1,13 +1,12 @@
 //! A new store, which appears under its name only when it is complete.
 
-#[cfg(feature = "zip")]
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use bloscpack::Error;
-#[cfg(feature = "zip")]
-use bloscpack::{frame::store::EMBED_FILE, storage::zip_folder};
+use bloscpack::storage::zip_folder;
+use bloscpack_open::frames::store::EMBED_FILE;
 
 use crate::dataset::new::{NewDataset, file_permissions, refuse_within};
 use crate::failure::Failure;
@@ -18,7 +17,6 @@ use crate::session::Session;
 
 /// The names of a directory that becomes an archive, and of the archive, while they are made.
 const FOLDER: &str = "store";
-#[cfg(feature = "zip")]
 const ARCHIVE: &str = "archive";
 
 /// A store that is being made in a directory.
@@ -119,7 +117,6 @@ impl<'a> NewStore<'a> {
 }
 
 /// Packs the directory into an archive beside it.
-#[cfg(feature = "zip")]
 fn pack(dir: &Path) -> io::Result<PathBuf> {
     let path = dir.join(ARCHIVE);
     let mut options = File::options();
@@ -130,10 +127,4 @@ fn pack(dir: &Path) -> io::Result<PathBuf> {
         .open(&path)?;
     zip_folder(&dir.join(FOLDER), EMBED_FILE, &archive)?;
     Ok(path)
-}
-
-/// The same in a build without archives.
-#[cfg(not(feature = "zip"))]
-fn pack(_: &Path) -> io::Result<PathBuf> {
-    Err(super::no_archives())
 }

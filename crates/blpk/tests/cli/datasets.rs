@@ -552,10 +552,10 @@ fn files_of_numpy_have_rows_and_slices() {
 fn what_is_told_of_a_dataset_is_plain_and_no_longer_than_it_is() {
     let folder = Folder::new();
     let root = folder.path("table");
-    let mut table = bloscpack::dataset::CTable::builder()
+    let mut table = bloscpack_open::datasets::CTable::builder()
         .column(
             "a\u{1b}[31m\u{9b}m",
-            bloscpack::dataset::CArray::of::<i32>(),
+            bloscpack_open::datasets::CArray::of::<i32>(),
         )
         .create(&root)
         .unwrap();
@@ -601,9 +601,9 @@ fn what_is_told_of_a_dataset_is_plain_and_no_longer_than_it_is() {
 fn a_table_without_a_column_is_told_as_such() {
     let folder = Folder::new();
     let root = folder.path("table");
-    let mut table = bloscpack::dataset::CTable::builder()
-        .column("a", bloscpack::dataset::CArray::of::<i32>())
-        .column("b", bloscpack::dataset::CArray::of::<i32>())
+    let mut table = bloscpack_open::datasets::CTable::builder()
+        .column("a", bloscpack_open::datasets::CArray::of::<i32>())
+        .column("b", bloscpack_open::datasets::CArray::of::<i32>())
         .create(&root)
         .unwrap();
     table.flush().unwrap();

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use bloscpack::frame::Frame as Raw;
+use bloscpack_open::frames::Frame as Raw;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

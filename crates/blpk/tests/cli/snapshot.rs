@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bloscpack::edit::Editor;
-use bloscpack::frame::{FrameOptions, NdArray};
 use bloscpack::storage::{Access, Disk, Lock, LockMode, ReadAt, WriteAt};
+use bloscpack_open::frames::{FrameOptions, NdArray};
 
 #[cfg(target_os = "linux")]
 use crate::support::wait_for;

@@ -5,7 +5,7 @@ use bloscpack_datasets::CTable;
 use bloscpack_exchange::{ImportOptions, open};
 use std::path::{Path, PathBuf};
 
-#[path = "../../../../examples/zipline_to_parquet.rs"]
+#[path = "../../../open/examples/zipline_to_parquet.rs"]
 mod example;
 
 const PRICES: [&str; 4] = ["open", "high", "low", "close"];

@@ -1,8 +1,8 @@
 //! Datasets that are made and changed in a bucket: the old one or the new one, whatever request fails and whoever else writes.
 
 use crate::bucket::{Bucket, FAULTS, Fault};
-use bloscpack::dataset::{CArray, CTable};
 use bloscpack::storage::Store;
+use bloscpack_open::datasets::{CArray, CTable};
 use bloscpack_remote::{ChangedByAnotherWriter, Remote};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};

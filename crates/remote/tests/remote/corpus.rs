@@ -2,8 +2,8 @@
 
 use crate::servers;
 use bloscpack::Result;
-use bloscpack::exchange::Format;
-use bloscpack::open::{Container, Kind, OpenOptions, Selection};
+use bloscpack_open::exchange::Format;
+use bloscpack_open::{Container, Kind, OpenOptions, Selection};
 use bloscpack_remote::{Remote, RemoteOptions};
 use std::path::{Path, PathBuf};
 
@@ -88,7 +88,7 @@ fn compare(remote: &Remote, base: &str, root: &Path, inputs: &[PathBuf], verifie
     for input in inputs {
         let path = root.join(input);
         // Only a local directory without any file is a dataset that cannot be in a bucket.
-        let expected = read(bloscpack::open::open(&path, &options), verifies);
+        let expected = read(bloscpack_open::open(&path, &options), verifies);
         let url = format!("{base}{}", input.display().to_string().replace('%', "%25"));
         let found = read(remote.open(&url, &options), verifies);
         assert!(

@@ -1,12 +1,12 @@
 //! How many requests each kind of work takes, and how many of them wait for each other. The table of `docs/remote.md`.
 
 use crate::bucket::{Bucket, Seen};
-use bloscpack::dataset::{CArray, CTable, DatasetOptions};
-use bloscpack::frame::NdArray;
 use bloscpack::indexed::IndexedReader;
-use bloscpack::open::OpenOptions;
 use bloscpack::storage::ReadAt as _;
 use bloscpack::{Encoder, records::RecordWriter};
+use bloscpack_open::OpenOptions;
+use bloscpack_open::datasets::{CArray, CTable, DatasetOptions};
+use bloscpack_open::frames::NdArray;
 use bloscpack_remote::{Remote, RemoteOptions, WriteOptions};
 use std::io::{self, Write as _};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 
 use crate::bucket::{Bucket, FAULTS, Fault};
 use crate::servers::{self, Requests, WRONG, Wrong};
-use bloscpack::open::{OpenOptions, Selection};
+use bloscpack_open::{OpenOptions, Selection};
 use bloscpack_remote::{Remote, RemoteOptions};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -15,8 +15,8 @@ fn read(remote: &Remote, url: &str) -> Result<Vec<u8>, String> {
         .map_err(shown)?;
     let mut out = Vec::new();
     match container.kind() {
-        bloscpack::open::Kind::Table => {
-            let format = bloscpack::exchange::Format::JsonLines;
+        bloscpack_open::Kind::Table => {
+            let format = bloscpack_open::exchange::Format::JsonLines;
             container
                 .export(&Selection::default(), format, &mut out)
                 .map_err(shown)?;
@@ -97,7 +97,7 @@ fn files() {
 fn frames() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cube.b2nd");
-    let builder = bloscpack::frame::NdArray::of_type::<u8>(&[100, 100, 200]);
+    let builder = bloscpack_open::frames::NdArray::of_type::<u8>(&[100, 100, 200]);
     let mut array = builder.chunk_shape(&[50, 50, 100]).create(&path).unwrap();
     array
         .write_slice(&[0..100, 0..100, 0..200], &noise(2_000_000))
@@ -116,7 +116,7 @@ fn datasets() {
     });
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("array");
-    let mut array = bloscpack::dataset::CArray::of::<u8>()
+    let mut array = bloscpack_open::datasets::CArray::of::<u8>()
         .chunk_rows(50_000)
         .create(&path)
         .unwrap();

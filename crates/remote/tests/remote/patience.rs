@@ -1,8 +1,8 @@
 //! Servers that never answer well: each ends in an error after a known number of requests, and nothing is asked for twice that
 //! will not change.
 
-use bloscpack::open::OpenOptions;
 use bloscpack::storage::ReadAt as _;
+use bloscpack_open::OpenOptions;
 use bloscpack_remote::{Remote, RemoteOptions};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};

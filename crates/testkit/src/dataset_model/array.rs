@@ -2,9 +2,9 @@
 
 use super::choices::Choices;
 use super::{Flushed, Judge, Leaf, Step, Tale, boxes, compare, sample};
-use bloscpack::dataset::{CArray, CArrayBuilder, DatasetLayout, DatasetOptions};
 use bloscpack::storage::Memory;
 use bloscpack::{Category, Checksum, dtype::DType};
+use bloscpack_open::datasets::{CArray, CArrayBuilder, DatasetLayout, DatasetOptions};
 use serde_json::{Map, Value, json};
 use std::num::NonZeroU64;
 use std::ops::Range;

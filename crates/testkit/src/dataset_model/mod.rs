@@ -22,8 +22,8 @@ pub mod choices;
 pub mod sample;
 pub mod table;
 
-use bloscpack::dataset::{Dataset, DatasetLayout, DatasetOptions};
 use bloscpack::storage::Memory;
+use bloscpack_open::datasets::{Dataset, DatasetLayout, DatasetOptions};
 use serde_json::Value;
 
 /// The state that a flush has made permanent.

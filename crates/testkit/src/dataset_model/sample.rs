@@ -1,10 +1,10 @@
 //! Dtypes, and elements of them.
 
 use super::choices::Choices;
-use bloscpack::dataset::DatasetLayout;
 use bloscpack::dtype::DType;
 use bloscpack::dtype::Kind;
 use bloscpack::{Compressor, Filter};
+use bloscpack_open::datasets::DatasetLayout;
 
 /// Dtypes of every kind and both byte orders, some with elements larger than the maximum typesize.
 pub const DTYPES: [&str; 30] = [

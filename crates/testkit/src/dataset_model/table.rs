@@ -3,10 +3,10 @@
 use super::array::{self, Making, Model, how_few, how_many, is_document};
 use super::choices::Choices;
 use super::{Flushed, Judge, Step, Tale, boxes, compare, sample};
-use bloscpack::dataset::{CArray, CTable, DatasetLayout, DatasetOptions};
 use bloscpack::dtype::DType;
 use bloscpack::storage::Memory;
 use bloscpack::{Category, Result};
+use bloscpack_open::datasets::{CArray, CTable, DatasetLayout, DatasetOptions};
 use serde_json::{Map, Value, json};
 
 /// More rows than this are not worth the time.

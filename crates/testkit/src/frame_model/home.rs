@@ -1,7 +1,7 @@
 //! The storage of an array.
 
-use bloscpack::frame::{FrameOptions, NdArray, NdArrayBuilder};
 use bloscpack::storage::{Memory, Snapshot};
+use bloscpack_open::frames::{FrameOptions, NdArray, NdArrayBuilder};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 

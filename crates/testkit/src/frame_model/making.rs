@@ -3,7 +3,7 @@
 use super::{Cell, Dice, Layers, MOST_BYTES};
 use bloscpack::Compressor;
 use bloscpack::blosc::{FilterPipeline, FilterStep};
-use bloscpack::frame::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
+use bloscpack_open::frames::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
 use ndarray::ArrayD;
 
 const COMPRESSORS: [Compressor; 5] = [

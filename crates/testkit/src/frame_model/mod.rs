@@ -19,7 +19,7 @@ pub use home::{Home, Place};
 pub use plain::run as run_plain;
 
 use bloscpack::Category;
-use bloscpack::frame::{ArrayKind, FrameOptions, NdArray};
+use bloscpack_open::frames::{ArrayKind, FrameOptions, NdArray};
 use making::{Making, blocks, chunks, element, elements};
 use ndarray::{ArrayD, ArrayViewD, Axis, Slice, concatenate};
 use std::collections::BTreeMap;

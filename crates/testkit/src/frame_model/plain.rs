@@ -4,8 +4,8 @@ use super::Dice;
 use super::making::{element, elements};
 use bloscpack::Category;
 use bloscpack::blosc::{Blosc2Encoder, Blosc2Settings, ChunkEncoder, ChunkSettings};
-use bloscpack::frame::{Frame, FrameOptions};
 use bloscpack::storage::{Memory, Snapshot};
+use bloscpack_open::frames::{Frame, FrameOptions};
 use std::ffi::OsStr;
 
 const NAME: &str = "frame";

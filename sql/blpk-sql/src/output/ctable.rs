@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 use arrow::ipc::writer::FileWriter;
-use bloscpack::exchange::{self, Format, ImportOptions};
+use bloscpack_open::exchange::{self, Format, ImportOptions};
 use bloscpack::storage::{Disk, Folder as _};
 use std::fs::File;
 use std::io;

@@ -91,8 +91,8 @@ async fn damaged_and_foreign_bytes_are_refused() {
 async fn nan_as_null_survives_the_way() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().join("t");
-    let mut table = bloscpack::dataset::CTable::builder()
-        .column("y", bloscpack::dataset::CArray::of::<f64>())
+    let mut table = bloscpack_open::datasets::CTable::builder()
+        .column("y", bloscpack_open::datasets::CArray::of::<f64>())
         .create(&at)
         .unwrap();
     table.append(&[&f64::NAN.to_le_bytes()]).unwrap();

@@ -3,10 +3,10 @@
 use super::index::ColumnIndex;
 use super::once::{Once, fields_of};
 use super::{Rows, Zones, at, batch_of};
-use bloscpack::dataset::CArray;
-use bloscpack::exchange::{ArraySource, BatchConverter, FileSource, NdSource, Schema, Source};
+use bloscpack_open::datasets::CArray;
+use bloscpack_open::exchange::{ArraySource, BatchConverter, FileSource, NdSource, Schema, Source};
 use bloscpack::indexed::IndexedReader;
-use bloscpack::open::{Container, Inner};
+use bloscpack_open::{Container, Inner};
 use bloscpack::storage::ReadAt;
 use bloscpack::{Error, Result};
 use datafusion::arrow::array::RecordBatch;

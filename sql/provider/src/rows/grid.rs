@@ -3,9 +3,9 @@
 use super::once::{Once, fields_of};
 use super::zones::Zones;
 use super::{Rows, at, batch_of, in_memory};
-use bloscpack::exchange::{BatchConverter, NdSource, Schema, Source};
-use bloscpack::frame::NdArray;
-use bloscpack::open::{Container, Inner};
+use bloscpack_open::exchange::{BatchConverter, NdSource, Schema, Source};
+use bloscpack_open::frames::NdArray;
+use bloscpack_open::{Container, Inner};
 use bloscpack::{Error, Result};
 use datafusion::arrow::array::{
     ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, UInt64Array,

@@ -3,9 +3,9 @@
 use super::zones::Zones;
 use super::{at, in_memory};
 use crate::meaning::comparable_array;
-use bloscpack::dataset::{CArray, Index, IndexEntry};
+use bloscpack_open::datasets::{CArray, Index, IndexEntry};
 use bloscpack::dtype::Kind;
-use bloscpack::exchange::{Batch, BatchConverter};
+use bloscpack_open::exchange::{Batch, BatchConverter};
 use bloscpack::{Error, Result};
 use datafusion::arrow::array::{ArrayRef, AsArray as _, BooleanArray, UInt64Array};
 use datafusion::arrow::compute::{cast, nullif};

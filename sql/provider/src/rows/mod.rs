@@ -14,7 +14,7 @@ mod zones;
 pub(crate) use planned::{Known, Planned};
 pub(crate) use zones::Zones;
 
-use bloscpack::open::{Container, Inner, Kind};
+use bloscpack_open::{Container, Inner, Kind};
 use bloscpack::{Error, Result};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::SchemaRef;

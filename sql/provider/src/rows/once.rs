@@ -1,7 +1,7 @@
 //! [`Once`]: rows that were read, as a source.
 
 use bloscpack::Result;
-use bloscpack::exchange::{Batch, Schema, Source};
+use bloscpack_open::exchange::{Batch, Schema, Source};
 
 /// A source of a single batch.
 pub(super) struct Once {

@@ -1,9 +1,9 @@
 //! Rows of a table in a store of frames.
 
 use super::{Rows, at, batch_of};
-use bloscpack::exchange::{BatchConverter, Schema, Source, StoreSource};
-use bloscpack::frame::store::StoreTable;
-use bloscpack::open::{Container, Inner};
+use bloscpack_open::exchange::{BatchConverter, Schema, Source, StoreSource};
+use bloscpack_open::frames::store::StoreTable;
+use bloscpack_open::{Container, Inner};
 use bloscpack::{Error, Result};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;

@@ -2,9 +2,9 @@
 
 use super::index::ColumnIndex;
 use super::{Rows, Zones, at, batch_of};
-use bloscpack::dataset::{CArray, CTable};
-use bloscpack::exchange::{Batch, BatchConverter, Schema, Source, TableSource};
-use bloscpack::open::{Container, Inner};
+use bloscpack_open::datasets::{CArray, CTable};
+use bloscpack_open::exchange::{Batch, BatchConverter, Schema, Source, TableSource};
+use bloscpack_open::{Container, Inner};
 use bloscpack::{Error, Result};
 use datafusion::arrow::array::{Array, RecordBatch};
 use datafusion::arrow::datatypes::{Schema as ArrowSchema, SchemaRef};

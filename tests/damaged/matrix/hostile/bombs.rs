@@ -6,7 +6,7 @@ use crate::matrix::frame_parts::Parts;
 use crate::matrix::records_by_hand::Hostile;
 use bloscpack::Limits;
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor, SpecialValue, special_chunk};
-use bloscpack::frame::wire::ChunkPlace;
+use bloscpack_open::frames::wire::ChunkPlace;
 
 pub fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
@@ -60,7 +60,7 @@ pub fn rows() -> Vec<Row> {
         OVER,
     ));
     let mut parts = Parts::sound();
-    parts.header.metalayers = bloscpack::frame::Metalayers::new();
+    parts.header.metalayers = bloscpack_open::frames::Metalayers::new();
     parts.header.chunk_size = Some(16 << 20);
     parts.header.content_len = 1 << 40;
     let zeros = ChunkPlace::Zeros.encode().unwrap().to_le_bytes();

@@ -3,7 +3,7 @@
 use super::{CUT, DAMAGED, Input, MIB, OVER, READ, Row, row};
 use crate::matrix::by_fields::zstd;
 use crate::matrix::samples::{self, Files, array_of};
-use bloscpack::dataset::DatasetLayout;
+use bloscpack_open::datasets::DatasetLayout;
 
 /// A dataset of one array with a text in place of another in one of its files.
 fn replaced(layout: DatasetLayout, path: &str, from: &str, to: &str) -> Files {

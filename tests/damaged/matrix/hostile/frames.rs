@@ -4,8 +4,8 @@ use super::{CUT, DAMAGED, Input, OVER, Row, UNSUPPORTED, row};
 use crate::matrix::frame_parts::Parts;
 use crate::matrix::samples::nd;
 use bloscpack::blosc::{SpecialValue, special_chunk};
-use bloscpack::frame::ArrayKind;
-use bloscpack::frame::wire::ChunkPlace;
+use bloscpack_open::frames::ArrayKind;
+use bloscpack_open::frames::wire::ChunkPlace;
 
 pub fn rows() -> Vec<Row> {
     let sound = nd(ArrayKind::B2nd, None).remove(0).1;

@@ -15,11 +15,11 @@ use crate::matrix::by_fields::Count;
 use crate::matrix::counting::peak_of;
 use crate::matrix::samples::{self, Files, Reader};
 use crate::matrix::stopwatch::{HANG, Stopwatch};
-use bloscpack::dataset::DatasetLayout;
 use bloscpack::{
     Category, Decoder, Error, Limits,
     records::{IndexedRecordReader, RecordReader},
 };
+use bloscpack_open::datasets::DatasetLayout;
 
 const MIB: usize = 1 << 20;
 

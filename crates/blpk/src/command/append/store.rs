@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use bloscpack::{
+use bloscpack_open::{
     exchange::{ImportOptions, Source as _, import_store},
-    frame::store::TableWriter,
-    open::internal::locate_store,
+    frames::store::TableWriter,
+    internal::locate_store,
 };
 
 use super::Append;

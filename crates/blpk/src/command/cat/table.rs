@@ -3,10 +3,9 @@
 use bloscpack::{
     Error,
     dtype::{DType, Kind},
-    exchange::Column,
-    open::{Bounds, Container, Part, Selection},
     wire::internal::to_u64,
 };
+use bloscpack_open::{Bounds, Container, Part, Selection, exchange::Column};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::command::info::BOLD;

@@ -11,7 +11,7 @@ use crate::input::{Input, InterruptibleReader};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
-use bloscpack::open::internal::size;
+use bloscpack_open::internal::size;
 
 /// Bytes read at once.
 const PIECE_LEN: usize = 64 << 10;

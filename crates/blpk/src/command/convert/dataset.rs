@@ -1,10 +1,10 @@
 //! Anything into a dataset.
 
-use bloscpack::{
-    Error,
-    dataset::{Attributes, CArray, CArrayBuilder, CTable, CTableBuilder, DatasetLayout},
+use bloscpack::Error;
+use bloscpack_open::{
+    Inner, Kind,
+    datasets::{Attributes, CArray, CArrayBuilder, CTable, CTableBuilder, DatasetLayout},
     exchange::{ArraySource, Schema, TableSource, import_array, import_table},
-    open::{Inner, Kind},
 };
 
 use super::Convert;

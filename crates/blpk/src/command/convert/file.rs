@@ -1,12 +1,13 @@
 //! Anything with content or an array into a Bloscpack file.
 
 use bloscpack::{
-    Compressor, Decoder, Encoder, EncoderBuilder, Error, FormatVersion, Metadata,
-    dataset::{Attributes, CArray},
-    dtype::DType,
-    exchange::OneArray,
-    open::Kind,
+    Compressor, Decoder, Encoder, EncoderBuilder, Error, FormatVersion, Metadata, dtype::DType,
     survey::Survey,
+};
+use bloscpack_open::{
+    Kind,
+    datasets::{Attributes, CArray},
+    exchange::OneArray,
 };
 use serde_json::json;
 
@@ -24,8 +25,8 @@ use crate::session::Session;
 use crate::status::Status;
 use crate::store::warn_about_zones;
 use crate::text::count;
-use bloscpack::open::internal::size;
 use bloscpack::wire::internal::to_u64;
+use bloscpack_open::internal::size;
 
 /// The facts of an array that a file has to know.
 struct Array {

@@ -2,14 +2,12 @@
 
 use std::ops::Range;
 
-use bloscpack::{
-    Category, Compressor, Error,
-    dataset::{Attributes, CArray},
-    error::Side,
+use bloscpack::{Category, Compressor, Error, error::Side, wire::internal::to_u64};
+use bloscpack_open::{
+    Inner, Region,
+    datasets::{Attributes, CArray},
     exchange::{OneArray, UserAttributes},
-    frame::{ArrayKind, NdArray, NdArrayBuilder},
-    open::{Inner, Region},
-    wire::internal::to_u64,
+    frames::{ArrayKind, NdArray, NdArrayBuilder},
 };
 
 use super::{Convert, codec_of};

@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use bloscpack::{
-    dataset::Attributes,
+use bloscpack::storage::Key;
+use bloscpack_open::{
+    Inner, Kind,
+    datasets::Attributes,
     exchange::import_store,
-    frame::{
+    frames::{
         ArrayKind,
         store::{create_tree, seal_store},
     },
-    open::{Inner, Kind},
-    storage::Key,
 };
 
 use super::Convert;

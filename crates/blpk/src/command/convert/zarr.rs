@@ -1,269 +1,251 @@
 //! Anything with an array or a table into Zarr.
 
-use crate::container::Opened;
-use crate::failure::Failure;
-use crate::layout::ZarrVersion;
-use crate::session::Session;
+use std::sync::Arc;
+
+use bloscpack::{
+    Error,
+    dtype::DType,
+    error::IoSide as _,
+    indexed::IndexedReader,
+    storage::{DiskStore, Key},
+    wire::internal::to_u64,
+};
+use bloscpack_open::{
+    Inner, Region,
+    datasets::{Attributes, CTable},
+    frames::NdArray,
+    zarr::{ArrayFiles, ChunkCounts, Conversion, Format, create_group},
+};
+use serde_json::json;
 
 use super::Convert;
+use crate::container::Opened;
+use crate::dataset::new::NewDataset;
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::json_text;
+use crate::layout::ZarrVersion;
+use crate::session::Session;
+use crate::text::count;
 
-#[cfg(not(feature = "zarr"))]
-impl Convert {
-    /// The failure of a build that does not write Zarr.
-    pub(super) fn zarr(
-        &self,
-        _: &mut Opened,
-        _: ZarrVersion,
-        _: &Session,
-    ) -> Result<String, Failure> {
-        Err(Failure::usage("this build does not write Zarr"))
+/// The name of the axis that the columns of a table share.
+const ROW: &str = "row";
+/// The attribute of the names of the axes.
+const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+
+/// A conversion that is under way.
+struct Work<'a> {
+    opened: &'a Opened,
+    new: &'a NewDataset<'a>,
+    store: Arc<DiskStore>,
+    format: Format,
+    session: &'a Session,
+}
+
+impl Work<'_> {
+    /// The failure to read the input or to write the output, by the side of the error.
+    fn failed(&self, error: &Error) -> Failure {
+        let origin = &self.opened.origin;
+        origin.advise(self.new.failed_from(&origin.name, error))
+    }
+
+    /// Warns about numbers among attributes that only Python's JSON has.
+    fn warn_about_numbers(&self, attributes: &str) {
+        let is_strict = serde_json::from_str::<serde_core::de::IgnoredAny>(attributes).is_ok();
+        if self.format == Format::V3 && !is_strict {
+            self.session.warning(format_args!(
+                "{}: NaN and infinity among its attributes become strings in Zarr 3",
+                self.opened.origin.name
+            ));
+        }
     }
 }
 
-#[cfg(feature = "zarr")]
-mod built {
-    use std::sync::Arc;
+impl Convert {
+    /// Makes a Zarr array or group, and returns its name.
+    pub(super) fn zarr(
+        &self,
+        opened: &mut Opened,
+        version: ZarrVersion,
+        session: &Session,
+    ) -> Result<String, Failure> {
+        let format = match version {
+            ZarrVersion::V2 => Format::V2,
+            ZarrVersion::V3 => Format::V3,
+        };
+        let attributes = match opened.container.inner() {
+            Inner::NdArray(_) | Inner::Bloscpack(_) => Some(self.attributes(opened, session)?),
+            _ => None,
+        };
+        let new = NewDataset::begin_zarr(self.output(), self.path(), session)?;
+        let store = DiskStore::open(new.folder()).writing();
+        let store = Arc::new(store.map_err(|error| new.failed(&error))?);
+        let work = Work {
+            opened,
+            new: &new,
+            store,
+            format,
+            session,
+        };
+        let counts = match (opened.container.inner(), &self.column) {
+            (Inner::Table(table), None) => self.zarr_table(&work, table)?,
+            _ => self.zarr_array(&work, attributes)?,
+        };
+        opened.progress.finish();
+        let name = new.name();
+        new.commit(session)?;
+        self.report(&name, format, counts, session)?;
+        Ok(name)
+    }
 
-    use bloscpack::{
-        Error,
-        dataset::{Attributes, CTable},
-        dtype::DType,
-        error::IoSide as _,
-        frame::NdArray,
-        indexed::IndexedReader,
-        open::{Inner, Region},
-        storage::{DiskStore, Key},
-        wire::internal::to_u64,
-        zarr::{ArrayFiles, ChunkCounts, Conversion, Format, create_group},
-    };
-    use serde_json::json;
-
-    use super::{Convert, Failure, Opened, Session, ZarrVersion};
-    use crate::dataset::new::NewDataset;
-    use crate::interrupt;
-    use crate::json_text;
-    use crate::text::count;
-
-    /// The name of the axis that the columns of a table share.
-    const ROW: &str = "row";
-    /// The attribute of the names of the axes.
-    const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
-
-    /// A conversion that is under way.
-    struct Work<'a> {
-        opened: &'a Opened,
-        new: &'a NewDataset<'a>,
-        store: Arc<DiskStore>,
+    /// Reports how the chunks were made.
+    fn report(
+        &self,
+        name: &str,
         format: Format,
-        session: &'a Session,
+        counts: ChunkCounts,
+        session: &Session,
+    ) -> Result<(), Failure> {
+        if self.json {
+            return json_text::print(&json!({
+                "path": self.output().to_string_lossy(),
+                "layout": format.name(),
+                "chunks": counts.taken + counts.compressed,
+                "chunks_taken": counts.taken,
+                "chunks_compressed": counts.compressed,
+            }));
+        }
+        let how = if counts.taken == 1 {
+            "as it is"
+        } else {
+            "as they are"
+        };
+        let (taken, compressed) = (count(counts.taken, "chunk"), counts.compressed);
+        session.note(format_args!(
+            "{name}: {taken} taken {how}, {compressed} compressed anew"
+        ));
+        Ok(())
     }
 
-    impl Work<'_> {
-        /// The failure to read the input or to write the output, by the side of the error.
-        fn failed(&self, error: &Error) -> Failure {
-            let origin = &self.opened.origin;
-            origin.advise(self.new.failed_from(&origin.name, error))
+    /// The columns of a table as a group of arrays.
+    fn zarr_table(&self, work: &Work<'_>, table: &CTable) -> Result<ChunkCounts, Failure> {
+        let (mut counts, mut files) = (ChunkCounts::default(), Vec::new());
+        for name in table.names() {
+            let column = table.column(name).map_err(|error| work.failed(&error))?;
+            let mut conversion = Conversion::of_array(column, work.format);
+            let axes = to_u64(column.shape().len());
+            let others = (1..axes).map(|axis| format!("{name}_{axis}"));
+            let names = std::iter::once(ROW.to_owned()).chain(others);
+            conversion.new.dimension_names = Some(names.collect());
+            let (array, made) = self.written(work, conversion, name)?;
+            counts += made;
+            files.push(array);
         }
-
-        /// Warns about numbers among attributes that only Python's JSON has.
-        fn warn_about_numbers(&self, attributes: &str) {
-            let is_strict = serde_json::from_str::<serde_core::de::IgnoredAny>(attributes).is_ok();
-            if self.format == Format::V3 && !is_strict {
-                self.session.warning(format_args!(
-                    "{}: NaN and infinity among its attributes become strings in Zarr 3",
-                    self.opened.origin.name
-                ));
-            }
-        }
+        let attributes = table.attributes().text();
+        work.warn_about_numbers(attributes);
+        let made = create_group(&*work.store, work.format, attributes, &files);
+        made.map_err(|error| work.failed(&error))?;
+        Ok(counts)
     }
 
-    impl Convert {
-        /// Makes a Zarr array or group, and returns its name.
-        pub(in super::super) fn zarr(
-            &self,
-            opened: &mut Opened,
-            version: ZarrVersion,
-            session: &Session,
-        ) -> Result<String, Failure> {
-            let format = match version {
-                ZarrVersion::V2 => Format::V2,
-                ZarrVersion::V3 => Format::V3,
-            };
-            let attributes = match opened.container.inner() {
-                Inner::NdArray(_) | Inner::Bloscpack(_) => Some(self.attributes(opened, session)?),
-                _ => None,
-            };
-            let new = NewDataset::begin_zarr(self.output(), self.path(), session)?;
-            let store = DiskStore::open(new.folder()).writing();
-            let store = Arc::new(store.map_err(|error| new.failed(&error))?);
-            let work = Work {
-                opened,
-                new: &new,
-                store,
-                format,
-                session,
-            };
-            let counts = match (opened.container.inner(), &self.column) {
-                (Inner::Table(table), None) => self.zarr_table(&work, table)?,
-                _ => self.zarr_array(&work, attributes)?,
-            };
-            opened.progress.finish();
-            let name = new.name();
-            new.commit(session)?;
-            self.report(&name, format, counts, session)?;
-            Ok(name)
-        }
-
-        /// Reports how the chunks were made.
-        fn report(
-            &self,
-            name: &str,
-            format: Format,
-            counts: ChunkCounts,
-            session: &Session,
-        ) -> Result<(), Failure> {
-            if self.json {
-                return json_text::print(&json!({
-                    "path": self.output().to_string_lossy(),
-                    "layout": format.name(),
-                    "chunks": counts.taken + counts.compressed,
-                    "chunks_taken": counts.taken,
-                    "chunks_compressed": counts.compressed,
-                }));
+    /// The array of any other input.
+    fn zarr_array(
+        &self,
+        work: &Work<'_>,
+        attributes: Option<Attributes>,
+    ) -> Result<ChunkCounts, Failure> {
+        let opened = work.opened;
+        let mut conversion = match opened.container.inner() {
+            Inner::NdArray(array) => {
+                let dtype = self.zarr_dtype(array, opened)?;
+                Conversion::of_frame(array, dtype, work.format)
             }
-            let how = if counts.taken == 1 {
-                "as it is"
-            } else {
-                "as they are"
-            };
-            let (taken, compressed) = (count(counts.taken, "chunk"), counts.compressed);
-            session.note(format_args!(
-                "{name}: {taken} taken {how}, {compressed} compressed anew"
-            ));
-            Ok(())
-        }
-
-        /// The columns of a table as a group of arrays.
-        fn zarr_table(&self, work: &Work<'_>, table: &CTable) -> Result<ChunkCounts, Failure> {
-            let (mut counts, mut files) = (ChunkCounts::default(), Vec::new());
-            for name in table.names() {
-                let column = table.column(name).map_err(|error| work.failed(&error))?;
-                let mut conversion = Conversion::of_array(column, work.format);
-                let axes = to_u64(column.shape().len());
-                let others = (1..axes).map(|axis| format!("{name}_{axis}"));
-                let names = std::iter::once(ROW.to_owned()).chain(others);
-                conversion.new.dimension_names = Some(names.collect());
-                let (array, made) = self.written(work, conversion, name)?;
-                counts += made;
-                files.push(array);
+            Inner::ZarrArray(array) => Conversion::of_zarr(array, work.format),
+            Inner::Bloscpack(Some(source)) => {
+                let open = || {
+                    IndexedReader::builder()
+                        .limits(work.session.limits)
+                        .open(source)
+                };
+                let conversion =
+                    open().and_then(|reader| Conversion::of_file(reader, open()?, work.format));
+                conversion.map_err(|error| opened.origin.failure(&error))?
             }
-            let attributes = table.attributes().text();
-            work.warn_about_numbers(attributes);
-            let made = create_group(&*work.store, work.format, attributes, &files);
-            made.map_err(|error| work.failed(&error))?;
-            Ok(counts)
-        }
-
-        /// The array of any other input.
-        fn zarr_array(
-            &self,
-            work: &Work<'_>,
-            attributes: Option<Attributes>,
-        ) -> Result<ChunkCounts, Failure> {
-            let opened = work.opened;
-            let mut conversion = match opened.container.inner() {
-                Inner::NdArray(array) => {
-                    let dtype = self.zarr_dtype(array, opened)?;
-                    Conversion::of_frame(array, dtype, work.format)
-                }
-                Inner::ZarrArray(array) => Conversion::of_zarr(array, work.format),
-                Inner::Bloscpack(Some(source)) => {
-                    let open = || {
-                        IndexedReader::builder()
-                            .limits(work.session.limits)
-                            .open(source)
-                    };
-                    let conversion =
-                        open().and_then(|reader| Conversion::of_file(reader, open()?, work.format));
-                    conversion.map_err(|error| opened.origin.failure(&error))?
-                }
-                _ => match self.array(opened)? {
-                    Some(array) => Conversion::of_array(array, work.format),
-                    None => {
-                        let title =
-                            format!("{} has no array that becomes Zarr", opened.origin.name);
-                        return Err(Failure::usage(title));
-                    }
-                },
-            };
-            if let Some(attributes) = attributes {
-                attach(&mut conversion, attributes);
-            }
-            self.written(work, conversion, "").map(|(_, counts)| counts)
-        }
-
-        /// The dtype of the elements of a frame.
-        fn zarr_dtype(&self, array: &NdArray, opened: &Opened) -> Result<DType, Failure> {
-            match self.dtype.as_ref().or(array.dtype()) {
-                Some(dtype) if dtype.itemsize() == u64::from(array.itemsize()) => Ok(dtype.clone()),
-                Some(dtype) => {
-                    let (found, expected) = (dtype.itemsize(), array.itemsize());
-                    let title = format!(
-                        "--dtype {dtype} has {found} bytes, but an element of {} has {expected}",
-                        opened.origin.name
-                    );
-                    Err(Failure::usage(title))
-                }
+            _ => match self.array(opened)? {
+                Some(array) => Conversion::of_array(array, work.format),
                 None => {
-                    let title = format!(
-                        "{} does not store the dtype of its elements",
-                        opened.origin.name
-                    );
-                    Err(Failure::usage(title).hint("add --dtype DTYPE"))
+                    let title = format!("{} has no array that becomes Zarr", opened.origin.name);
+                    return Err(Failure::usage(title));
                 }
+            },
+        };
+        if let Some(attributes) = attributes {
+            attach(&mut conversion, attributes);
+        }
+        self.written(work, conversion, "").map(|(_, counts)| counts)
+    }
+
+    /// The dtype of the elements of a frame.
+    fn zarr_dtype(&self, array: &NdArray, opened: &Opened) -> Result<DType, Failure> {
+        match self.dtype.as_ref().or(array.dtype()) {
+            Some(dtype) if dtype.itemsize() == u64::from(array.itemsize()) => Ok(dtype.clone()),
+            Some(dtype) => {
+                let (found, expected) = (dtype.itemsize(), array.itemsize());
+                let title = format!(
+                    "--dtype {dtype} has {found} bytes, but an element of {} has {expected}",
+                    opened.origin.name
+                );
+                Err(Failure::usage(title))
+            }
+            None => {
+                let title = format!(
+                    "{} does not store the dtype of its elements",
+                    opened.origin.name
+                );
+                Err(Failure::usage(title).hint("add --dtype DTYPE"))
             }
         }
-
-        /// Writes an array into a folder of the store.
-        fn written(
-            &self,
-            work: &Work<'_>,
-            mut conversion: Conversion<'_>,
-            folder: &str,
-        ) -> Result<(ArrayFiles, ChunkCounts), Failure> {
-            self.storage.zarr(&mut conversion.new)?;
-            work.warn_about_numbers(&conversion.new.attributes);
-            let bytes = Region::all(&conversion.new.shape).bytes(conversion.new.dtype.itemsize());
-            let progress = &work.opened.progress;
-            progress.set_total(Some(bytes));
-            let folder = match folder {
-                "" => Ok(Key::root()),
-                name => Key::root().join(name).writing(),
-            };
-            let folder = folder.map_err(|error| work.failed(&error))?;
-            let written = conversion.write(
-                work.store.clone(),
-                folder,
-                work.session.threads,
-                &mut |bytes| {
-                    interrupt::check()?;
-                    progress.advance(bytes);
-                    Ok(())
-                },
-            );
-            written.map_err(|error| work.failed(&error))
-        }
     }
 
-    /// Gives an array attributes. The names of its axes, which xarray keeps among them, become those of the array.
-    fn attach(conversion: &mut Conversion<'_>, mut attributes: Attributes) {
-        let new = &mut conversion.new;
-        let names = attributes.get(DIMENSIONS);
-        let names = names.and_then(|names| serde_json::from_value::<Vec<String>>(names).ok());
-        if let Some(names) = names.filter(|names| names.len() == new.shape.len()) {
-            attributes.remove(DIMENSIONS);
-            new.dimension_names = Some(names);
-        }
-        attributes.text().clone_into(&mut new.attributes);
+    /// Writes an array into a folder of the store.
+    fn written(
+        &self,
+        work: &Work<'_>,
+        mut conversion: Conversion<'_>,
+        folder: &str,
+    ) -> Result<(ArrayFiles, ChunkCounts), Failure> {
+        self.storage.zarr(&mut conversion.new)?;
+        work.warn_about_numbers(&conversion.new.attributes);
+        let bytes = Region::all(&conversion.new.shape).bytes(conversion.new.dtype.itemsize());
+        let progress = &work.opened.progress;
+        progress.set_total(Some(bytes));
+        let folder = match folder {
+            "" => Ok(Key::root()),
+            name => Key::root().join(name).writing(),
+        };
+        let folder = folder.map_err(|error| work.failed(&error))?;
+        let written = conversion.write(
+            work.store.clone(),
+            folder,
+            work.session.threads,
+            &mut |bytes| {
+                interrupt::check()?;
+                progress.advance(bytes);
+                Ok(())
+            },
+        );
+        written.map_err(|error| work.failed(&error))
     }
+}
+
+/// Gives an array attributes. The names of its axes, which xarray keeps among them, become those of the array.
+fn attach(conversion: &mut Conversion<'_>, mut attributes: Attributes) {
+    let new = &mut conversion.new;
+    let names = attributes.get(DIMENSIONS);
+    let names = names.and_then(|names| serde_json::from_value::<Vec<String>>(names).ok());
+    if let Some(names) = names.filter(|names| names.len() == new.shape.len()) {
+        attributes.remove(DIMENSIONS);
+        new.dimension_names = Some(names);
+    }
+    attributes.text().clone_into(&mut new.attributes);
 }

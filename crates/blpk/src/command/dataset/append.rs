@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use bloscpack::{
-    dataset::Dataset,
+use bloscpack_open::{
+    datasets::Dataset,
     exchange::{BoxedSource, ImportOptions, Source, import_array, import_table},
 };
 use clap::Args;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bloscpack::dataset::{Attributes, Dataset};
+use bloscpack_open::datasets::{Attributes, Dataset};
 use clap::Args;
 use serde_json::Value;
 

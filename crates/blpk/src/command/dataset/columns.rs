@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bloscpack::exchange::{ImportOptions, Source};
+use bloscpack_open::exchange::{ImportOptions, Source};
 use clap::Args;
 
 use crate::args;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use bloscpack::dataset::{CArray, Dataset, IndexCheck, IndexUpdate};
+use bloscpack_open::datasets::{CArray, Dataset, IndexCheck, IndexUpdate};
 use clap::Args;
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use bloscpack::dataset::{Finding, Remedy, RepairOptions, Uncounted};
+use bloscpack_open::datasets::{Finding, Remedy, RepairOptions, Uncounted};
 use clap::Args;
 use serde_json::{Value, json};
 

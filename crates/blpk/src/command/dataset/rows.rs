@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bloscpack::dataset::Dataset;
+use bloscpack_open::datasets::Dataset;
 use clap::Args;
 
 use crate::args;

@@ -3,12 +3,11 @@
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-use bloscpack::{
-    Error,
-    dataset::{CArray, Dataset},
-    dtype::DType,
+use bloscpack::{Error, dtype::DType};
+use bloscpack_open::{
+    Bounds, Region, Slice,
+    datasets::{CArray, Dataset},
     exchange::{BoxedSource, Ending, Format, ImportOptions, OneArray, open_at},
-    open::{Bounds, Region, Slice},
 };
 use clap::Args;
 

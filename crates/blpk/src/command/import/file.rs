@@ -8,9 +8,9 @@ use bloscpack::{
     blosc::Aim,
     dtype::npy::{NpyError, NpyHeader},
     error::Side,
-    exchange::{ExchangeError, Format},
     wire::internal::to_u64,
 };
+use bloscpack_open::exchange::{ExchangeError, Format};
 use serde_json::json;
 
 use crate::args::with_given;
@@ -23,7 +23,7 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
-use bloscpack::open::internal::size;
+use bloscpack_open::internal::size;
 
 /// Compresses the elements of a `.npy` file, and describes the array in the metadata.
 pub fn import(

@@ -1,6 +1,6 @@
 //! `import IN OUT.b2z`: a table of python-blosc2.
 
-use bloscpack::exchange::{ImportOptions, import_store};
+use bloscpack_open::exchange::{ImportOptions, import_store};
 
 use super::Import;
 use crate::dataset::source::{self, ProgressSource};

@@ -7,9 +7,9 @@ use bloscpack::{
     Encoder,
     blosc::{Aim, ChunkSettings, Trial, Tuned},
     indexed::IndexedReader,
-    open::{Inner, Kind, Summary, internal::list, probe_source},
     storage::ReadAt,
 };
+use bloscpack_open::{Inner, Kind, Summary, internal::list, probe_source};
 use serde_json::{Value, json};
 
 use super::{BOLD, line};

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::line;
 use crate::container::Opened;
-use bloscpack::open::internal::size::pretty;
+use bloscpack_open::internal::size::pretty;
 
 /// Bytes by which every header is known.
 const MOST: u64 = 40;

@@ -3,12 +3,8 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use bloscpack::{
-    Category, Decoder, Error,
-    open::{Inner, Kind},
-    records::IndexedRecordReader,
-    storage::ReadAt,
-};
+use bloscpack::{Category, Decoder, Error, records::IndexedRecordReader, storage::ReadAt};
+use bloscpack_open::{Inner, Kind};
 use clap::Args;
 
 use super::output::RecordOutput;

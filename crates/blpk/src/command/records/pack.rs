@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use bloscpack::{
     Checksum, Error, FormatVersion, Metadata,
-    open::{Family, probe_bytes},
     records::{RecordWriter, RecordWriterBuilder},
     wire::Packing,
 };
+use bloscpack_open::{Family, probe_bytes};
 use clap::Args;
 
 use super::separator::SeparatorArgs;
@@ -21,7 +21,7 @@ use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::{count, quoted};
-use bloscpack::open::internal::size;
+use bloscpack_open::internal::size;
 
 /// The default size of a packed chunk.
 const CHUNK_SIZE: u32 = 64 << 10;

@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::count;
-use bloscpack::open::internal::size;
+use bloscpack_open::internal::size;
 
 /// Write the records of a file as plain bytes: by default one per line
 ///

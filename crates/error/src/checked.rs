@@ -1,0 +1,67 @@
+//! Lengths and slices that are never made up: what does not fit is an error that stops the work.
+
+use crate::{Error, Result};
+use bloscpack_wire::FormatError;
+pub use bloscpack_wire::internal::{to_u64, to_usize};
+use std::ops::Range;
+
+/// A length in a file as a length in memory.
+///
+/// # Errors
+/// Returns [`FormatError::Unsupported`] if the address space is too small for it.
+pub fn in_memory(len: u64) -> Result<usize> {
+    usize::try_from(len).map_err(|_| {
+        let what = format!("{len} bytes at once, more than this machine can address");
+        FormatError::Unsupported { what }.into()
+    })
+}
+
+/// The length of a range. It saturates: a range that ends before it begins is empty.
+pub const fn len_of(range: &Range<u64>) -> u64 {
+    range.end.saturating_sub(range.start)
+}
+
+/// The bytes of a range that must be within the buffer.
+///
+/// # Errors
+/// Returns a bug if it is not.
+#[inline]
+pub fn slice(bytes: &[u8], range: Range<usize>) -> Result<&[u8]> {
+    let len = bytes.len();
+    bytes.get(range.clone()).ok_or_else(|| outside(&range, len))
+}
+
+/// As [`slice`], for bytes that are to be written.
+///
+/// # Errors
+/// Returns a bug if the range is not within the buffer.
+pub fn slice_mut(bytes: &mut [u8], range: Range<usize>) -> Result<&mut [u8]> {
+    let len = bytes.len();
+    bytes
+        .get_mut(range.clone())
+        .ok_or_else(|| outside(&range, len))
+}
+
+#[cold]
+fn outside(range: &Range<usize>, len: usize) -> Error {
+    Error::bug(format!("bytes {range:?} of a buffer of {len} bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    #[test]
+    fn a_range_that_does_not_lie_inside_is_a_bug() {
+        let mut bytes = [1, 2, 3];
+        assert_eq!(slice(&bytes, 1..3).unwrap(), [2, 3]);
+        assert!(slice(&bytes, 3..3).unwrap().is_empty());
+        for (from, to) in [(0, 4), (2, 1), (4, 4)] {
+            let error = slice(&bytes, from..to).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Bug(_)), "{from}..{to}");
+            let error = slice_mut(&mut bytes, from..to).unwrap_err();
+            assert!(matches!(error.kind(), ErrorKind::Bug(_)), "{from}..{to}");
+        }
+    }
+}

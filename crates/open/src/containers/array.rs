@@ -1,0 +1,297 @@
+//! Arrays in directories, and columns of tables.
+
+use super::dataset::Common;
+use crate::elements::Elements;
+use crate::summary::{Line, Summary, distinct};
+use crate::text::{count, pretty, shape};
+use crate::{Container, Inner, Kind, MAX_CHUNKS, Outline, Region, Report, Selection};
+use bloscpack_datasets::{ArraySurvey, CArray};
+use bloscpack_error::Result;
+use serde_json::{Value, json};
+use std::io::Write;
+
+/// An array.
+pub(crate) struct Array {
+    array: CArray,
+    common: Common,
+}
+
+impl Array {
+    pub(crate) fn new(array: CArray, common: Common) -> Self {
+        Self { array, common }
+    }
+}
+
+impl Elements for CArray {
+    fn shape(&self) -> &[u64] {
+        self.shape()
+    }
+
+    fn chunk_shape(&self) -> Vec<u64> {
+        self.chunk_shape().to_vec()
+    }
+
+    fn itemsize(&self) -> u64 {
+        self.dtype().itemsize()
+    }
+
+    fn read(&self, region: &Region) -> Result<Vec<u8>> {
+        self.read_slice(&region.ranges)
+    }
+}
+
+impl Container for Array {
+    fn kind(&self) -> Kind {
+        Kind::Array
+    }
+
+    fn outline(&mut self) -> Result<Outline> {
+        let array = &self.array;
+        Ok(Outline {
+            layout: Some(array.layout().name()),
+            dtype: Some(array.dtype().to_string()),
+            shape: Some(array.shape().to_vec()),
+            bytes: Some(array.nbytes()),
+            ..Outline::new(Kind::Array)
+        })
+    }
+
+    fn summary(&mut self) -> Result<Summary> {
+        let array = &self.array;
+        let mut notes = self.common.notes(array.warnings());
+        let surveyed = SurveyedArray::of(array)?;
+        notes.extend(surveyed.notes(""));
+        let mut summary = Summary::new(Kind::Array);
+        summary.is_complete = surveyed.survey.missing == 0;
+        let state = state(summary.is_complete);
+        summary.add(json!({
+            "kind": Kind::Array.name(),
+            "layout": array.layout().name(),
+            "format_version": null,
+            "rows": array.rows(),
+        }));
+        surveyed.add_to(&mut summary);
+        summary.add(ending(state, self.common.is_interrupted, &notes));
+        summary.line("kind", Kind::Array);
+        summary.line("layout", array.layout());
+        summary.line("state", state);
+        surveyed.add_lines(&mut summary);
+        summary.line("checksum", array.checksum().name());
+        summary.names("codecs", &surveyed.codecs());
+        summary.names("filters", &surveyed.filters());
+        summary.sizes(array.nbytes(), surveyed.survey.bytes);
+        if !array.attributes().is_empty() {
+            let text = array.attributes().text().to_owned();
+            summary.lines.push(Line::Json("attributes", text));
+        }
+        summary.notes(&notes);
+        Ok(summary)
+    }
+
+    fn verify(&mut self) -> Result<Report> {
+        let (watch, total) = (&self.common.watch, self.array.nbytes());
+        let report = self.array.verify(|bytes| watch.show(bytes, total));
+        Ok(self.common.report(report))
+    }
+
+    fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
+        selection.refuse_columns()?;
+        self.array.copy(&selection.part, to, &self.common.watch)
+    }
+
+    fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
+        selection.refuse_columns()?;
+        columns(&self.array, None, selection, &self.common)
+    }
+
+    fn attributes(&mut self, _: Option<&str>) -> Result<crate::exchange::UserAttributes> {
+        let attributes = self.array.attributes().clone();
+        Ok(crate::exchange::UserAttributes::new(attributes))
+    }
+
+    fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.common.warnings)
+    }
+
+    fn inner(&self) -> Inner<'_> {
+        Inner::Array(&self.array)
+    }
+}
+
+/// Rows or a slice of an array, or of a column with this name.
+pub(crate) fn columns<'a>(
+    array: &'a CArray,
+    name: Option<&str>,
+    selection: &Selection,
+    common: &Common,
+) -> Result<crate::exchange::BoxedSource<'a>> {
+    let region = selection.part.region(array.shape())?;
+    let source = crate::exchange::ArraySource::new(array).slice(&region.ranges)?;
+    let source = match name {
+        Some(name) => source.named(name),
+        None => source,
+    };
+    Ok(common.watch.rows(Box::new(source)))
+}
+
+/// `complete`, or `unfinished` if superchunks are missing.
+pub(crate) fn state(is_complete: bool) -> &'static str {
+    match is_complete {
+        true => "complete",
+        false => "unfinished",
+    }
+}
+
+/// The last fields of a summary.
+pub(crate) fn ending(state: &str, is_interrupted: bool, notes: &[String]) -> Value {
+    json!({
+        "max_app_chunks": null,
+        "metadata": null,
+        "state": state,
+        "interrupted": is_interrupted,
+        "notes": notes,
+    })
+}
+
+/// An array with a survey of its superchunks.
+pub(crate) struct SurveyedArray<'a> {
+    pub array: &'a CArray,
+    pub survey: ArraySurvey,
+}
+
+impl<'a> SurveyedArray<'a> {
+    pub(crate) fn of(array: &'a CArray) -> Result<Self> {
+        let survey = array.survey(MAX_CHUNKS)?;
+        Ok(Self { array, survey })
+    }
+
+    pub(crate) fn codecs(&self) -> Vec<&'static str> {
+        distinct(self.survey.compressors.iter().map(|codec| codec.name()))
+    }
+
+    pub(crate) fn filters(&self) -> Vec<&'static str> {
+        distinct(self.survey.filters.iter().map(|filter| filter.name()))
+    }
+
+    /// Bytes of a full chunk.
+    fn chunk_bytes(&self) -> u64 {
+        Region::all(self.array.chunk_shape()).bytes(self.array.dtype().itemsize())
+    }
+
+    /// Bytes of the last chunk, if there is one.
+    fn last_chunk(&self) -> Option<u64> {
+        let last = self.array.chunks().checked_sub(1)?;
+        let region = Region::of_chunk(last, self.array.shape(), self.array.chunk_shape());
+        Some(region.bytes(self.array.dtype().itemsize()))
+    }
+
+    /// Notes on everything unusual, each after this prefix.
+    pub(crate) fn notes(&self, prefix: &str) -> Vec<String> {
+        let survey = &self.survey;
+        let mut notes: Vec<String> = Vec::new();
+        let mut note = |text: String| notes.push(format!("{prefix}{text}"));
+        if survey.missing > 0 {
+            let all = count(survey.superchunks, "superchunk");
+            note(format!("{} of {all} missing", survey.missing));
+        }
+        if let Some(error) = &survey.trouble {
+            note(error.to_string());
+        }
+        if survey.stale > 0 {
+            note(format!(
+                "{} after the last one, with rows that were removed or never counted",
+                count(survey.stale, "stale superchunk")
+            ));
+        }
+        if survey.foreign > 0 {
+            note(format!(
+                "{} among the superchunks, not part of the dataset",
+                count(survey.foreign, "other file")
+            ));
+        }
+        let (seen, all) = (survey.chunks, self.array.chunks());
+        if seen >= MAX_CHUNKS && seen < all {
+            note(format!(
+                "the codecs are those of the first {seen} of {all} chunks"
+            ));
+        }
+        notes
+    }
+
+    /// Adds the fields for scripts, except for what only the dataset knows.
+    pub(crate) fn add_to(&self, summary: &mut Summary) {
+        let array = self.array;
+        summary.add(json!({
+            "dtype": array.dtype().to_string(),
+            "shape": array.shape(),
+            "chunkshape": array.chunk_shape(),
+            "blockshape": null,
+            "columns": null,
+            "default": default(array),
+            "expected_rows": array.expected_rows(),
+            "checksum": array.checksum().name(),
+            "typesize": array.typesize(),
+            "chunk_size": self.chunk_bytes(),
+            "last_chunk": self.last_chunk(),
+            "nchunks": array.chunks(),
+            "chunks_per_superchunk": array.superchunk(),
+            "superchunks": array.superchunks(),
+            "indexed_superchunks": self.survey.indexed,
+            "uncompressed_bytes": array.nbytes(),
+            "compressed_bytes": self.survey.bytes,
+            "stated_cbytes": array.stated_cbytes(),
+            "codecs": self.codecs(),
+            "filters": self.filters(),
+        }));
+        summary.add_json("attributes", array.attributes().text());
+    }
+
+    fn add_lines(&self, summary: &mut Summary) {
+        let array = self.array;
+        summary.line("dtype", array.dtype());
+        summary.line("shape", shape(array.shape()));
+        summary.line("chunk shape", shape(array.chunk_shape()));
+        summary.line("chunk_size", pretty(self.chunk_bytes()));
+        summary.line("chunks", array.chunks());
+        let chunks = count(array.superchunk(), "chunk");
+        let superchunks = format_args!("{}, of {chunks}", array.superchunks()).to_string();
+        summary.line("superchunks", superchunks);
+        summary.line("default", default(array));
+        if let Some(index) = self.index() {
+            summary.line("index", index);
+        }
+    }
+
+    /// How many superchunks the index describes, if there is one.
+    pub(crate) fn index(&self) -> Option<String> {
+        let (indexed, all) = (self.survey.indexed?, self.array.superchunks());
+        let counted = count(all, "superchunk");
+        Some(match indexed == all {
+            true => format!("of {counted}"),
+            false => format!("out of date: of {indexed} of {counted}"),
+        })
+    }
+}
+
+/// Zeros of up to this many bytes are shown as the dtype writes them.
+const MAX_ZEROS: u64 = 4096;
+
+/// The value of new elements: a single one, those of a row, or 0 for a long one of zeros.
+fn default(array: &CArray) -> Value {
+    let dtype = array.dtype();
+    let zeros = match usize::try_from(dtype.itemsize()) {
+        Ok(itemsize) if dtype.itemsize() <= MAX_ZEROS => vec![0; itemsize],
+        _ => Vec::new(),
+    };
+    let bytes = match array.default_element() {
+        Some(bytes) => bytes,
+        None if dtype.itemsize() > MAX_ZEROS => return 0.into(),
+        None => &zeros,
+    };
+    match usize::try_from(dtype.itemsize()) {
+        Ok(itemsize) if itemsize > 0 && bytes.len() != itemsize => {
+            bytes.chunks(itemsize).map(|one| dtype.value(one)).collect()
+        }
+        _ => dtype.value(bytes),
+    }
+}

@@ -1,0 +1,326 @@
+//! Bloscpack files, with content or with records.
+
+use super::members::{
+    self, codecs, filters, form, header, is_complete, is_indexed, lines, records, state,
+};
+use crate::bytes::Bytes;
+use crate::elements::write;
+use crate::error::SelectionError;
+use crate::summary::{MEMBERS, Summary, distinct};
+use crate::{Container, Inner, Kind, Outline, Part, Report, Selection, text};
+use bloscpack::Decoder;
+use bloscpack::indexed::IndexedReader;
+use bloscpack::records::IndexedRecordReader;
+use bloscpack::survey::{Member, each_member, each_member_of_file};
+use bloscpack::verify::{Damage, verify_at_with, verify_with};
+use bloscpack_error::Result;
+use bloscpack_storage::SharedSource;
+use bloscpack_storage::{Cursor, ReadAt as _};
+use bloscpack_wire::{Form, Offsets};
+use serde_json::json;
+use std::io::Write;
+
+/// Longer ranges are worth several threads, if little has to be read before them.
+const LONG: u64 = 64 << 20;
+
+/// A Bloscpack file.
+pub(crate) struct BloscpackFile(Bytes);
+
+impl BloscpackFile {
+    pub(crate) fn new(bytes: Bytes) -> Self {
+        Self(bytes)
+    }
+
+    /// Reads chunks by their positions.
+    fn indexed(&self, cache: usize) -> Result<IndexedReader<SharedSource>> {
+        let source = self.0.source().ok_or(SelectionError::NeedsPositions)?;
+        let builder = IndexedReader::builder()
+            .limits(self.0.options.limits)
+            .hashers(self.0.options.hashers.clone());
+        builder.cache(cache).open(source.clone())
+    }
+
+    /// Copies a part of the content.
+    fn copy_content(&mut self, part: &Part, to: &mut dyn Write) -> Result<u64> {
+        if let Some(copied) = self.copy_by_position(part, to)? {
+            return Ok(copied);
+        }
+        let builder = Decoder::builder()
+            .threads(self.0.options.workers())
+            .limits(self.0.options.limits)
+            .hashers(self.0.options.hashers.clone());
+        let builder = match part {
+            Part::Bytes(bounds) => builder.range(bounds.range()),
+            _ => builder,
+        };
+        let mut decoder = builder.read_from(self.0.reader()?);
+        let done = decoder.copy_to(to);
+        self.0.warn(decoder.warnings());
+        part.check(done?, decoder.passed())
+    }
+
+    /// Reads part of a file without what precedes it, if that is faster.
+    fn copy_by_position(&mut self, part: &Part, to: &mut dyn Write) -> Result<Option<u64>> {
+        let bounds = match part {
+            Part::Bytes(bounds) if self.0.source().is_some() => Some(*bounds),
+            Part::Chunk(_) => None,
+            _ => return Ok(None),
+        };
+        let reader = match self.indexed(0) {
+            Ok(reader) => reader,
+            // The sound part before the damage can still be read in order.
+            Err(_) if bounds.is_some() => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        self.0.warn(reader.warnings());
+        let (range, is_chunk) = match part {
+            Part::Chunk(chunk) => (chunk_range(&reader, *chunk)?, true),
+            _ => (bounds.unwrap_or_default().range(), false),
+        };
+        let end = range.end.min(reader.content_len());
+        // A range may begin past the end.
+        let len = end.saturating_sub(range.start);
+        if !is_chunk && len > LONG && len >= range.start {
+            return Ok(None);
+        }
+        let copied = reader.copy_range(range.start..end, to)?;
+        part.check(copied, reader.content_len()).map(Some)
+    }
+}
+
+fn chunk_range(reader: &IndexedReader<SharedSource>, chunk: u64) -> Result<std::ops::Range<u64>> {
+    let chunks = reader.chunks();
+    let range = reader.chunk_range(chunk)?;
+    Ok(range.ok_or(SelectionError::Chunk { chunk, chunks })?)
+}
+
+impl Container for BloscpackFile {
+    fn kind(&self) -> Kind {
+        match self.0.form.is_some_and(|form| form.has_records()) {
+            true => Kind::Records,
+            false => Kind::Bloscpack,
+        }
+    }
+
+    fn outline(&mut self) -> Result<Outline> {
+        let mut outline = Outline::new(self.kind());
+        if self.kind() == Kind::Bloscpack && self.0.source().is_some() {
+            outline.bytes = Some(self.indexed(0)?.content_len());
+        }
+        Ok(outline)
+    }
+
+    fn summary(&mut self) -> Result<Summary> {
+        let mut members = Vec::new();
+        let mut summary = self.summary_with(&mut |member| {
+            members.push(member);
+            Ok(())
+        })?;
+        summary.set_members(members);
+        Ok(summary)
+    }
+
+    fn summary_with(&mut self, take: &mut dyn FnMut(Summary) -> Result<()>) -> Result<Summary> {
+        let options = self.0.options.reading();
+        let mut totals = Totals::new(take);
+        let take = |member| totals.add(member);
+        let (len, (_, warnings)) = match self.0.source() {
+            Some(source) => {
+                let file = Cursor::new(source.clone());
+                (
+                    source.size().ok(),
+                    each_member_of_file(file, &options, take)?,
+                )
+            }
+            None => (None, each_member(self.0.reader()?, &options, take)?),
+        };
+        self.0.warn(&warnings);
+        totals.end(&self.0)?;
+        Ok(totals.summary(self.kind(), len, &warnings))
+    }
+
+    fn verify(&mut self) -> Result<Report> {
+        let mut damages = Vec::new();
+        let mut report = self.verify_with(&mut |damage| {
+            damages.push(damage);
+            Ok(())
+        })?;
+        report.damages = damages;
+        Ok(report)
+    }
+
+    fn verify_with(&mut self, take: &mut dyn FnMut(Damage) -> Result<()>) -> Result<Report> {
+        let options = self.0.options.reading();
+        let report = match self.0.source() {
+            Some(source) => verify_at_with(source, &options, take),
+            None => verify_with(self.0.reader()?, &options, take),
+        };
+        report.map(Report::from)
+    }
+
+    fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
+        selection.refuse_columns()?;
+        match (&selection.part, self.0.form) {
+            (Part::Rows(_) | Part::Slice(_), _) => copy_rows(self, selection, to),
+            (part, Some(Form::Packed { .. })) => super::records::copy(&mut self.0, part, to),
+            (part, _) => self.copy_content(part, to),
+        }
+    }
+
+    fn attributes(&mut self, _: Option<&str>) -> Result<crate::exchange::UserAttributes> {
+        if self.0.source().is_none() {
+            return Ok(crate::exchange::UserAttributes::default());
+        }
+        let reader = self.indexed(0)?;
+        let metadata = reader.metadata().filter(|metadata| metadata.is_object());
+        let attributes = metadata.map(crate::numpy_file::attributes_of_metadata);
+        let attributes = attributes.transpose()?.unwrap_or_default();
+        Ok(crate::exchange::UserAttributes::new(attributes))
+    }
+
+    fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
+        use crate::exchange::{FileSource, Source as _};
+        selection.refuse_columns()?;
+        let reader = self.indexed(crate::region::BATCH)?;
+        self.0.warn(reader.warnings());
+        let source = FileSource::new(reader)?;
+        let shape = source.schema().shape(source.rows())?;
+        let region = selection.part.region(&shape)?;
+        Ok(Box::new(source.slice(&region.ranges)?))
+    }
+
+    fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.0.warnings)
+    }
+
+    fn inner(&self) -> Inner<'_> {
+        Inner::Bloscpack(self.0.source())
+    }
+}
+
+/// Elements of the array in a file, which its metadata describes.
+fn copy_rows(file: &mut BloscpackFile, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
+    let mut source = file.columns(selection)?;
+    let mut copied = 0;
+    while let Some(batch) = source.next_batch(crate::region::BATCH)? {
+        for column in &batch.columns {
+            copied += write(to, column)?;
+        }
+    }
+    Ok(copied)
+}
+
+/// The totals of all members, each of which is passed on.
+struct Totals<'a> {
+    take: &'a mut dyn FnMut(Summary) -> Result<()>,
+    count: u64,
+    first: Option<Member>,
+    /// The records of all members, if their number is known.
+    records: Option<u64>,
+    chunks: u64,
+    uncompressed: u64,
+    compressed: u64,
+    codecs: Vec<&'static str>,
+    filters: Vec<&'static str>,
+    /// The state of the first member that is not complete.
+    broken: Option<&'static str>,
+    is_indexed: bool,
+}
+
+impl<'a> Totals<'a> {
+    fn new(take: &'a mut dyn FnMut(Summary) -> Result<()>) -> Self {
+        Self {
+            take,
+            count: 0,
+            first: None,
+            records: Some(0),
+            chunks: 0,
+            uncompressed: 0,
+            compressed: 0,
+            codecs: Vec::new(),
+            filters: Vec::new(),
+            broken: None,
+            is_indexed: true,
+        }
+    }
+
+    fn add(&mut self, mut member: Member) -> Result<()> {
+        member.offsets = Offsets::Absent;
+        let records = records(&member);
+        // These saturate: they are only shown, and hostile members may claim any number.
+        let sum = self.records.zip(records);
+        self.records = sum.map(|(sum, more)| sum.saturating_add(more));
+        self.chunks = self.chunks.saturating_add(member.chunks);
+        self.uncompressed = self.uncompressed.saturating_add(member.uncompressed);
+        self.compressed = self.compressed.saturating_add(member.compressed);
+        self.codecs = distinct(self.codecs.drain(..).chain(codecs(&member)));
+        self.filters = distinct(self.filters.drain(..).chain(filters(&member)));
+        self.is_indexed &= is_indexed(&member);
+        if self.broken.is_none() && !is_complete(&member) {
+            self.broken = Some(state(&member));
+        }
+        self.count += 1;
+        let Some(first) = &self.first else {
+            // If it is the only one, its records may be counted in another way.
+            self.first = Some(member);
+            return Ok(());
+        };
+        if self.count == 2 {
+            (self.take)(members::summary(first, members::records(first)))?;
+        }
+        (self.take)(members::summary(&member, records))
+    }
+
+    /// Passes on an only member, after finding the number of its packed records if it is not stated elsewhere.
+    fn end(&mut self, file: &Bytes) -> Result<()> {
+        let Some(first) = self.first.as_ref().filter(|_| self.count == 1) else {
+            return Ok(());
+        };
+        let is_packed = matches!(form(first), Some(Form::Packed { .. }));
+        if let (true, None, Some(source)) = (is_packed, self.records, file.source()) {
+            let builder = IndexedRecordReader::builder()
+                .limits(file.options.limits)
+                .hashers(file.options.hashers.clone())
+                .allow_unterminated(true);
+            let records = builder.open(source.clone()).ok();
+            self.records = records.map(|records| records.len());
+        }
+        (self.take)(members::summary(first, self.records))
+    }
+
+    /// All of it, with a place for the members.
+    fn summary<T: ToString>(self, kind: Kind, len: Option<u64>, warnings: &[T]) -> Summary {
+        let mut summary = match &self.first {
+            Some(first) => header(first, self.records),
+            None => Summary::new(kind),
+        };
+        summary.is_complete = self.broken.is_none();
+        match &self.first {
+            Some(first) if self.count == 1 => summary.lines = lines(first, self.records),
+            _ => {
+                if let Some(records) = self.records {
+                    summary.line("records", records);
+                }
+                summary.line("chunks", self.chunks);
+                summary.sizes(self.uncompressed, self.compressed);
+            }
+        }
+        if let Some(len) = len {
+            summary.line("file_bytes", text::pretty(len));
+        }
+        summary.add(json!({
+            "chunks": self.chunks,
+            "uncompressed_bytes": self.uncompressed,
+            "compressed_bytes": self.compressed,
+            "file_bytes": len,
+            "codecs": self.codecs,
+            "filters": self.filters,
+            "state": self.broken.unwrap_or("complete"),
+            "indexed": self.is_indexed,
+        }));
+        summary.add_parts(MEMBERS, Vec::new());
+        let warnings: Vec<_> = warnings.iter().map(T::to_string).collect();
+        summary.append("warnings", warnings);
+        summary
+    }
+}

@@ -1,0 +1,12 @@
+//! The containers: one for each kind.
+
+pub(crate) mod array;
+pub(crate) mod dataset;
+pub(crate) mod file;
+pub(crate) mod frame;
+mod frame_summary;
+mod members;
+mod records;
+pub(crate) mod store;
+pub(crate) mod table;
+pub(crate) mod zarr;

@@ -1,0 +1,131 @@
+//! Packed records, without separators.
+
+use crate::Part;
+use crate::bytes::Bytes;
+use crate::elements::{cut, within};
+use crate::error::SelectionError;
+use bloscpack::records::{IndexedRecordReader, RecordReader};
+use bloscpack_error::{Error, Result, Side};
+use bloscpack_wire::internal::to_u64;
+use std::cell::RefCell;
+use std::io::{self, BufWriter, Read, Write};
+use std::ops::Range;
+
+/// Bytes that are buffered at most. A longer record is written directly.
+const BUFFER_LEN: usize = 256 << 10;
+
+/// Writes the wanted part of the records.
+pub(crate) fn copy(file: &mut Bytes, part: &Part, to: &mut dyn Write) -> Result<u64> {
+    let out = Out {
+        to: RefCell::new(BufWriter::with_capacity(BUFFER_LEN, to)),
+        error: RefCell::new(None),
+    };
+    let done = match part {
+        Part::Chunk(chunk) => by_chunk(file, *chunk, &out),
+        _ => in_order(file, part, &out),
+    };
+    // Buffered bytes are sound, also after an error.
+    let _ = out.flush();
+    let (to, error) = (out.to.into_inner(), out.error.into_inner());
+    // After an error, the buffer is not written again.
+    drop(to.into_parts());
+    match error {
+        Some(error) => Err(Error::from(error).on(Side::Target)),
+        None => {
+            let (copied, passed) = done?;
+            part.check(copied, passed)
+        }
+    }
+}
+
+/// A buffered output that readers can flush.
+struct Out<'a> {
+    to: RefCell<BufWriter<&'a mut dyn Write>>,
+    /// The first error of writing. A reader cannot pass it on as that.
+    error: RefCell<Option<io::Error>>,
+}
+
+impl Out<'_> {
+    fn flush(&self) -> io::Result<()> {
+        self.keep(self.to.borrow_mut().flush())
+    }
+
+    fn put(&self, bytes: &[u8]) -> Result<u64> {
+        let done = self.to.borrow_mut().write_all(bytes);
+        self.keep(done)?;
+        Ok(to_u64(bytes.len()))
+    }
+
+    fn keep(&self, done: io::Result<()>) -> io::Result<()> {
+        done.map_err(|error| {
+            let kind = error.kind();
+            self.error.borrow_mut().get_or_insert(error);
+            kind.into()
+        })
+    }
+}
+
+/// Flushes the output before it waits for more input, so that every record arrives as soon as it was read.
+struct FlushingReader<'a, 'b, R> {
+    reader: R,
+    out: &'a Out<'b>,
+}
+
+impl<R: Read> Read for FlushingReader<'_, '_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.out.flush()?;
+        self.reader.read(buffer)
+    }
+}
+
+/// Writes the records of a chunk.
+fn by_chunk(file: &mut Bytes, chunk: u64, out: &Out<'_>) -> Result<(u64, u64)> {
+    let source = file.source().ok_or(SelectionError::NeedsPositions)?;
+    let builder = IndexedRecordReader::builder()
+        .limits(file.options.limits)
+        .hashers(file.options.hashers.clone());
+    let reader = builder.open(source.clone())?;
+    file.warn(reader.warnings());
+    let chunks = reader.chunks();
+    let range = reader.chunk_range(chunk)?;
+    let range = range.ok_or(SelectionError::Chunk { chunk, chunks })?;
+    let mut copied = 0;
+    for record in reader.range(range) {
+        copied += out.put(&record?)?;
+    }
+    Ok((copied, copied))
+}
+
+/// Reads all records from the beginning, with all threads.
+fn in_order(file: &mut Bytes, part: &Part, out: &Out<'_>) -> Result<(u64, u64)> {
+    let wanted = match part {
+        Part::Bytes(bounds) => bounds.range(),
+        _ => 0..u64::MAX,
+    };
+    let reader = file.reader()?;
+    let mut reader = RecordReader::builder()
+        .threads(file.options.workers())
+        .limits(file.options.limits)
+        .hashers(file.options.hashers.clone())
+        .read_from(FlushingReader { reader, out });
+    let done = copy_range(wanted, &mut reader, out);
+    file.warn(reader.warnings());
+    done
+}
+
+/// Copies a range of the records' bytes. Returns how many were copied, and how many were passed or copied.
+fn copy_range(
+    wanted: Range<u64>,
+    reader: &mut RecordReader<impl Read>,
+    out: &Out<'_>,
+) -> Result<(u64, u64)> {
+    let (mut at, mut copied) = (0, 0);
+    while at < wanted.end
+        && let Some(record) = reader.next_record()?
+    {
+        let len = to_u64(record.len());
+        copied += out.put(cut(record, within(&wanted, at, len))?)?;
+        at += len;
+    }
+    Ok((copied, at))
+}

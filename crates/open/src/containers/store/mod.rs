@@ -1,0 +1,222 @@
+//! Trees of frames, and the tables in them.
+
+mod table;
+mod tree;
+
+use self::{table::Table, tree::Tree};
+use crate::report::Report;
+use crate::summary::Summary;
+use crate::{Container, Family, Kind, OpenOptions, Outline, Selection};
+use bloscpack_error::{Error, IoSide as _, Result};
+use bloscpack_frames::FrameOptions;
+use bloscpack_frames::store::{EMBED_FILE, FrameStore, MemberKind, StoreTable};
+use bloscpack_storage::SharedSource;
+use bloscpack_storage::{DiskStore, Store};
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Bytes that a deflated file unpacks to. No program that makes such archives deflates: this is for what others have packed anew.
+const MAX_UNPACKED: u64 = 64 << 20;
+/// Folders above a path in which a store is looked for.
+const MAX_ABOVE: usize = 64;
+
+/// The store that a path leads to, and the path in it.
+pub(crate) fn locate(path: &Path) -> Option<(PathBuf, String)> {
+    for root in path.ancestors().take(MAX_ABOVE) {
+        let is_root = match root.symlink_metadata() {
+            Ok(_) if root.is_dir() => root.join(EMBED_FILE).is_file(),
+            Ok(_) => root.is_file() && is_store(root).unwrap_or(false),
+            Err(_) => continue,
+        };
+        let inside = path.strip_prefix(root).ok()?.to_str()?;
+        if is_root {
+            return Some((root.to_owned(), inside.replace('\\', "/")));
+        }
+        // A file is not part of anything else that is opened; a folder may be.
+        if !root.is_dir() {
+            return None;
+        }
+    }
+    None
+}
+
+/// Whether a file is an archive or a frame with a tree.
+fn is_store(path: &Path) -> Result<bool> {
+    let file = File::open(path)?;
+    match crate::probe_source(&file)?.family {
+        Some(Family::Archive) => FrameStore::is_in(&bloscpack_storage::ZipStore::open(file)?),
+        Some(Family::Frame) => Ok(FrameStore::is_frame(&FrameOptions::new().read(file)?)),
+        _ => Ok(false),
+    }
+}
+
+/// The tree in an archive; `None` if there is none.
+pub(crate) fn in_archive(
+    source: SharedSource,
+    options: &OpenOptions,
+) -> Result<Option<FrameStore>> {
+    let store = bloscpack_storage::ZipStore::open(source).reading()?;
+    let store = store.max_file_len(MAX_UNPACKED);
+    in_store(Arc::new(store), options)
+}
+
+/// The tree in a file.
+fn in_file(path: &Path, options: &OpenOptions) -> Result<Option<FrameStore>> {
+    let source: SharedSource = Arc::new(File::open(path).reading()?);
+    match crate::probe_source(&source).reading()?.family {
+        Some(Family::Archive) => in_archive(source, options),
+        _ => {
+            let opener = frame_options(options);
+            FrameStore::of_frame(opener.read(source)?, opener).map(Some)
+        }
+    }
+}
+
+/// The tree in a frame that contains others.
+pub(crate) fn open_frame(
+    source: SharedSource,
+    options: &OpenOptions,
+) -> Result<Box<dyn Container>> {
+    let opener = frame_options(options);
+    let tree = FrameStore::of_frame(opener.read(source)?, opener)?;
+    container(Arc::new(tree), "", options)
+}
+
+/// The tree at the root of a store of files; `None` if there is none.
+pub(crate) fn in_store(store: Arc<dyn Store>, options: &OpenOptions) -> Result<Option<FrameStore>> {
+    match FrameStore::is_in(&*store)? {
+        true => FrameStore::open(store, frame_options(options)).map(Some),
+        false => Ok(None),
+    }
+}
+
+fn frame_options(options: &OpenOptions) -> FrameOptions {
+    FrameOptions::new()
+        .threads(options.workers())
+        .limits(options.limits)
+}
+
+/// Opens what a path leads to, if that is a store or within one.
+pub(crate) fn open_path(path: &Path, options: &OpenOptions) -> Result<Option<Box<dyn Container>>> {
+    let Some((root, inside)) = locate(path) else {
+        return Ok(None);
+    };
+    let failed = |error: Error| error.in_file(&root);
+    let tree = match root.is_dir() {
+        true => {
+            let store = DiskStore::open(&root).reading().map_err(failed)?;
+            in_store(Arc::new(store), options).map_err(failed)?
+        }
+        false => in_file(&root, options).map_err(failed)?,
+    };
+    let Some(tree) = tree.map(Arc::new) else {
+        return Ok(None);
+    };
+    let inside = inside_of(&tree, &inside);
+    // A path that the tree does not know may be anything else.
+    if tree.kind(&inside).is_none() && !tree.is_folder(&inside) && path.exists() {
+        return Ok(None);
+    }
+    container(tree, &inside, options).map(Some)
+}
+
+/// A path in a tree, without the ending of a file.
+fn inside_of(tree: &FrameStore, path: &str) -> String {
+    let without = [".b2nd", ".b2f", ".b2b"];
+    let without = without.iter().find_map(|ending| path.strip_suffix(ending));
+    match (tree.kind(path), without) {
+        (None, Some(without)) => without.to_owned(),
+        _ => path.to_owned(),
+    }
+}
+
+/// The container at a path of a tree: a frame, a table, or all that is below.
+pub(crate) fn container(
+    tree: Arc<FrameStore>,
+    path: &str,
+    options: &OpenOptions,
+) -> Result<Box<dyn Container>> {
+    Ok(match tree.kind(path) {
+        Some(MemberKind::Frame) => {
+            if tree.is_varying(path)? {
+                return Ok(Box::new(Objects(path.to_owned())));
+            }
+            let source: SharedSource = Arc::new(tree.source(path)?);
+            let (store, inside) = (Arc::clone(&tree), path.to_owned());
+            let place = move || store.verify_files(&inside);
+            let opened = super::frame::open_member(source, options, place);
+            opened.map_err(|error| error.in_file(path))?
+        }
+        Some(MemberKind::Table) => Box::new(Table {
+            table: tree.table(path)?,
+            path: path.to_owned(),
+            warnings: Vec::new(),
+            tree,
+            watch: options.watch.clone(),
+        }),
+        _ if tree.is_folder(path) => Box::new(Tree {
+            tree,
+            below: path.to_owned(),
+            options: options.clone(),
+        }),
+        _ => {
+            let path = path.to_owned();
+            return Err(bloscpack_frames::StoreError::NotFound { path }.into());
+        }
+    })
+}
+
+/// Objects or batches of them, which are only read as columns of a table.
+struct Objects(String);
+
+impl Objects {
+    fn unsupported(&self) -> Error {
+        bloscpack_frames::StoreError::Unsupported {
+            path: self.0.clone(),
+            what: "objects of python-blosc2, which are only read as columns of a table".to_owned(),
+        }
+        .into()
+    }
+}
+
+impl Container for Objects {
+    fn kind(&self) -> Kind {
+        Kind::Frame
+    }
+
+    fn outline(&mut self) -> Result<Outline> {
+        Ok(Outline {
+            layout: Some("objects"),
+            ..Outline::new(Kind::Frame)
+        })
+    }
+
+    fn summary(&mut self) -> Result<Summary> {
+        Err(self.unsupported())
+    }
+
+    fn verify(&mut self) -> Result<Report> {
+        Err(self.unsupported())
+    }
+
+    fn copy(&mut self, _: &Selection, _: &mut dyn Write) -> Result<u64> {
+        Err(self.unsupported())
+    }
+
+    fn columns(&mut self, _: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
+        Err(self.unsupported())
+    }
+}
+
+fn report(tree: &FrameStore, below: &str, table: Option<&StoreTable>) -> Report {
+    let report = tree.verify(below);
+    let mut damages = report.damages;
+    if let Some(table) = table {
+        damages.extend(table.verify());
+    }
+    let mut all = Report::of(report.chunks, report.bytes, damages);
+    all.warnings = report.warnings;
+    all
+}

@@ -1,0 +1,206 @@
+//! Tables in trees of frames.
+
+use crate::summary::{Line, Summary};
+use crate::text::plain;
+use crate::{Container, Inner, Kind, Outline, Report, Selection, SelectionError};
+use crate::{Part, watch::Watch};
+use bloscpack_error::Result;
+use bloscpack_frames::store::{ColumnKind, FrameStore, StoreColumn, StoreTable};
+use serde_json::json;
+use std::io::Write;
+use std::sync::Arc;
+
+/// A table in a tree.
+pub(crate) struct Table {
+    pub(crate) tree: Arc<FrameStore>,
+    pub(crate) table: StoreTable,
+    pub(crate) path: String,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) watch: Watch,
+}
+
+impl Table {
+    fn names(&self) -> Vec<String> {
+        let columns = self.table.columns().iter();
+        columns.map(|column| column.name.clone()).collect()
+    }
+
+    fn add_columns(&self, summary: &mut Summary) {
+        let columns = self.table.columns();
+        let lens = columns
+            .iter()
+            .map(|column| plain(&column.name).chars().count());
+        let width = lens.max().unwrap_or(0);
+        for column in columns {
+            let name = plain(&column.name);
+            let text = format!("{name:width$}  {}", kind_of(column));
+            summary.lines.push(Line::More(text));
+        }
+        let computed = self.table.computed();
+        if !computed.is_empty() {
+            summary.line("computed", computed.len());
+        }
+        for column in computed {
+            let text = format!("{} = {}", plain(&column.name), plain(&column.definition));
+            summary.lines.push(Line::More(text));
+        }
+    }
+}
+
+impl Table {
+    /// Warns of computed columns, which are left out unless columns are named, and of stale ones that are read.
+    fn warn(&mut self, names: &[String]) {
+        let computed = self.table.computed().iter().filter(|_| names.is_empty());
+        let computed = computed.map(|column| {
+            let (name, definition) = (plain(&column.name), plain(&column.definition));
+            format!("column {name} is left out: it is computed as {definition}, and its values are not stored")
+        });
+        let columns = self.table.columns().iter();
+        let stale = columns
+            .filter(|column| column.stale && (names.is_empty() || names.contains(&column.name)));
+        let stale = stale.map(|column| {
+            let name = plain(&column.name);
+            format!(
+                "column {name} is stale: the columns that it was computed from have changed since"
+            )
+        });
+        for warning in computed.chain(stale).collect::<Vec<_>>() {
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
+    }
+}
+
+/// The kind of a column in a few words.
+fn kind_of(column: &StoreColumn) -> String {
+    let nulls = if column.nullable { ", may be null" } else { "" };
+    let nulls = if column.stale {
+        format!("{nulls}, stale")
+    } else {
+        nulls.to_owned()
+    };
+    let kind = &column.stored_kind;
+    match &column.kind {
+        ColumnKind::Fixed { dtype, row_shape } if row_shape.is_empty() => {
+            format!("{kind}  {dtype}{nulls}")
+        }
+        ColumnKind::Fixed { dtype, row_shape } => format!("{kind}  {dtype} {row_shape:?}{nulls}"),
+        ColumnKind::Unsupported(what) => format!("{kind}  not read: {what}"),
+        _ => format!("{kind}{nulls}"),
+    }
+}
+
+impl Container for Table {
+    fn kind(&self) -> Kind {
+        Kind::Table
+    }
+
+    fn outline(&mut self) -> Result<Outline> {
+        Ok(Outline {
+            layout: Some("blosc2"),
+            shape: Some(vec![self.table.rows()]),
+            columns: Some(self.names()),
+            ..Outline::new(Kind::Table)
+        })
+    }
+
+    fn members(
+        &mut self,
+        take: &mut dyn FnMut(&str, Result<Outline>) -> Result<()>,
+    ) -> Result<bool> {
+        let path = match self.path.as_str() {
+            "" => ".",
+            path => path,
+        }
+        .to_owned();
+        let outline = self.outline();
+        take(&path, outline)?;
+        Ok(true)
+    }
+
+    fn summary(&mut self) -> Result<Summary> {
+        let mut summary = Summary::new(Kind::Table);
+        let (rows, positions) = (self.table.rows(), self.table.positions());
+        let columns = self.table.columns().iter().map(|column| {
+            json!({ "name": column.name, "kind": column.stored_kind, "nullable": column.nullable, "stale": column.stale })
+        });
+        let computed = self.table.computed().iter();
+        let computed =
+            computed.map(|column| json!({ "name": column.name, "definition": column.definition }));
+        summary.add(json!({
+            "kind": Kind::Table.name(),
+            "layout": "blosc2",
+            "rows": rows,
+            "positions": positions,
+            "columns": columns.collect::<Vec<_>>(),
+            "computed_columns": computed.collect::<Vec<_>>(),
+        }));
+        let attributes = self.table.attributes()?;
+        summary.line("kind", Kind::Table);
+        summary.line("layout", "blosc2");
+        summary.line("rows", rows);
+        summary.line(
+            "deleted",
+            format!("{} of {positions} positions are not rows", positions - rows),
+        );
+        for (name, value) in attributes {
+            let value = value.as_text().map_or_else(|| format!("{value:?}"), plain);
+            summary.lines.push(Line::Fact(
+                "attribute",
+                format!("{} = {value}", plain(&name)),
+            ));
+        }
+        summary.line("columns", self.table.columns().len());
+        self.add_columns(&mut summary);
+        Ok(summary)
+    }
+
+    fn verify(&mut self) -> Result<Report> {
+        Ok(super::report(&self.tree, &self.path, Some(&self.table)))
+    }
+
+    /// The bytes of a column of fixed length.
+    fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
+        let names = self.names();
+        if selection.columns.len() != 1 {
+            return Err(SelectionError::NeedsColumn { columns: names }.into());
+        }
+        let mut source = self.columns(selection)?;
+        crate::exchange::write_bytes(&mut *source, to, &mut |_| ())?;
+        Ok(source.rows().saturating_mul(source.schema().row_bytes()))
+    }
+
+    fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
+        use crate::exchange::{Source as _, StoreSource};
+        if let Part::Slice(_) | Part::Chunk(_) | Part::Bytes(_) = selection.part {
+            return Err(SelectionError::NeedsColumn {
+                columns: self.names(),
+            }
+            .into());
+        }
+        self.warn(&selection.columns);
+        let mut source = StoreSource::new(&self.table, &selection.columns)?;
+        let region = selection.part.region(&[source.rows()])?;
+        if let [rows] = region.ranges.as_slice() {
+            source = source.range(rows.clone())?;
+        }
+        Ok(self.watch.rows(Box::new(source)))
+    }
+
+    fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+
+    fn attributes(&mut self, column: Option<&str>) -> Result<crate::exchange::UserAttributes> {
+        match column {
+            // Those of the table say nothing of a column.
+            Some(_) => Ok(crate::exchange::UserAttributes::default()),
+            None => crate::exchange::UserAttributes::of_values(self.table.attributes()?),
+        }
+    }
+
+    fn inner(&self) -> Inner<'_> {
+        Inner::StoreTable(&self.table)
+    }
+}

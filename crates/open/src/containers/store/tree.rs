@@ -1,0 +1,125 @@
+//! Trees of frames, and folders in them.
+
+use super::container;
+use crate::summary::{Line, Summary};
+use crate::text::{count, plain, pretty, shape};
+use crate::{Container, Kind, OpenOptions, Outline, Report, Selection};
+use bloscpack_error::{Error, Result};
+use bloscpack_frames::store::FrameStore;
+use serde_json::json;
+use std::io::Write;
+use std::sync::Arc;
+
+/// A tree, or a folder in it.
+pub(crate) struct Tree {
+    pub(crate) tree: Arc<FrameStore>,
+    pub(crate) below: String,
+    pub(crate) options: OpenOptions,
+}
+
+impl Tree {
+    /// The paths at and below the folder.
+    fn paths(&self) -> Vec<String> {
+        let folder = match self.below.as_str() {
+            "" => String::new(),
+            below => format!("{below}/"),
+        };
+        let paths = self.tree.members().map(|(path, _)| path);
+        paths
+            .filter(|path| path.starts_with(&folder))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    fn outline_of(&self, path: &str) -> Result<Outline> {
+        container(Arc::clone(&self.tree), path, &self.options)?.outline()
+    }
+
+    /// The error of what only one member can do.
+    fn choose(&self) -> Error {
+        let paths = self.paths();
+        let shown = paths
+            .iter()
+            .take(10)
+            .map(String::as_str)
+            .collect::<Vec<_>>();
+        let more = if paths.len() > shown.len() {
+            ", ..."
+        } else {
+            ""
+        };
+        Error::usage(format!(
+            "a store with {}: add a path within it to its name (there are {}{more})",
+            count(bloscpack_wire::internal::to_u64(paths.len()), "path"),
+            shown.join(", "),
+        ))
+    }
+}
+
+impl Container for Tree {
+    fn kind(&self) -> Kind {
+        Kind::Store
+    }
+
+    fn outline(&mut self) -> Result<Outline> {
+        let members = bloscpack_wire::internal::to_u64(self.paths().len());
+        Ok(Outline {
+            shape: Some(vec![members]),
+            ..Outline::new(Kind::Store)
+        })
+    }
+
+    fn members(
+        &mut self,
+        take: &mut dyn FnMut(&str, Result<Outline>) -> Result<()>,
+    ) -> Result<bool> {
+        for path in self.paths() {
+            take(&path, self.outline_of(&path))?;
+        }
+        Ok(true)
+    }
+
+    fn member(&self, path: &str) -> Result<Option<Box<dyn Container>>> {
+        container(Arc::clone(&self.tree), path, &self.options).map(Some)
+    }
+
+    fn summary(&mut self) -> Result<Summary> {
+        let mut summary = Summary::new(Kind::Store);
+        let paths = self.paths();
+        summary.add(json!({ "kind": Kind::Store.name(), "members": paths.len(), "paths": paths }));
+        summary.line("kind", Kind::Store);
+        summary.line("members", paths.len());
+        for path in &paths {
+            let text = match self.outline_of(path) {
+                Ok(outline) => described(&outline),
+                Err(error) => error.to_string(),
+            };
+            summary
+                .lines
+                .push(Line::More(format!("{}  {text}", plain(path))));
+        }
+        Ok(summary)
+    }
+
+    fn verify(&mut self) -> Result<Report> {
+        Ok(super::report(&self.tree, &self.below, None))
+    }
+
+    fn copy(&mut self, _: &Selection, _: &mut dyn Write) -> Result<u64> {
+        Err(self.choose())
+    }
+
+    fn columns(&mut self, _: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
+        Err(self.choose())
+    }
+}
+
+/// A member in a few words.
+fn described(outline: &Outline) -> String {
+    let mut parts = vec![outline.kind.to_string()];
+    parts.extend(outline.layout.map(str::to_owned));
+    parts.extend(outline.dtype.clone());
+    parts.extend(outline.shape.as_deref().map(shape));
+    parts.extend(outline.bytes.map(pretty));
+    parts.join("  ")
+}

@@ -1,0 +1,278 @@
+//! Tables in directories.
+
+use super::array::{SurveyedArray, ending, state};
+use super::dataset::{Common, text};
+use crate::elements::Elements;
+use crate::error::SelectionError;
+use crate::summary::{Line, Summary, distinct};
+use crate::text::{count, plain, pretty, shape};
+use crate::{Container, Inner, Kind, Outline, Report, Selection};
+use bloscpack_datasets::{CArray, CTable, Dataset};
+use bloscpack_error::{Error, Result};
+use serde_json::json;
+use std::io::Write;
+
+/// A table.
+pub(crate) struct Table {
+    /// Only a dataset has all of its methods.
+    dataset: Dataset,
+    common: Common,
+}
+
+impl Table {
+    pub(crate) fn new(table: CTable, common: Common) -> Self {
+        Self {
+            dataset: Dataset::Table(Box::new(table)),
+            common,
+        }
+    }
+
+    fn table(&self) -> Result<&CTable> {
+        match &self.dataset {
+            Dataset::Table(table) => Ok(table),
+            Dataset::Array(_) => Err(Error::bug("a table that is an array")),
+        }
+    }
+}
+
+/// The only column that is selected.
+fn column<'a>(table: &'a CTable, selection: &Selection) -> Result<&'a CArray> {
+    match selection.columns.as_slice() {
+        [name] => table.column(name),
+        _ => Err(SelectionError::NeedsColumn {
+            columns: table.names().to_vec(),
+        }
+        .into()),
+    }
+}
+
+/// Bytes of all elements, as far as the columns can be opened.
+fn nbytes(table: &CTable) -> u64 {
+    let columns = table
+        .names()
+        .iter()
+        .filter_map(|name| table.column(name).ok());
+    // Saturates: the sum is only shown.
+    columns.map(CArray::nbytes).fold(0, u64::saturating_add)
+}
+
+impl Container for Table {
+    fn kind(&self) -> Kind {
+        Kind::Table
+    }
+
+    fn outline(&mut self) -> Result<Outline> {
+        let table = self.table()?;
+        let is_whole = table.names().iter().all(|name| table.column(name).is_ok());
+        let rows = table.rows();
+        Ok(Outline {
+            layout: Some(table.layout().name()),
+            shape: rows.as_ref().ok().map(|rows| vec![*rows]),
+            trouble: rows.err(),
+            columns: Some(table.names().to_vec()),
+            bytes: is_whole.then(|| nbytes(table)),
+            ..Outline::new(Kind::Table)
+        })
+    }
+
+    fn summary(&mut self) -> Result<Summary> {
+        let table = self.table()?;
+        let (mut notes, mut columns) = (self.common.notes(table.warnings()), Vec::new());
+        for name in table.names() {
+            let column = table.column(name)?;
+            notes.extend(column.warnings().iter().map(text));
+            let column = SurveyedArray::of(column)?;
+            notes.extend(column.notes(&format!("column {name}: ")));
+            columns.push((name.as_str(), column));
+        }
+        notes.extend(uneven(&columns));
+        let columns = Columns {
+            rows: table.rows()?,
+            columns,
+        };
+        let mut summary = Summary::new(Kind::Table);
+        let arrays = || columns.columns.iter().map(|(_, column)| column);
+        summary.is_complete = arrays().all(|column| column.survey.missing == 0);
+        let state = state(summary.is_complete);
+        summary.add(json!({
+            "kind": Kind::Table.name(),
+            "layout": table.layout().name(),
+            "format_version": null,
+        }));
+        columns.add_to(&mut summary, table);
+        summary.add(ending(state, self.common.is_interrupted, &notes));
+        summary.line("kind", Kind::Table);
+        summary.line("layout", table.layout());
+        summary.line("state", state);
+        columns.add_lines(&mut summary, table);
+        summary.notes(&notes);
+        Ok(summary)
+    }
+
+    fn verify(&mut self) -> Result<Report> {
+        let (watch, total) = (self.common.watch.clone(), nbytes(self.table()?));
+        let report = self.dataset.verify(|bytes| watch.show(bytes, total));
+        Ok(self.common.report(report))
+    }
+
+    fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
+        let column = column(self.table()?, selection)?;
+        column.copy(&selection.part, to, &self.common.watch)
+    }
+
+    fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
+        use crate::Part;
+        use crate::exchange::{Source as _, TableSource};
+        let (table, names) = (self.table()?, &selection.columns);
+        if let Part::Slice(_) = selection.part {
+            let name = names.first().map(String::as_str);
+            let column = column(table, selection)?;
+            let source = super::array::columns(column, name, selection, &self.common)?;
+            let has_missing = name.is_some_and(|name| table.has_missing(name).unwrap_or(false));
+            return Ok(if has_missing {
+                source.nan_as_null()
+            } else {
+                source
+            });
+        }
+        let mut source = TableSource::new(table)?;
+        if !names.is_empty() {
+            source = source.columns(names)?;
+        }
+        let rows = source.rows();
+        let region = selection.part.region(&[rows])?;
+        if let [rows] = region.ranges.as_slice() {
+            source = source.range(rows.clone())?;
+        }
+        Ok(self.common.watch.rows(Box::new(source)))
+    }
+
+    fn attributes(&mut self, column: Option<&str>) -> Result<crate::exchange::UserAttributes> {
+        let table = self.table()?;
+        let attributes = match column {
+            Some(name) => table.column(name)?.attributes(),
+            None => table.attributes(),
+        };
+        Ok(crate::exchange::UserAttributes::new(attributes.clone()))
+    }
+
+    fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.common.warnings)
+    }
+
+    fn inner(&self) -> Inner<'_> {
+        match &self.dataset {
+            Dataset::Table(table) => Inner::Table(table),
+            Dataset::Array(array) => Inner::Array(array),
+        }
+    }
+}
+
+/// The columns of a table, with what is known of their superchunks.
+struct Columns<'a> {
+    columns: Vec<(&'a str, SurveyedArray<'a>)>,
+    rows: u64,
+}
+
+impl Columns<'_> {
+    fn sum(&self, of: impl Fn(&SurveyedArray<'_>) -> u64) -> u64 {
+        let all = self.columns.iter().map(|(_, array)| of(array));
+        // Columns may claim any size. The sum is only shown.
+        all.fold(0, u64::saturating_add)
+    }
+
+    fn names(&self, of: impl Fn(&SurveyedArray<'_>) -> Vec<&'static str>) -> Vec<&'static str> {
+        distinct(self.columns.iter().flat_map(|(_, array)| of(array)))
+    }
+
+    /// The checksum of all columns, if it is the same.
+    fn checksum(&self) -> Option<&'static str> {
+        let mut all = self.columns.iter().map(|(_, array)| array.array.checksum());
+        let first = all.next()?;
+        all.all(|one| one == first).then(|| first.name())
+    }
+
+    /// Adds the fields for scripts; null is what an array has and a table has not.
+    fn add_to(&self, summary: &mut Summary, table: &CTable) {
+        summary.add(json!({
+            "rows": self.rows,
+            "dtype": null,
+            "shape": [self.rows],
+            "chunkshape": null,
+            "blockshape": null,
+            "checksum": self.checksum(),
+            "typesize": null,
+            "chunk_size": null,
+            "last_chunk": null,
+            "nchunks": self.sum(|column| column.array.chunks()),
+            "superchunks": self.sum(|column| column.array.superchunks()),
+            "uncompressed_bytes": self.sum(|column| column.array.nbytes()),
+            "compressed_bytes": self.sum(|column| column.survey.bytes),
+            "codecs": self.names(|column| column.codecs()),
+            "filters": self.names(|column| column.filters()),
+        }));
+        summary.add_json("attributes", table.attributes().text());
+        let columns = self.columns.iter().map(|(name, array)| {
+            let mut column = Summary::new(Kind::Array);
+            column.append("name", *name);
+            array.add_to(&mut column);
+            column
+        });
+        summary.add_parts("columns", columns.collect());
+    }
+
+    fn add_lines(&self, summary: &mut Summary, table: &CTable) {
+        summary.line("rows", self.rows);
+        summary.line("checksum", self.checksum().unwrap_or("differs"));
+        summary.names("codecs", &self.names(|column| column.codecs()));
+        summary.names("filters", &self.names(|column| column.filters()));
+        let sizes = [
+            self.sum(|column| column.array.nbytes()),
+            self.sum(|column| column.survey.bytes),
+        ];
+        summary.sizes(sizes[0], sizes[1]);
+        if !table.attributes().is_empty() {
+            let text = table.attributes().text().to_owned();
+            summary.lines.push(Line::Json("attributes", text));
+        }
+        summary.line("columns", self.columns.len());
+        let lens = self
+            .columns
+            .iter()
+            .map(|(name, _)| plain(name).chars().count());
+        let width = lens.max().unwrap_or(0);
+        for (name, column) in &self.columns {
+            let has_missing = table.has_missing(name).unwrap_or(false);
+            let (name, array) = (plain(name), column.array);
+            let rows = array.chunk_shape().first().copied().unwrap_or(1);
+            summary.lines.push(Line::More(format!(
+                "{name:width$}  {}  {}, chunks of {}, {} in {}{}{}",
+                array.dtype(),
+                shape(array.shape()),
+                count(rows, "row"),
+                pretty(array.nbytes()),
+                pretty(column.survey.bytes),
+                column
+                    .index()
+                    .map(|index| format!(", index {index}"))
+                    .unwrap_or_default(),
+                if has_missing {
+                    ", with missing values"
+                } else {
+                    ""
+                },
+            )));
+        }
+    }
+}
+
+/// The note on columns of different lengths, which a crash of another program leaves.
+fn uneven(columns: &[(&str, SurveyedArray<'_>)]) -> Option<String> {
+    let rows = columns.iter().map(|(_, column)| column.array.rows());
+    let (least, most) = (rows.clone().min()?, rows.max()?);
+    (least < most).then(|| {
+        format!(
+            "the columns have {least} to {most} rows; blpk dataset repair shortens them to {least}"
+        )
+    })
+}

@@ -1,0 +1,220 @@
+//! Zarr arrays.
+
+use super::KIND;
+use crate::elements::Elements;
+use crate::exchange::UserAttributes;
+use crate::summary::{Line, Summary};
+use crate::text::shape;
+use crate::watch::Watch;
+use crate::{
+    Container, Inner, Kind, OpenOptions, Outline, Region, Report, Selection, SelectionError,
+};
+use bloscpack_datasets::Attributes;
+use bloscpack_error::Result;
+use bloscpack_storage::Key;
+use bloscpack_wire::internal::to_u64;
+use bloscpack_zarr::{ZarrArray, ZarrReport};
+use serde_json::{Value, json};
+use std::io::Write;
+
+/// An array.
+pub(crate) struct Array {
+    array: ZarrArray,
+    watch: Watch,
+    has_dtype: bool,
+}
+
+impl Array {
+    pub(crate) fn new(array: ZarrArray, options: &OpenOptions) -> Self {
+        Self {
+            array,
+            watch: options.watch.clone(),
+            has_dtype: options.dtype.is_some(),
+        }
+    }
+}
+
+impl Elements for ZarrArray {
+    fn shape(&self) -> &[u64] {
+        self.shape()
+    }
+
+    fn chunk_shape(&self) -> Vec<u64> {
+        self.meta().inner_chunk_shape().to_vec()
+    }
+
+    fn itemsize(&self) -> u64 {
+        self.dtype().itemsize()
+    }
+
+    fn read(&self, region: &Region) -> Result<Vec<u8>> {
+        self.read_slice(&region.ranges)
+    }
+}
+
+/// The facts about an array.
+pub(crate) fn outline(array: &ZarrArray) -> Outline {
+    Outline {
+        layout: Some(array.format().name()),
+        dtype: Some(array.dtype().to_string()),
+        shape: Some(array.shape().to_vec()),
+        bytes: Some(array.nbytes()),
+        ..Outline::new(KIND)
+    }
+}
+
+/// How an array is verified, with a function that gets the bytes of each chunk.
+type Verify = fn(&ZarrArray, &mut dyn FnMut(u64) -> Result<()>) -> Result<ZarrReport>;
+
+/// The name of the attribute with the names of the axes, as xarray has it.
+const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+
+/// The user's attributes of an array, and the names of its axes.
+pub(crate) fn attributes(array: &ZarrArray) -> Result<UserAttributes> {
+    let mut user = UserAttributes::new(Attributes::parse(array.attributes().as_bytes())?);
+    if let Some(names) = &array.meta().dimension_names
+        && user.attributes.get_text(DIMENSIONS).is_none()
+    {
+        user.attributes.set(DIMENSIONS, &json!(names))?;
+    }
+    Ok(user)
+}
+
+/// Verifies an array, and adds the result to a report. Errors of listing its folders are damage, too.
+pub(crate) fn verify(
+    array: &ZarrArray,
+    how: Verify,
+    watch: &Watch,
+    total: u64,
+    report: &mut Report,
+) {
+    let done = how(array, &mut |bytes| {
+        watch.show(bytes, total);
+        Ok(())
+    });
+    let found = done.unwrap_or_else(|error| {
+        let mut report = ZarrReport::default();
+        report.damages.push(error);
+        report
+    });
+    report.chunks += found.chunks;
+    report.bytes += found.bytes;
+    report.damage_count += to_u64(found.damages.len());
+    let damages = found
+        .damages
+        .into_iter()
+        .map(bloscpack::verify::Damage::from);
+    report.damages.extend(damages);
+    if found.foreign > 0 {
+        let count = found.foreign;
+        let other = format!("{count} other files or folders, not part of the array");
+        let folder = array.folder();
+        report.warnings.push(if *folder == Key::root() {
+            other
+        } else {
+            format!("{folder}: {other}")
+        });
+    }
+}
+
+/// The number of chunks that the shape has, for people; as many as can be counted.
+fn chunk_count(array: &ZarrArray) -> u64 {
+    let axes = array.shape().iter().zip(array.chunk_shape());
+    axes.fold(1u64, |all, (len, chunk)| {
+        all.saturating_mul(len.div_ceil(*chunk))
+    })
+}
+
+/// The fields of an array for scripts.
+pub(crate) fn fields(array: &ZarrArray, found: &ZarrReport) -> Value {
+    let meta = array.meta();
+    let is_sharded = meta.inner_chunk_shape() != array.chunk_shape();
+    json!({
+        "rows": array.shape().first(),
+        "dtype": array.dtype().to_string(),
+        "shape": array.shape(),
+        "chunkshape": meta.inner_chunk_shape(),
+        "shardshape": is_sharded.then(|| array.chunk_shape()),
+        "columns": null,
+        "default": meta.fill.as_ref().map(|fill| array.dtype().value(fill)),
+        "dimension_names": meta.dimension_names,
+        "nchunks": chunk_count(array),
+        "stored_chunks": found.chunks,
+        "uncompressed_bytes": array.nbytes(),
+        "compressed_bytes": found.stored_bytes,
+        "codecs": meta.codecs.names(),
+    })
+}
+
+impl Container for Array {
+    fn kind(&self) -> Kind {
+        KIND
+    }
+
+    fn outline(&mut self) -> Result<Outline> {
+        match self.has_dtype {
+            true => Err(SelectionError::HasDType.into()),
+            false => Ok(outline(&self.array)),
+        }
+    }
+
+    fn summary(&mut self) -> Result<Summary> {
+        let array = &self.array;
+        let (meta, found) = (array.meta(), array.survey()?);
+        let mut summary = Summary::new(KIND);
+        summary.add(
+            json!({ "kind": KIND.name(), "layout": array.format().name(), "format_version": null }),
+        );
+        summary.add(fields(array, &found));
+        summary.add_json("attributes", array.attributes());
+        summary.line("kind", KIND);
+        summary.line("layout", array.format());
+        summary.line("dtype", array.dtype());
+        summary.line("shape", shape(array.shape()));
+        summary.line("chunk shape", shape(meta.inner_chunk_shape()));
+        if meta.inner_chunk_shape() != array.chunk_shape() {
+            summary.line("shard shape", shape(array.chunk_shape()));
+        }
+        let chunks = format!(
+            "{}, of which {} are stored",
+            chunk_count(array),
+            found.chunks
+        );
+        summary.line("chunks", chunks);
+        let fill = meta.fill.as_ref().map(|fill| array.dtype().value(fill));
+        summary.line("default", fill.unwrap_or(Value::Null));
+        summary.names("codecs", &meta.codecs.names());
+        summary.sizes(array.nbytes(), found.stored_bytes);
+        if array.attributes() != "{}" {
+            let text = array.attributes().to_owned();
+            summary.lines.push(Line::Json("attributes", text));
+        }
+        Ok(summary)
+    }
+
+    fn verify(&mut self) -> Result<Report> {
+        let mut report = Report::default();
+        let (array, total) = (&self.array, self.array.nbytes());
+        verify(array, ZarrArray::verify, &self.watch, total, &mut report);
+        Ok(report)
+    }
+
+    fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
+        selection.refuse_columns()?;
+        self.array.copy(&selection.part, to, &self.watch)
+    }
+
+    fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
+        selection.refuse_columns()?;
+        let source = super::source::array(&self.array, selection)?;
+        Ok(self.watch.rows(Box::new(source)))
+    }
+
+    fn attributes(&mut self, _: Option<&str>) -> Result<UserAttributes> {
+        attributes(&self.array)
+    }
+
+    fn inner(&self) -> Inner<'_> {
+        Inner::ZarrArray(&self.array)
+    }
+}

@@ -1,0 +1,225 @@
+//! Zarr groups. One whose members are arrays of as many rows is a table.
+
+use super::KIND;
+use super::array;
+use crate::elements::Elements as _;
+use crate::exchange::UserAttributes;
+use crate::summary::{Line, Summary};
+use crate::text::{plain, shape};
+use crate::watch::Watch;
+use crate::{Container, Kind, OpenOptions, Outline, Report, Selection, SelectionError};
+use bloscpack_datasets::Attributes;
+use bloscpack_error::{Error, Result};
+use bloscpack_wire::internal::to_u64;
+use bloscpack_zarr::{ZarrArray, ZarrGroup, ZarrNode};
+use serde_json::json;
+use std::io::Write;
+
+/// A group.
+pub(crate) struct Group {
+    group: ZarrGroup,
+    /// The columns, if it is a table.
+    columns: Option<Vec<(String, ZarrArray)>>,
+    watch: Watch,
+}
+
+impl Group {
+    pub(crate) fn new(group: ZarrGroup, options: &OpenOptions) -> Result<Self> {
+        if options.dtype.is_some() {
+            return Err(SelectionError::HasDType.into());
+        }
+        // An error is that of reading rows: all else needs no columns.
+        let columns = super::columns(&group).unwrap_or_default();
+        let watch = options.watch.clone();
+        Ok(Self {
+            group,
+            columns,
+            watch,
+        })
+    }
+
+    fn names(&self) -> Option<Vec<String>> {
+        let columns = self.columns.as_ref()?;
+        Some(columns.iter().map(|(name, _)| name.clone()).collect())
+    }
+
+    fn rows(&self) -> Option<u64> {
+        let (_, first) = self.columns.as_ref()?.first()?;
+        first.shape().first().copied()
+    }
+
+    /// Bytes of all columns. The sum is only shown.
+    fn bytes(&self) -> Option<u64> {
+        let columns = self.columns.as_ref()?.iter();
+        Some(columns.fold(0, |all, (_, array)| all.saturating_add(array.nbytes())))
+    }
+
+    /// Everything below it, by path.
+    fn paths(&self) -> Result<Vec<String>> {
+        let mut paths = Vec::new();
+        self.group.walk(&mut |path, _| {
+            paths.push(path.to_owned());
+            Ok(())
+        })?;
+        Ok(paths)
+    }
+
+    /// The error of what only one member can do.
+    fn choose(&self) -> Error {
+        if let Some(columns) = self.names() {
+            return SelectionError::NeedsColumn { columns }.into();
+        }
+        super::columns(&self.group).err().unwrap_or_else(|| {
+            Error::usage(
+                "a group, which is not a table: add the path of an array within it to its name",
+            )
+        })
+    }
+
+    /// The only column that is selected.
+    fn column(&self, selection: &Selection) -> Result<&ZarrArray> {
+        let columns = self.columns.as_deref().unwrap_or_default();
+        let found = match selection.columns.as_slice() {
+            [name] => columns.iter().find(|(column, _)| column == name),
+            _ => None,
+        };
+        found.map(|(_, array)| array).ok_or_else(|| self.choose())
+    }
+
+    fn kind_name(&self) -> Kind {
+        match self.columns {
+            Some(_) => Kind::Table,
+            None => KIND,
+        }
+    }
+
+    fn add_members(&self, summary: &mut Summary) -> Result<()> {
+        self.group.walk(&mut |path, node| {
+            let text = match node {
+                Ok(ZarrNode::Array(array)) => {
+                    let (dtype, chunk) = (array.dtype(), shape(array.chunk_shape()));
+                    format!("{dtype}  {}, chunks of {chunk}", shape(array.shape()))
+                }
+                Ok(ZarrNode::Group(_)) => "group".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            summary
+                .lines
+                .push(Line::More(format!("{}  {text}", plain(path))));
+            Ok(())
+        })
+    }
+}
+
+impl Container for Group {
+    fn kind(&self) -> Kind {
+        self.kind_name()
+    }
+
+    fn outline(&mut self) -> Result<Outline> {
+        Ok(Outline {
+            layout: Some(self.group.format().name()),
+            shape: self.rows().map(|rows| vec![rows]),
+            columns: self.names(),
+            bytes: self.bytes(),
+            ..Outline::new(self.kind_name())
+        })
+    }
+
+    fn members(
+        &mut self,
+        take: &mut dyn FnMut(&str, Result<Outline>) -> Result<()>,
+    ) -> Result<bool> {
+        self.group.walk(&mut |path, node| match node {
+            Ok(ZarrNode::Array(array)) => take(path, Ok(array::outline(&array))),
+            Ok(ZarrNode::Group(_)) => Ok(()),
+            Err(error) => take(path, Err(error)),
+        })?;
+        Ok(true)
+    }
+
+    fn summary(&mut self) -> Result<Summary> {
+        let kind = self.kind_name();
+        let mut summary = Summary::new(kind);
+        let paths = self.paths()?;
+        summary.add(json!({
+            "kind": kind.name(),
+            "layout": self.group.format().name(),
+            "rows": self.rows(),
+            "columns": self.names(),
+            "members": paths.len(),
+            "paths": paths,
+            "uncompressed_bytes": self.bytes(),
+        }));
+        summary.add_json("attributes", self.group.attributes());
+        summary.line("kind", kind);
+        summary.line("layout", self.group.format());
+        if let Some(rows) = self.rows() {
+            summary.line("rows", rows);
+        }
+        if self.group.attributes() != "{}" {
+            let text = self.group.attributes().to_owned();
+            summary.lines.push(Line::Json("attributes", text));
+        }
+        summary.line("members", paths.len());
+        self.add_members(&mut summary)?;
+        Ok(summary)
+    }
+
+    fn verify(&mut self) -> Result<Report> {
+        let mut report = Report::default();
+        let total = self.bytes().unwrap_or(0);
+        let mut own = self.group.verify_files();
+        self.group.walk(&mut |_, node| {
+            match node {
+                Ok(ZarrNode::Array(array)) => {
+                    array::verify(
+                        &array,
+                        ZarrArray::verify_chunks,
+                        &self.watch,
+                        total,
+                        &mut report,
+                    );
+                }
+                Ok(ZarrNode::Group(_)) => {}
+                Err(error) => own.push(error),
+            }
+            Ok(())
+        })?;
+        report.damage_count += to_u64(own.len());
+        let own = own.into_iter().map(bloscpack::verify::Damage::from);
+        report.damages.extend(own);
+        Ok(report)
+    }
+
+    fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
+        self.column(selection)?
+            .copy(&selection.part, to, &self.watch)
+    }
+
+    fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
+        use super::source::{self, TableSource};
+        use crate::Part;
+        if let Part::Slice(_) = selection.part {
+            let (array, name) = (self.column(selection)?, selection.columns.first());
+            let source = source::array(array, selection)?;
+            let source = source.named(name.map_or("value", String::as_str));
+            return Ok(self.watch.rows(Box::new(source)));
+        }
+        let Some(columns) = &self.columns else {
+            return Err(self.choose());
+        };
+        let source = TableSource::new(columns, self.group.attributes(), selection)?;
+        Ok(self.watch.rows(Box::new(source)))
+    }
+
+    fn attributes(&mut self, column: Option<&str>) -> Result<UserAttributes> {
+        match column {
+            Some(name) => array::attributes(self.column(&Selection::default().columns([name]))?),
+            None => {
+                let text = self.group.attributes();
+                Ok(UserAttributes::new(Attributes::parse(text.as_bytes())?))
+            }
+        }
+    }
+}

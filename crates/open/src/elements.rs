@@ -1,0 +1,80 @@
+//! Elements of an array into a writer, in C order.
+
+use super::{Part, Region, watch::Watch};
+use bloscpack_error::Result;
+use bloscpack_error::checked::{in_memory, slice};
+use bloscpack_error::{Error, Side};
+use std::io::Write;
+use std::ops::Range;
+
+/// An array of which any region can be read.
+pub(crate) trait Elements {
+    /// Elements along each axis.
+    fn shape(&self) -> &[u64];
+
+    /// Elements of a chunk along each axis.
+    fn chunk_shape(&self) -> Vec<u64>;
+
+    /// Bytes of an element.
+    fn itemsize(&self) -> u64;
+
+    /// The bytes of a region, in C order.
+    fn read(&self, region: &Region) -> Result<Vec<u8>>;
+
+    /// Writes a part of the array, and returns how many bytes that were.
+    fn copy(&self, part: &Part, to: &mut (impl Write + ?Sized), watch: &Watch) -> Result<u64> {
+        let (itemsize, chunk_shape) = (self.itemsize(), self.chunk_shape());
+        let (region, bytes) = part.resolve(self.shape(), &chunk_shape, itemsize)?;
+        let total = region.bytes(itemsize);
+        let (mut at, mut written) = (0, 0);
+        region.for_each_part(itemsize, &chunk_shape, |part| {
+            let len = part.bytes(itemsize);
+            let wanted = within(&bytes, at, len);
+            at += len;
+            if !wanted.is_empty() {
+                written += write(to, cut(&self.read(part)?, wanted)?)?;
+            }
+            watch.advance(len, Some(total))
+        })?;
+        part.check(written, Region::all(self.shape()).bytes(itemsize))
+    }
+}
+
+/// Writes bytes, and returns how many they are.
+pub(crate) fn write(to: &mut (impl Write + ?Sized), data: &[u8]) -> Result<u64> {
+    to.write_all(data)
+        .map_err(|error| Error::from(error).on(Side::Target))?;
+    Ok(bloscpack_wire::internal::to_u64(data.len()))
+}
+
+/// These of the bytes.
+pub(crate) fn cut(data: &[u8], range: Range<u64>) -> Result<&[u8]> {
+    slice(data, in_memory(range.start)?..in_memory(range.end)?)
+}
+
+/// The part of `wanted` that is among the `len` bytes at `at`, counted from there.
+pub(crate) fn within(wanted: &Range<u64>, at: u64, len: u64) -> Range<u64> {
+    // Positions before `at` are those of its first byte.
+    let clip = |position: u64| position.saturating_sub(at).min(len);
+    clip(wanted.start)..clip(wanted.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cut, within};
+
+    #[test]
+    fn ranges_are_clipped() {
+        assert_eq!(within(&(3..7), 0, 10), 3..7);
+        assert_eq!(within(&(3..7), 5, 10), 0..2);
+        assert_eq!(within(&(3..u64::MAX), 5, 10), 0..10);
+        assert!(within(&(3..5), 5, 10).is_empty());
+        assert!(within(&(15..20), 5, 10).is_empty());
+    }
+
+    #[test]
+    fn missing_bytes_are_a_bug() {
+        assert_eq!(cut(b"abc", 1..3).unwrap(), b"bc");
+        assert!(cut(b"abc", 2..4).is_err());
+    }
+}

@@ -1,0 +1,342 @@
+//! One opener for every kind of input, and one trait for what all of them can do.
+//!
+//! [`open`] finds out what a path leads to and returns a [`Container`]: a Bloscpack file with content or with records, an
+//! array or a table in a directory, or a Blosc2 frame. [`open_source`] does the same for anything that can be read at any
+//! position, and [`open_stream`] for a pipe, where only Bloscpack files can be read. [`probe`] only looks.
+//!
+//! ```
+//! use bloscpack_open::{Kind, OpenOptions, Part, Selection, open_source};
+//! let file = bloscpack::compress(b"some content")?;
+//! let mut container = open_source(file, &OpenOptions::new())?;
+//! assert_eq!(container.kind(), Kind::Bloscpack);
+//! assert!(container.verify()?.is_sound());
+//!
+//! let mut out = Vec::new();
+//! container.copy(&Selection::of(Part::Bytes((5..).into())), &mut out)?;
+//! assert_eq!(out, b"content");
+//! # Ok::<(), bloscpack::Error>(())
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | know what it contains | [`Container::outline`], and [`Container::summary`] for a full report |
+//! | check every chunk | [`Container::verify`] |
+//! | read bytes | [`Container::copy`], with a [`Selection`] |
+//! | read columns, or write another format | `Container::columns`, `Container::export` (feature `exchange`) |
+//! | use what only one kind has | [`Container::inner`] |
+//!
+//! Kinds depend on features: `datasets` for directories, `frames` for Blosc2 frames, `zarr` for Zarr. Without a feature its kind is not
+//! recognized.
+
+mod bytes;
+mod containers;
+mod elements;
+mod error;
+pub mod exchange;
+mod located;
+mod numpy_file;
+mod opener;
+mod options;
+mod probe;
+mod region;
+mod report;
+mod selection;
+mod slice;
+mod summary;
+mod text;
+mod watch;
+pub mod zarr;
+
+#[doc(inline)]
+pub use bloscpack_datasets as datasets;
+#[doc(inline)]
+pub use bloscpack_frames as frames;
+
+pub use error::SelectionError;
+pub use opener::open_store;
+pub use opener::{open, open_source, open_stream};
+pub use options::OpenOptions;
+pub use probe::{Family, Probe, probe, probe_bytes, probe_source};
+pub use region::Region;
+pub use report::Report;
+pub use selection::{Bounds, Part, Selection};
+pub use slice::Slice;
+pub use summary::{Line, Summary};
+
+/// Parts for the command. They may change at any time.
+#[doc(hidden)]
+pub mod internal {
+    pub use super::located::locate_store;
+    pub use super::located::{has_members, is_directory, is_store};
+    pub use super::text::{count, list, or_unknown, plain, shape};
+    pub mod size;
+}
+
+use crate::exchange::{BoxedSource, Format, UserAttributes};
+use bloscpack::verify::Damage;
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::ReadAt;
+use std::fmt;
+use std::io::Write;
+use std::sync::Arc;
+
+/// Chunks of an array or frame whose headers are read for a summary.
+const MAX_CHUNKS: u64 = 10_000;
+
+/// The note on a change that was interrupted.
+fn interrupted() -> String {
+    "a change was interrupted: it is read through its journal, and the next writer completes the change".to_owned()
+}
+
+/// A kind of input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// A Bloscpack file with content.
+    Bloscpack,
+    /// A Bloscpack file with records.
+    Records,
+    /// An array in a directory.
+    Array,
+    /// A table in a directory.
+    Table,
+    /// A Blosc2 frame, with or without an n-dimensional array.
+    Frame,
+    /// A tree of frames and tables, as python-blosc2 writes it.
+    Store,
+    /// A Zarr array, or a group that is not a table.
+    Zarr,
+}
+
+impl Kind {
+    /// The lower-case name in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bloscpack => "bloscpack",
+            Self::Records => "records",
+            Self::Array => "carray",
+            Self::Table => "ctable",
+            Self::Frame => "frame",
+            Self::Store => "store",
+            Self::Zarr => "zarr",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// An input that was opened, of any kind.
+///
+/// Methods take `&mut self` because an input that can only be read in order is used up by the first of them that reads it;
+/// a second one returns a [`Usage`](bloscpack_error::Category::Usage) error. All other inputs can be read again, and what
+/// [`inner`](Self::inner) returns can be read by several threads.
+pub trait Container: Send + Sync {
+    /// The kind.
+    fn kind(&self) -> Kind;
+
+    /// The facts that the headers contain, at little cost.
+    ///
+    /// # Errors
+    /// Returns errors of reading, and damage of the headers.
+    fn outline(&mut self) -> Result<Outline>;
+
+    /// A report on the input, from its headers and those of its chunks (in datasets and frames, of the first 10,000).
+    /// Nothing is decompressed, except for the last chunk if only that shows the number of records.
+    ///
+    /// # Errors
+    /// Returns errors of reading, and damage of the headers. An input that its writer did not finish is not an error: it is
+    /// not [complete](Summary::is_complete).
+    fn summary(&mut self) -> Result<Summary>;
+
+    /// As [`summary`](Self::summary), but passes the summary of each member of a Bloscpack file to `take` instead of keeping
+    /// it: a file of any number of members takes no memory.
+    ///
+    /// # Errors
+    /// Returns the errors of [`summary`](Self::summary), perhaps after members were passed on, and those of `take`.
+    fn summary_with(&mut self, take: &mut dyn FnMut(Summary) -> Result<()>) -> Result<Summary> {
+        let _ = take;
+        self.summary()
+    }
+
+    /// Passes what is in a store to `take`, by path; false for an input that is not one.
+    ///
+    /// # Errors
+    /// Returns those of `take`.
+    fn members(
+        &mut self,
+        take: &mut dyn FnMut(&str, Result<Outline>) -> Result<()>,
+    ) -> Result<bool> {
+        let _ = take;
+        Ok(false)
+    }
+
+    /// Opens what is at a path of a tree of frames, as [`members`](Self::members) spells it; `None` for every other input.
+    ///
+    /// ```
+    /// # testkit::enter_testdata();
+    /// use bloscpack_open::{OpenOptions, open};
+    /// let tree = open("testdata/stores/tree.b2e".as_ref(), &OpenOptions::new())?;
+    /// let member = tree.member("a/x")?;
+    /// let outline = member.map(|mut member| member.outline()).transpose()?;
+    /// assert_eq!(outline.and_then(|outline| outline.shape), Some(vec![3]));
+    /// assert!(tree.member("nothing").is_err());
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of opening it, and a [`Usage`](bloscpack_error::Category::Usage) error if nothing is at the path.
+    fn member(&self, path: &str) -> Result<Option<Box<dyn Container>>> {
+        let _ = path;
+        Ok(None)
+    }
+
+    /// Checks and decompresses every chunk.
+    ///
+    /// # Errors
+    /// Returns errors of reading a Bloscpack file. Everything else is in the report.
+    fn verify(&mut self) -> Result<Report>;
+
+    /// As [`verify`](Self::verify), but passes each damage to `take` instead of keeping it: a report of any length takes no
+    /// memory.
+    ///
+    /// # Errors
+    /// Returns the errors of [`verify`](Self::verify), and those of `take`.
+    fn verify_with(&mut self, take: &mut dyn FnMut(Damage) -> Result<()>) -> Result<Report> {
+        let mut report = self.verify()?;
+        report.damages.drain(..).try_for_each(take)?;
+        Ok(report)
+    }
+
+    /// Writes the selected part as bytes, elements in C order, and returns how many bytes were written. Records are
+    /// written without separators.
+    ///
+    /// # Errors
+    /// Returns a [`SelectionError`] for a part that does not exist, or not in this kind; errors of reading, damage, and
+    /// errors of the writer on [`Side::Target`](bloscpack_error::Side::Target). What precedes the error was written.
+    fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64>;
+
+    /// The selected rows or slice as columns.
+    ///
+    /// # Errors
+    /// Returns a [`SelectionError`] for a part that does not exist, or an input without an array or a table; errors of
+    /// reading, and damage.
+    fn columns(&mut self, selection: &Selection) -> Result<BoxedSource<'_>>;
+
+    /// The user's attributes of the input, or of one of its columns: the metadata that a copy of another kind is to have.
+    ///
+    /// # Errors
+    /// Returns damage of the metadata, and a [`SelectionError`] for a column that does not exist.
+    fn attributes(&mut self, column: Option<&str>) -> Result<UserAttributes> {
+        let _ = column;
+        Ok(UserAttributes::default())
+    }
+
+    /// Writes the selected rows or slice in another format, and returns the number of rows.
+    ///
+    /// # Errors
+    /// Returns the errors of [`columns`](Self::columns) and of [`export`](crate::exchange::export).
+    fn export(
+        &mut self,
+        selection: &Selection,
+        format: Format,
+        to: &mut (dyn Write + Send),
+    ) -> Result<u64> {
+        export_source(self.columns(selection)?, selection, format, to)
+    }
+
+    /// The warnings since the last call: things that are unusual but did not prevent what was done.
+    fn take_warnings(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The value that the container was made of, which has methods that only this kind has.
+    fn inner(&self) -> Inner<'_> {
+        Inner::Other
+    }
+}
+
+/// Writes a source in another format, and returns the number of rows.
+fn export_source(
+    mut source: BoxedSource<'_>,
+    selection: &Selection,
+    format: Format,
+    to: &mut (dyn Write + Send),
+) -> Result<u64> {
+    if matches!(format, Format::Csv | Format::Tsv) {
+        source = source.rows_as_columns()?;
+    }
+    if selection.nan_as_null {
+        source = source.nan_as_null();
+    }
+    exchange::export(&mut *source, format, to, &mut |_| ())?;
+    Ok(source.rows())
+}
+
+impl fmt::Debug for dyn Container + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Container")
+            .field("kind", &self.kind())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The value that a container was made of.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub enum Inner<'a> {
+    /// An array of a dataset.
+    Array(&'a bloscpack_datasets::CArray),
+    /// A table of a dataset.
+    Table(&'a bloscpack_datasets::CTable),
+    /// A frame without an array.
+    Frame(&'a bloscpack_frames::Frame),
+    /// The array in a frame.
+    NdArray(&'a bloscpack_frames::NdArray),
+    /// A table in a store of frames.
+    StoreTable(&'a bloscpack_frames::store::StoreTable),
+    /// A Zarr array.
+    ZarrArray(&'a bloscpack_zarr::ZarrArray),
+    /// A Bloscpack file: its source, if that can be read at any position.
+    Bloscpack(Option<&'a Arc<dyn ReadAt + Send + Sync>>),
+    /// Nothing that another module of this crate can use.
+    Other,
+}
+
+/// The facts about an input that its headers contain.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Outline {
+    /// The kind.
+    pub kind: Kind,
+    /// The name of its layout, such as `bcolz` or `b2nd`, where it has one.
+    pub layout: Option<&'static str>,
+    /// The dtype of its elements, if it is an array and it is known.
+    pub dtype: Option<String>,
+    /// Elements along each axis of an array, or the number of rows of a table.
+    pub shape: Option<Vec<u64>>,
+    /// The names of the columns, if it is a table.
+    pub columns: Option<Vec<String>>,
+    /// Bytes of the uncompressed content, if they are known.
+    pub bytes: Option<u64>,
+    /// Why some of this is unknown, such as the rows of a table of which a column cannot be opened.
+    pub trouble: Option<Error>,
+}
+
+impl Outline {
+    pub(crate) fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            layout: None,
+            dtype: None,
+            shape: None,
+            columns: None,
+            bytes: None,
+            trouble: None,
+        }
+    }
+}

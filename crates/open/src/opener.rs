@@ -1,0 +1,210 @@
+//! The functions that open.
+
+use super::Inner;
+use super::bytes::Bytes;
+use super::options::INTERRUPTED;
+use super::watch::Watched;
+use super::{Container, Family, OpenOptions, probe};
+use crate::containers::file::BloscpackFile;
+use bloscpack_datasets::Dataset;
+use bloscpack_error::{Error, IoSide, Result};
+use bloscpack_frames::store::FrameStore;
+use bloscpack_storage::SharedSource;
+use bloscpack_storage::{Key, Store};
+use bloscpack_storage::{ReadAt, Snapshot};
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Opens what a path leads to, for reading.
+///
+/// Regular files and directories are locked against changes by this library, and read as their last complete change left
+/// them. Anything that is not recognized is opened as a Bloscpack file, whose errors say what was found instead.
+///
+/// ```
+/// # testkit::enter_testdata();
+/// use bloscpack_open::{OpenOptions, open};
+/// let mut table = open("testdata/datasets/bcolz/table_mixed".as_ref(), &OpenOptions::new())?;
+/// let outline = table.outline()?;
+/// assert!(outline.columns.is_some_and(|names| names.len() > 1));
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns errors of the file system, with the path; those of opening a dataset or a frame; and
+/// [`Unsupported`](bloscpack_error::Category::Unsupported) for a directory that is not a dataset.
+pub fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
+    if let Some(found) = crate::containers::store::open_path(path, options)? {
+        return Ok(found);
+    }
+    let failed = |error: Error| error.in_file(path);
+    let family = probe(path).reading().map_err(failed)?.family;
+    if family == Some(Family::Zarr) {
+        return crate::containers::zarr::open_path(path, options);
+    }
+    if family == Some(Family::Archive)
+        && let Some(found) = crate::containers::zarr::in_archive_at(path, options)?
+    {
+        return Ok(found);
+    }
+    if matches!(family, Some(Family::Directory | Family::Archive)) {
+        return dataset(path, options);
+    }
+    let metadata = path.metadata().reading().map_err(failed)?;
+    if metadata.is_dir() {
+        return sparse_frame(path, options);
+    }
+    if !metadata.is_file() {
+        return open_stream(File::open(path).reading().map_err(failed)?, options);
+    }
+    let snapshot = Snapshot::open(path)
+        .map_err(Error::from)
+        .reading()
+        .map_err(failed)?;
+    let warning = snapshot.is_interrupted().then(|| INTERRUPTED.to_owned());
+    open_shared(Arc::new(snapshot), options, Vec::from_iter(warning))
+}
+
+/// Opens a source that can be read at any position: a Bloscpack file, a contiguous frame, or with the feature `zip` a ZIP
+/// archive with a dataset.
+///
+/// # Errors
+/// Returns errors of reading the first bytes, and those of opening a frame. Damage of a Bloscpack file is reported where the
+/// file is read.
+pub fn open_source(
+    source: impl ReadAt + Send + Sync + 'static,
+    options: &OpenOptions,
+) -> Result<Box<dyn Container>> {
+    open_shared(Arc::new(source), options, Vec::new())
+}
+
+fn open_shared(
+    source: SharedSource,
+    options: &OpenOptions,
+    warnings: Vec<String>,
+) -> Result<Box<dyn Container>> {
+    if super::probe_source(&source).reading()?.family == Some(Family::Archive) {
+        if let Some(tree) = crate::containers::store::in_archive(Arc::clone(&source), options)? {
+            return crate::containers::store::container(Arc::new(tree), "", options);
+        }
+        if let Some(found) = crate::containers::zarr::in_archive(Arc::clone(&source), options)? {
+            return Ok(found);
+        }
+        return contained(dataset_options(options).open_zip(source)?, options);
+    }
+    if super::probe_source(&source).reading()?.family == Some(Family::Frame) {
+        let opened = crate::containers::frame::open_source(Arc::clone(&source), options, warnings)?;
+        return match opened.inner() {
+            Inner::Frame(frame) if FrameStore::is_frame(frame) => {
+                crate::containers::store::open_frame(source, options)
+            }
+            _ => Ok(opened),
+        };
+    }
+    let source = match options.watch.0 {
+        Some(_) => Arc::new(Watched {
+            total: source.size().ok(),
+            watch: options.watch.clone(),
+            inner: source,
+        }),
+        None => source,
+    };
+    Ok(Box::new(BloscpackFile::new(Bytes::of_source(
+        source, options, warnings,
+    )?)))
+}
+
+/// Opens a Bloscpack file that can only be read once, in order. It reads up to the metadata.
+///
+/// ```
+/// use bloscpack_open::{OpenOptions, Selection, open_stream};
+/// let file = bloscpack::compress(b"content")?;
+/// let mut container = open_stream(std::io::Cursor::new(file), &OpenOptions::new())?;
+/// let mut out = Vec::new();
+/// container.copy(&Selection::default(), &mut out)?;
+/// assert_eq!(out, b"content");
+/// assert!(container.copy(&Selection::default(), &mut out).is_err()); // it was read
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns errors of the reader.
+pub fn open_stream(
+    reader: impl Read + Send + 'static,
+    options: &OpenOptions,
+) -> Result<Box<dyn Container>> {
+    let reader = Watched {
+        inner: reader,
+        watch: options.watch.clone(),
+        total: None,
+    };
+    Ok(Box::new(BloscpackFile::new(Bytes::of_stream(
+        reader, options,
+    )?)))
+}
+
+/// Opens what is at the root of a store, for reading: a dataset, or a sparse frame.
+///
+/// ```
+/// use bloscpack_open::datasets::CArray;
+/// use bloscpack_open::{OpenOptions, open_store};
+/// use bloscpack::storage::Memory;
+/// let store = Memory::new();
+/// CArray::of::<u8>().create_in(store.clone())?.flush()?;
+/// let array = open_store(store, &OpenOptions::new())?;
+/// assert_eq!(array.kind().name(), "carray");
+/// # Ok::<(), bloscpack::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns errors of the store, and those of opening a dataset or a frame. Paths in them are relative to the root.
+pub fn open_store(
+    store: impl Store + Clone + 'static,
+    options: &OpenOptions,
+) -> Result<Box<dyn Container>> {
+    let metadata = Key::root().join(bloscpack_frames::wire::METADATA_FILE)?;
+    if store.kind(&metadata).reading()?.is_some() {
+        return crate::containers::frame::open_store(store, options);
+    }
+    if let Some(tree) = crate::containers::store::in_store(Arc::new(store.clone()), options)? {
+        return crate::containers::store::container(Arc::new(tree), "", options);
+    }
+    if let Some(found) =
+        crate::containers::zarr::in_store(Arc::new(store.clone()), &Key::root(), options)?
+    {
+        return Ok(found);
+    }
+    contained(dataset_options(options).open_in(store)?, options)
+}
+
+fn dataset_options(options: &OpenOptions) -> bloscpack_datasets::DatasetOptions {
+    bloscpack_datasets::DatasetOptions::new()
+        .threads(options.workers())
+        .limits(options.limits)
+        .cache(options.cache)
+}
+
+fn dataset(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
+    contained(dataset_options(options).open(path)?, options)
+}
+
+fn contained(dataset: Dataset, options: &OpenOptions) -> Result<Box<dyn Container>> {
+    if options.dtype.is_some() {
+        return Err(super::SelectionError::HasDType.into());
+    }
+    let is_interrupted = dataset.was_interrupted();
+    let common = crate::containers::dataset::Common {
+        is_interrupted,
+        warnings: Vec::from_iter(is_interrupted.then(|| INTERRUPTED.to_owned())),
+        watch: options.watch.clone(),
+    };
+    Ok(match dataset {
+        Dataset::Array(array) => Box::new(crate::containers::array::Array::new(*array, common)),
+        Dataset::Table(table) => Box::new(crate::containers::table::Table::new(*table, common)),
+    })
+}
+
+fn sparse_frame(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
+    crate::containers::frame::open_sparse(path, options)
+}

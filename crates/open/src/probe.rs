@@ -1,0 +1,239 @@
+//! [`probe`]: the family of an input, by its first bytes.
+
+use bloscpack_storage::ReadAt;
+use bloscpack_wire::internal::to_u64;
+use bloscpack_wire::{MARK, internal::MAGIC};
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+/// Bytes that are looked at.
+const LOOK: usize = 10;
+/// The first bytes of ZIP archives, with and without files.
+const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
+
+/// The nature of an input, as far as it is known without opening it.
+///
+/// ```
+/// use bloscpack_open::{Family, probe_source};
+/// let mut file = bloscpack::compress(b"content")?;
+/// assert_eq!(probe_source(&file)?.family, Some(Family::Bloscpack));
+/// // A change to the file was begun, and has not ended.
+/// file[0] = b'!';
+/// assert!(probe_source(&file)?.is_marked);
+/// assert_eq!(probe_source(b"#!/bin/sh".as_slice())?.family, None);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Probe {
+    /// The family; `None` for pipes, for paths that lead nowhere, and for bytes that are not recognized.
+    pub family: Option<Family>,
+    /// Whether a change to the file was begun and not ended. Only [`open`](super::open), which reads the journal
+    /// beside the file, sees the result of the change.
+    pub is_marked: bool,
+}
+
+/// Inputs that are opened in the same way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Family {
+    /// A Bloscpack file, with content or with records. A reader suffices to open it.
+    Bloscpack,
+    /// A Blosc2 frame: a file, which must be read at any position, or the directory of a sparse frame, which must be
+    /// opened by its path.
+    Frame,
+    /// Any other directory: a dataset, or a folder that contains datasets. It must be opened by its path.
+    Directory,
+    /// A ZIP archive, which is read like a directory. Only known with the feature `zip`.
+    Archive,
+    /// The directory of a tree of frames.
+    Store,
+    /// The directory of a Zarr array or group. Only known with the feature `zarr`.
+    Zarr,
+}
+
+/// Looks at what a path leads to. Only regular files are opened: the writer of a pipe would notice.
+///
+/// ```
+/// # testkit::enter_testdata();
+/// use bloscpack_open::{Family, probe};
+/// assert_eq!(probe("testdata".as_ref())?.family, Some(Family::Directory));
+/// assert_eq!(probe("nowhere".as_ref())?.family, None);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns errors of the file system, except for those that are about the name or about permissions: such a path has no
+/// family, and opening it reports the error.
+pub fn probe(path: &Path) -> io::Result<Probe> {
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(in_archive(path)),
+        Err(error) if is_about_name(&error) => return Ok(Probe::default()),
+        Err(error) => return Err(error),
+    };
+    if metadata.is_dir() && crate::containers::zarr::is_in(path) {
+        return Ok(Probe {
+            family: Some(Family::Zarr),
+            is_marked: false,
+        });
+    }
+    if metadata.is_dir() {
+        return directory(path);
+    }
+    if !metadata.is_file() {
+        return Ok(Probe::default());
+    }
+    match File::open(path).and_then(|file| probe_source(&file)) {
+        Err(error) if is_about_name(&error) => Ok(Probe::default()),
+        probed => probed,
+    }
+}
+
+/// A path that leads into a file may name a folder in an archive.
+fn in_archive(path: &Path) -> Probe {
+    let file = path.ancestors().find(|path| path.is_file());
+    let probed = file.and_then(|file| probe(file).ok());
+    probed
+        .filter(|probed| probed.family == Some(Family::Archive))
+        .unwrap_or_default()
+}
+
+/// Looks at the first bytes of a source.
+///
+/// A source that is cut within the bytes that are looked at has the family of which they may be the beginning.
+///
+/// # Errors
+/// Returns errors of the source.
+pub fn probe_source<S: ReadAt + ?Sized>(source: &S) -> io::Result<Probe> {
+    let mut first = [0; LOOK];
+    Ok(probe_bytes(begin(source, &mut first)?))
+}
+
+/// Looks at the first bytes of an input. Ten are sufficient.
+#[must_use]
+pub fn probe_bytes(first: &[u8]) -> Probe {
+    {
+        let magic = bloscpack_frames::wire::MAGIC;
+        let is_marked = is_marked(first, magic);
+        if is_marked || begins(first, magic) {
+            return Probe {
+                family: Some(Family::Frame),
+                is_marked,
+            };
+        }
+    }
+    if ZIP.iter().any(|magic| first.starts_with(magic)) {
+        return Probe {
+            family: Some(Family::Archive),
+            is_marked: false,
+        };
+    }
+    let is_bloscpack = begins(first, &MAGIC) || first == [MARK];
+    let is_marked = is_marked(first, &MAGIC);
+    Probe {
+        family: (is_bloscpack || is_marked).then_some(Family::Bloscpack),
+        is_marked,
+    }
+}
+
+/// Whether a file of this magic number begins here, or is cut within it.
+fn begins(first: &[u8], magic: &[u8]) -> bool {
+    let len = first.len().min(magic.len());
+    len > 0 && first.get(..len) == magic.get(..len)
+}
+
+/// Whether a file of this magic number begins here, with the mark of a change over its first byte.
+fn is_marked(first: &[u8], magic: &[u8]) -> bool {
+    let rest = magic.get(1..);
+    first.first() == Some(&MARK) && first.get(1..magic.len()) == rest
+}
+
+fn directory(path: &Path) -> io::Result<Probe> {
+    let has = |name: &str| match path.join(name).symlink_metadata() {
+        Ok(_) => Ok(true),
+        Err(error) if is_about_name(&error) => Ok(false),
+        Err(error) => Err(error),
+    };
+    let family = if has(bloscpack_frames::wire::METADATA_FILE)? {
+        Family::Frame
+    } else if has(bloscpack_frames::store::EMBED_FILE)? {
+        Family::Store
+    } else {
+        Family::Directory
+    };
+    Ok(Probe {
+        family: Some(family),
+        is_marked: false,
+    })
+}
+
+/// Whether the name is wrong, and not the disk.
+pub(crate) fn is_about_name(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound, PermissionDenied};
+    let kinds = [
+        NotFound,
+        PermissionDenied,
+        NotADirectory,
+        InvalidInput,
+        InvalidFilename,
+    ];
+    kinds.contains(&error.kind())
+}
+
+/// Reads the first bytes, or as many as there are.
+fn begin<'a, S: ReadAt + ?Sized>(source: &S, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
+    let mut len = 0;
+    while let Some(rest) = buffer.get_mut(len..).filter(|rest| !rest.is_empty()) {
+        match source.read_at(to_u64(len), rest) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+            Ok(0) => break,
+            Ok(count) => len += count,
+        }
+    }
+    Ok(buffer.get(..len).unwrap_or(buffer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Family, probe_bytes};
+
+    #[test]
+    fn frames_are_known_by_their_first_bytes() {
+        for (bytes, expected) in [
+            (&b"\x9e\xa8b2frame\0\xd2"[..], true),
+            (b"\x9e\xa8b2frame\0", true),
+            (b"\x9e\xa8b2fr", true),
+            (b"\x9e", true),
+            (b"!\xa8b2frame\0\xd2", true),
+            (b"", false),
+            (b"!", false),
+            (b"!\xa8b2fr", false),
+            (b"blpk\x03\0\0\0\0\0\0\0", false),
+            (b"\x9e\xa8b2frame\x01\xd2", false),
+        ] {
+            let is_frame = probe_bytes(bytes).family == Some(Family::Frame);
+            assert_eq!(is_frame, expected, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn files_are_known_by_their_first_bytes() {
+        for (bytes, expected) in [
+            (&b"blpk\x03"[..], true),
+            (b"bl", true),
+            (b"!lpk\x03", true),
+            (b"!", true),
+            (b"", false),
+            (b"\x9e\xa8b2frame\0", false),
+        ] {
+            let is_bloscpack = probe_bytes(bytes).family == Some(Family::Bloscpack);
+            assert_eq!(is_bloscpack, expected, "{bytes:?}");
+        }
+        for (bytes, expected) in [(&b"!lpk"[..], true), (b"!", false), (b"blpk", false)] {
+            assert_eq!(probe_bytes(bytes).is_marked, expected, "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! [`Selection`]: the part of an input that is wanted.
+
+use super::error::SelectionError;
+use super::{Region, Slice};
+use bloscpack_error::checked::len_of;
+use std::ops::Range;
+
+/// The part of an input that is wanted; by default all of it.
+///
+/// ```
+/// use bloscpack_open::{Bounds, Part, Selection};
+/// let first_rows = Selection::of(Part::Rows(Bounds::from(..10))).columns(["price"]);
+/// assert_eq!(first_rows.columns, ["price"]);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Selection {
+    /// The columns of a table, in this order; all if there are none.
+    pub columns: Vec<String>,
+    /// The part of the content, or of each of these columns.
+    pub part: Part,
+    /// Whether NaN and "not a time" are exported as missing values, as they are from columns that say so themselves.
+    pub nan_as_null: bool,
+}
+
+/// A part of the content.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Part {
+    /// All of it.
+    #[default]
+    All,
+    /// Bytes of the uncompressed content; those of arrays are in C order.
+    Bytes(Bounds),
+    /// The chunk with this number, counted from 0, and from the first member of concatenated files.
+    Chunk(u64),
+    /// Rows of an array or of a table: elements along the first axis.
+    Rows(Bounds),
+    /// A slice of an array, or of a single column.
+    Slice(Slice),
+}
+
+/// A range, perhaps to the end.
+///
+/// ```
+/// use bloscpack_open::Bounds;
+/// assert_eq!(Bounds::from(3..).resolve(10)?, 3..10);
+/// assert!(Bounds::from(3..11).resolve(10).is_err());
+/// # Ok::<(), bloscpack_open::SelectionError>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// The first that is wanted.
+    pub start: u64,
+    /// The one after the last; `None` for all that follow.
+    pub end: Option<u64>,
+}
+
+impl Selection {
+    /// A part of all columns.
+    #[must_use]
+    pub fn of(part: Part) -> Self {
+        Self {
+            columns: Vec::new(),
+            part,
+            nan_as_null: false,
+        }
+    }
+
+    /// The same of these columns, in this order.
+    #[must_use]
+    pub fn columns(mut self, names: impl IntoIterator<Item: Into<String>>) -> Self {
+        self.columns = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The same with NaN and "not a time" as missing values, if wanted.
+    #[must_use]
+    pub fn nan_as_null(mut self, nan_as_null: bool) -> Self {
+        self.nan_as_null = nan_as_null;
+        self
+    }
+
+    /// Refuses columns where there is no table.
+    pub(crate) fn refuse_columns(&self) -> Result<(), SelectionError> {
+        match self.columns.is_empty() {
+            true => Ok(()),
+            false => Err(SelectionError::NotATable),
+        }
+    }
+}
+
+impl Part {
+    /// Refuses a range of bytes if fewer of it exist, or if it begins past the end: `len` bytes were passed or copied.
+    pub(crate) fn check(&self, found: u64, len: u64) -> bloscpack_error::Result<u64> {
+        let Self::Bytes(bounds) = self else {
+            return Ok(found);
+        };
+        let is_there = match bounds.end {
+            Some(_) => len_of(&bounds.range()) <= found,
+            None => bounds.start <= len,
+        };
+        let Range { start, end } = bounds.range();
+        match is_there {
+            true => Ok(found),
+            false => Err(SelectionError::Bytes { start, end, found }.into()),
+        }
+    }
+
+    /// Its elements in an array of this shape and chunk shape, and which of their bytes in C order.
+    ///
+    /// ```
+    /// use bloscpack_open::Part;
+    /// let part = Part::Bytes((7..13).into());
+    /// let (region, bytes) = part.resolve(&[4, 3], &[2, 3], 2)?;
+    /// assert_eq!((region.ranges, bytes), (vec![1..3, 0..3], 1..7));
+    /// # Ok::<(), bloscpack_open::SelectionError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns a [`SelectionError`] for rows, chunks or positions that do not exist. A range of bytes is clipped.
+    pub fn resolve(
+        &self,
+        shape: &[u64],
+        chunk_shape: &[u64],
+        itemsize: u64,
+    ) -> Result<(Region, Range<u64>), SelectionError> {
+        let region = match self {
+            Self::All => Region::all(shape),
+            Self::Bytes(bounds) => return Ok(of_bytes(*bounds, shape, itemsize)),
+            Self::Chunk(chunk) => of_chunk(*chunk, shape, chunk_shape)?,
+            Self::Rows(bounds) => {
+                // An array without axes has one row.
+                let rows = shape.first().copied().unwrap_or(1);
+                Region::of_rows(bounds.resolve(rows)?, shape)
+            }
+            Self::Slice(slice) => slice.resolve(shape)?,
+        };
+        Ok((region, 0..u64::MAX))
+    }
+}
+
+impl Part {
+    /// Its elements in an array of this shape, where chunks and bytes have no meaning.
+    pub(crate) fn region(&self, shape: &[u64]) -> bloscpack_error::Result<Region> {
+        match self {
+            Self::Bytes(_) | Self::Chunk(_) => Err(bloscpack_error::Error::usage(
+                "only rows and slices can be selected as columns",
+            )),
+            _ => Ok(self.resolve(shape, &[], 1)?.0),
+        }
+    }
+}
+
+/// The rows that contain these bytes of an array, and the position of the bytes in those.
+fn of_bytes(bounds: Bounds, shape: &[u64], itemsize: u64) -> (Region, Range<u64>) {
+    let all = Region::all(shape).bytes(itemsize);
+    let row = shape.split_first().map_or(&[][..], |(_, row)| row);
+    let row = Region::all(row).bytes(itemsize).max(1);
+    let end = bounds.end.unwrap_or(u64::MAX).min(all);
+    let start = bounds.start.min(end);
+    let rows = start / row..end.div_ceil(row);
+    let before = rows.start * row;
+    (Region::of_rows(rows, shape), start - before..end - before)
+}
+
+fn of_chunk(chunk: u64, shape: &[u64], chunk_shape: &[u64]) -> Result<Region, SelectionError> {
+    let counts = shape.iter().zip(chunk_shape);
+    let counts = counts.map(|(len, chunk)| len.div_ceil((*chunk).max(1)));
+    // Saturates: no more chunks can be counted.
+    let chunks = counts.fold(1, u64::saturating_mul);
+    match chunk < chunks {
+        true => Ok(Region::of_chunk(chunk, shape, chunk_shape)),
+        false => Err(SelectionError::Chunk { chunk, chunks }),
+    }
+}
+
+impl Bounds {
+    /// The range of so many.
+    ///
+    /// # Errors
+    /// Returns [`SelectionError::Rows`] if there are not so many.
+    pub fn resolve(self, rows: u64) -> Result<Range<u64>, SelectionError> {
+        let Range { start, end } = self.range();
+        let last = self.end.unwrap_or(rows);
+        match start <= last && last <= rows {
+            true => Ok(start..last),
+            false => Err(SelectionError::Rows { start, end, rows }),
+        }
+    }
+
+    /// As numbers, where everything ends at the highest.
+    pub(crate) fn range(self) -> Range<u64> {
+        self.start..self.end.unwrap_or(u64::MAX)
+    }
+}
+
+impl From<Range<u64>> for Bounds {
+    fn from(range: Range<u64>) -> Self {
+        Self {
+            start: range.start,
+            end: Some(range.end),
+        }
+    }
+}
+
+impl From<std::ops::RangeFrom<u64>> for Bounds {
+    fn from(range: std::ops::RangeFrom<u64>) -> Self {
+        Self {
+            start: range.start,
+            end: None,
+        }
+    }
+}
+
+impl From<std::ops::RangeTo<u64>> for Bounds {
+    fn from(range: std::ops::RangeTo<u64>) -> Self {
+        (0..range.end).into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bounds;
+
+    #[test]
+    fn missing_rows_are_refused() {
+        let resolved = |bounds: Bounds| bounds.resolve(10).ok();
+        assert_eq!(resolved((3..).into()), Some(3..10));
+        assert_eq!(resolved(Bounds::default()), Some(0..10));
+        assert_eq!(resolved((10..).into()), Some(10..10));
+        assert_eq!(resolved((11..).into()), None);
+        assert_eq!(resolved((3..11).into()), None);
+    }
+}
