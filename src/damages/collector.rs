@@ -1,9 +1,10 @@
 //! [`Collector`]: counts, reports and writes the chunks and losses that a salvage finds.
 
-use super::gaps::{Gap, PendingChunk};
+use super::gaps::PendingChunk;
 use super::kind::MemberKind;
 use super::report::Damage;
 use super::report::{Finding, Recovery};
+use super::span::Gap;
 use super::{Checked, at, error_at};
 use bloscpack_error::Result;
 use bloscpack_error::checked::{in_memory, len_of, slice, to_u64, to_usize};

@@ -1,9 +1,9 @@
 //! [`FoundMember`]: a member with the items that a scan has found, sound or not.
 
-use super::gaps::{Gap, Span};
 use super::head::{Head, PartDamage};
 use super::kind::{MemberKind, form_of, is_array};
 use super::probe::SoundChunk;
+use super::span::{Gap, Span};
 use super::table::Table;
 use bloscpack_error::checked::to_u64;
 use bloscpack_wire::{

@@ -6,6 +6,7 @@
 //!          ─► collector (report, empty records) ─► an output
 //! ```
 
+mod classify;
 mod collector;
 mod gaps;
 mod head;
@@ -18,6 +19,7 @@ mod report;
 mod salvage;
 mod scan;
 mod search;
+mod span;
 mod table;
 mod window;
 
@@ -74,7 +76,7 @@ impl Findings {
             options.reading.limits,
             options.reading.hashers.clone(),
         )?;
-        kind::find(&mut probe, &mut members)?;
+        classify::find(&mut probe, &mut members)?;
         Ok(Self { members, size })
     }
 

@@ -1,8 +1,9 @@
 //! [`hides_a_loss`]: whether a member that seems to have all of its chunks may have lost one, and have another one twice.
 
-use super::gaps::{Span, wrong_entry};
+use super::gaps::wrong_entry;
 use super::member::FoundMember;
 use super::probe::SoundChunk;
+use super::span::Span;
 use bloscpack_error::Result;
 use bloscpack_error::checked::{in_memory, len_of, slice_mut, to_u64};
 use bloscpack_storage::ReadAt;

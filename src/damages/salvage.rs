@@ -1,9 +1,10 @@
 //! [`Salvage`]: reads, checks and decodes the sound chunks that a scan found, on several threads, in order.
 
 use super::collector::{Collector, ContentOutput};
-use super::gaps::{Gap, PendingChunk, Span};
+use super::gaps::PendingChunk;
 use super::options::RecoverOptions;
 use super::probe::pieces;
+use super::span::{Gap, Span};
 use super::{at, damage_of};
 use crate::indexed::{ChunkExtent, Fetcher};
 use blosc1::ChunkHeader;

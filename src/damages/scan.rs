@@ -5,10 +5,10 @@
 //! to something sound or the table agrees; or else where a search byte by byte ([`search`](super::search)) finds the next sound
 //! chunk or member.
 
-use super::gaps::Gap;
 use super::head::{Head, PartDamage, metadata_after_lost, table_before, text_after_lost};
 use super::member::FoundMember;
 use super::probe::{Probe, SoundChunk, end_of};
+use super::span::Gap;
 use super::window::Part;
 use blosc1::{ChunkError, HEADER_LEN};
 use bloscpack_error::Result;

@@ -4,11 +4,11 @@
 //! compared with all that is known of the member: its checksum, its chunk size and its table. A member that is found inside is
 //! data after all if it is followed by chunks of the member around it.
 
-use super::gaps::{Gap, Span};
 use super::head::LEADING_ENTRIES;
 use super::member::FoundMember;
 use super::probe::SoundChunk;
 use super::scan::Scan;
+use super::span::{Gap, Span};
 use bloscpack_error::Result;
 use bloscpack_error::checked::{len_of, to_u64};
 use bloscpack_storage::ReadAt;

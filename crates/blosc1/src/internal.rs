@@ -4,7 +4,7 @@
 
 pub use super::extents::{check_extents, extents, head_len};
 pub use super::pad::pad_chunk;
-pub use super::settings::settings_of;
+pub use super::settings_of::settings_of;
 
 use super::extension::SpecialKind;
 use super::view::ChunkView;

@@ -129,6 +129,7 @@ mod scratch;
 mod settings;
 #[cfg(feature = "blosc2")]
 mod settings_blosc2;
+mod settings_of;
 mod special;
 mod tune;
 mod view;
