@@ -22,11 +22,8 @@
 //! | know what it contains | [`Container::outline`], and [`Container::summary`] for a full report |
 //! | check every chunk | [`Container::verify`] |
 //! | read bytes | [`Container::copy`], with a [`Selection`] |
-//! | read columns, or write another format | `Container::columns`, `Container::export` (feature `exchange`) |
+//! | read columns, or write another format | [`Container::columns`], [`Container::export`] |
 //! | use what only one kind has | [`Container::inner`] |
-//!
-//! Kinds depend on features: `datasets` for directories, `frames` for Blosc2 frames, `zarr` for Zarr. Without a feature its kind is not
-//! recognized.
 
 mod bytes;
 mod containers;

@@ -66,8 +66,8 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
     open_shared(Arc::new(snapshot), options, Vec::from_iter(warning))
 }
 
-/// Opens a source that can be read at any position: a Bloscpack file, a contiguous frame, or with the feature `zip` a ZIP
-/// archive with a dataset.
+/// Opens a source that can be read at any position: a Bloscpack file, a contiguous frame, or a ZIP
+/// archive with a dataset, a store or Zarr.
 ///
 /// # Errors
 /// Returns errors of reading the first bytes, and those of opening a frame. Damage of a Bloscpack file is reported where the

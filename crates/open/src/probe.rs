@@ -45,11 +45,11 @@ pub enum Family {
     Frame,
     /// Any other directory: a dataset, or a folder that contains datasets. It must be opened by its path.
     Directory,
-    /// A ZIP archive, which is read like a directory. Only known with the feature `zip`.
+    /// A ZIP archive, which is read like a directory.
     Archive,
     /// The directory of a tree of frames.
     Store,
-    /// The directory of a Zarr array or group. Only known with the feature `zarr`.
+    /// The directory of a Zarr array or group.
     Zarr,
 }
 
