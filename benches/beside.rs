@@ -119,9 +119,10 @@ impl Kind {
 }
 
 fn remove(path: &Path) {
-    let removed = match path.is_dir() {
-        true => std::fs::remove_dir_all(path),
-        false => std::fs::remove_file(path),
+    let removed = if path.is_dir() {
+        std::fs::remove_dir_all(path)
+    } else {
+        std::fs::remove_file(path)
     };
     assert!(removed.is_ok() || !path.exists());
 }

@@ -3,9 +3,9 @@
 //!
 //! The input says which directory to begin with, and what to do to its files: `directory/edits.rs`.
 
-use bloscpack_open::datasets::{CArray, Dataset, DatasetOptions, RepairOptions};
 use bloscpack::storage::Memory;
 use bloscpack::{Limits, Result};
+use bloscpack_open::datasets::{CArray, Dataset, DatasetOptions, RepairOptions};
 
 #[path = "directory/bases.rs"]
 mod bases;

@@ -1,6 +1,8 @@
 //! Any bytes as the small files of datasets, as a dtype, as the head of a `.npy` file: accepted input is written and
 //! read again as the same, and impossible input is refused.
 
+use bloscpack::dtype::DType;
+use bloscpack::dtype::NpyHeader;
 use bloscpack_open::datasets::wire::proposal::{
     self, SUPERCHUNK_HEADER_LEN, SuperchunkHeader, encode_attributes, encode_shape,
     parse_attributes, parse_shape,
@@ -9,8 +11,6 @@ use bloscpack_open::datasets::wire::{
     Attributes, Index, RootDirs, SINGLE_CHUNK_HEADER, SingleChunk, Sizes, Storage, StorageStyle,
     SuperchunkCheck, index_digest,
 };
-use bloscpack::dtype::DType;
-use bloscpack::dtype::NpyHeader;
 
 fn dtype(text: &str) {
     let Ok(dtype) = DType::parse(text) else {

@@ -1,8 +1,8 @@
 //! Any bytes as a frame give an error or data, never a panic, and reading in parts gives the same as reading the
 //! whole.
 
-use bloscpack_open::frames::{Frame, FrameError, FrameOptions, NdArray};
 use bloscpack::{Category, Limits};
+use bloscpack_open::frames::{Frame, FrameError, FrameOptions, NdArray};
 use std::ops::Range;
 
 use testkit::pick;

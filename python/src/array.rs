@@ -4,11 +4,11 @@ use crate::arrow::{Place, Rows};
 use crate::error::{OrRaise, raised, usage};
 use crate::options::{compressor, filter};
 use crate::work::Signals;
-use bloscpack_open::datasets::{CArray, CArrayBuilder, Dataset, DatasetLayout, DatasetOptions};
 use bloscpack::dtype::DType;
-use bloscpack_open::frames::{Frame, FrameOptions, NdArray};
 use bloscpack::storage::Memory;
 use bloscpack::{Error, serde_json};
+use bloscpack_open::datasets::{CArray, CArrayBuilder, Dataset, DatasetLayout, DatasetOptions};
+use bloscpack_open::frames::{Frame, FrameOptions, NdArray};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -88,9 +88,10 @@ pub fn dataset(
         return py.detach(|| options.open_zip(source)).or_raise(py);
     };
     let opened = py.detach(|| {
-        let opened = match writable {
-            true => options.edit(&path),
-            false => options.open(&path),
+        let opened = if writable {
+            options.edit(&path)
+        } else {
+            options.open(&path)
         };
         opened.map_err(|error| error.in_file(&path))
     });

@@ -4,8 +4,9 @@ use crate::array::{Inner, dataset_options};
 use crate::error::{OrRaise, raised};
 use crate::options::{compressor, filter};
 use crate::work::Signals;
-use bloscpack_open::datasets::{CTable, DatasetLayout};
 use bloscpack::dtype::DType;
+use bloscpack::{Error, Result};
+use bloscpack_open::datasets::{CTable, DatasetLayout};
 use bloscpack_open::exchange::arrow_array::{ArrayRef, RecordBatch, StructArray};
 use bloscpack_open::exchange::arrow_schema::{ArrowError, Field, FieldRef, SchemaRef};
 use bloscpack_open::exchange::{
@@ -13,7 +14,6 @@ use bloscpack_open::exchange::{
     TableSource, import_table, of_record_batches, record_batches,
 };
 use bloscpack_open::{Bounds, Container, Part, Selection};
-use bloscpack::{Error, Result};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
@@ -202,12 +202,13 @@ impl Rows {
     /// The capsule of the schema: a struct for a table, the type of the elements for an array.
     pub fn schema_capsule<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = py.detach(|| self.schema()).or_raise(py)?;
-        match self.as_table {
-            true => Ok(to_schema_pycapsule(py, schema.as_ref())?),
-            false => Ok(to_schema_pycapsule(
+        if self.as_table {
+            Ok(to_schema_pycapsule(py, schema.as_ref())?)
+        } else {
+            Ok(to_schema_pycapsule(
                 py,
                 only(&schema).or_raise(py)?.as_ref(),
-            )?),
+            )?)
         }
     }
 
@@ -223,19 +224,16 @@ impl Rows {
             rows: self.clone(),
             left: rows,
         };
-        let reader = match self.as_table {
-            true => {
-                let field = Field::new_struct("", schema.fields().clone(), false);
-                let field = field.with_metadata(schema.metadata().clone());
-                let structs = batches.map(|batch| Ok(Arc::new(StructArray::from(batch?)) as _));
-                Box::new(ArrayIterator::new(structs, field.into())) as Box<_>
-            }
-            false => {
-                let field = only(&schema).or_raise(py)?;
-                let values = batches.map(|batch| values(&batch?));
-                Box::new(ArrayIterator::new(values, field))
-                    as Box<dyn pyo3_arrow::ffi::ArrayReader + Send>
-            }
+        let reader = if self.as_table {
+            let field = Field::new_struct("", schema.fields().clone(), false);
+            let field = field.with_metadata(schema.metadata().clone());
+            let structs = batches.map(|batch| Ok(Arc::new(StructArray::from(batch?)) as _));
+            Box::new(ArrayIterator::new(structs, field.into())) as Box<_>
+        } else {
+            let field = only(&schema).or_raise(py)?;
+            let values = batches.map(|batch| values(&batch?));
+            Box::new(ArrayIterator::new(values, field))
+                as Box<dyn pyo3_arrow::ffi::ArrayReader + Send>
         };
         Ok(to_stream_pycapsule(py, reader, requested)?)
     }

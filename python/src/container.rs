@@ -3,13 +3,13 @@
 use crate::error::{OrRaise, raised};
 use crate::file::{Source, source, target as target_of};
 use crate::work::watched;
-use bloscpack_open::exchange::Ending;
-use bloscpack_open::{Container, OpenOptions, open, open_source};
 use bloscpack::recover::{RecoverOptions, Recovery, recover as recover_file};
 use bloscpack::storage::ReadAt;
 use bloscpack::verify::Damage;
 use bloscpack::{Error, serde_json};
 use bloscpack_open::datasets;
+use bloscpack_open::exchange::Ending;
+use bloscpack_open::{Container, OpenOptions, open, open_source};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::ops::Range;
@@ -41,9 +41,10 @@ pub fn kind(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<&'static str>
 
 /// An error if the work should stop.
 fn go_on(stop: &AtomicBool) -> io::Result<()> {
-    match stop.load(Ordering::Relaxed) {
-        true => Err(io::Error::other("stopped by a signal")),
-        false => Ok(()),
+    if stop.load(Ordering::Relaxed) {
+        Err(io::Error::other("stopped by a signal"))
+    } else {
+        Ok(())
     }
 }
 

@@ -102,9 +102,12 @@ impl IndexedFile {
         let len = usize::try_from(left.min(u64::try_from(out.len())?))?;
         let (out, _) = out.split_at_mut(len);
         let signals = Signals::new();
-        py.detach(|| match len < LONG || self.threads < 2 {
-            true => self.short(at, out, &signals),
-            false => self.long(at, out, &signals),
+        py.detach(|| {
+            if len < LONG || self.threads < 2 {
+                self.short(at, out, &signals)
+            } else {
+                self.long(at, out, &signals)
+            }
         })
         .or_raise(py)?;
         Ok(len)

@@ -4,8 +4,8 @@ use crate::array::{ArrayOptions, dataset, dataset_options, facts, parsed, ranges
 use crate::arrow::{Place, Rows};
 use crate::error::OrRaise;
 use bloscpack::Error;
-use bloscpack_open::datasets::{CTable, DatasetLayout};
 use bloscpack::storage::Memory;
+use bloscpack_open::datasets::{CTable, DatasetLayout};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use pyo3::sync::RwLockExt;

@@ -135,9 +135,10 @@ impl RecordEncoder {
     }
 
     fn check(&self) -> Result<()> {
-        match self.is_finished {
-            true => Err(Error::usage("nothing can be written after the end")),
-            false => Ok(()),
+        if self.is_finished {
+            Err(Error::usage("nothing can be written after the end"))
+        } else {
+            Ok(())
         }
     }
 }

@@ -73,9 +73,10 @@ impl FileState {
         let layout = self.map.header.layout;
         let what = if self.index.members() > 1 {
             let members = self.index.members();
-            let how = match self.map.header.varlen {
-                true => "unpack and pack",
-                false => "decompress and compress",
+            let how = if self.map.header.varlen {
+                "unpack and pack"
+            } else {
+                "decompress and compress"
             };
             format!("the file is a concatenation of {members} members; {how} it to make it one")
         } else if !matches!(

@@ -169,9 +169,10 @@ impl ChunkCompressor {
         sink: &mut impl ChunkSink,
     ) -> Poll<Result<()>> {
         loop {
-            let done = match is_all || self.pipeline.is_full() {
-                true => ready!(self.pipeline.poll_next(task)),
-                false => self.pipeline.next_ready(),
+            let done = if is_all || self.pipeline.is_full() {
+                ready!(self.pipeline.poll_next(task))
+            } else {
+                self.pipeline.next_ready()
             };
             match done {
                 Some(done) => self.put(done, sink)?,

@@ -324,9 +324,10 @@ impl Plan {
 
     /// Refuses more chunks than readers accept a table of.
     pub(super) fn check_chunks(&self, chunks: u64) -> Result<()> {
-        match self.has_offsets() {
-            true => check_table(chunks, &self.limits),
-            false => Ok(()),
+        if self.has_offsets() {
+            check_table(chunks, &self.limits)
+        } else {
+            Ok(())
         }
     }
 

@@ -378,9 +378,10 @@ impl<W: Write + Seek> SeekSink<W> {
         if self.plan.has_offsets() && self.room < wanted {
             self.grow(wanted)?;
         }
-        let spare = match self.plan.has_offsets() {
-            true => self.room - chunks,
-            false => 0,
+        let spare = if self.plan.has_offsets() {
+            self.room - chunks
+        } else {
+            0
         };
         let header = self.plan.full_header(total, spare)?;
         self.patch(header, spare)?;

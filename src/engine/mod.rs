@@ -431,9 +431,10 @@ impl<R> Engine<R> {
             chunk,
             fetch,
             wanted,
-            buffer: match is_large {
-                true => Vec::new(),
-                false => self.content_buffers.take(to_usize(len)),
+            buffer: if is_large {
+                Vec::new()
+            } else {
+                self.content_buffers.take(to_usize(len))
             },
         };
         if is_large {

@@ -88,9 +88,10 @@ impl Read for ContentFollower {
                 return Ok(len);
             }
             if !self.wait(self.timeout)? {
-                return match self.follower.is_stopped() {
-                    true => Ok(0),
-                    false => Err(io::ErrorKind::WouldBlock.into()),
+                return if self.follower.is_stopped() {
+                    Ok(0)
+                } else {
+                    Err(io::ErrorKind::WouldBlock.into())
                 };
             }
         }

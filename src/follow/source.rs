@@ -51,9 +51,10 @@ impl Refresh for FollowedFile {
         let snapshot = Snapshot::open(&self.path)?;
         let found = identity(snapshot.get_ref());
         let is_found = |file: &File| found.is_some() && identity(file) == found;
-        let refreshed = match self.held.as_ref().is_some_and(is_found) {
-            true => Refreshed::Changed(0..snapshot.size()?),
-            false => Refreshed::Replaced,
+        let refreshed = if self.held.as_ref().is_some_and(is_found) {
+            Refreshed::Changed(0..snapshot.size()?)
+        } else {
+            Refreshed::Replaced
         };
         if refreshed == Refreshed::Replaced {
             // It may have been replaced once more.

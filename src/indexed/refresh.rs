@@ -46,9 +46,10 @@ impl<S: Refresh> IndexedReader<S> {
             .options
             .index(&self.source, is_same.then_some(&known))?;
         self.index = index.into();
-        match is_same {
-            true => Ok(found.counted(known.content_len(), self.content_len())),
-            false => Ok(Refreshed::Replaced),
+        if is_same {
+            Ok(found.counted(known.content_len(), self.content_len()))
+        } else {
+            Ok(Refreshed::Replaced)
         }
     }
 }

@@ -45,9 +45,10 @@ impl<S: Refresh> IndexedRecordReader<S> {
             (self.index, self.len, self.packed) = Default::default();
             return Err(error).reading();
         }
-        match is_same {
-            true => Ok(found.counted(len, self.len())),
-            false => Ok(Refreshed::Replaced),
+        if is_same {
+            Ok(found.counted(len, self.len()))
+        } else {
+            Ok(Refreshed::Replaced)
         }
     }
 

@@ -250,18 +250,20 @@ impl Kept {
     fn add(&mut self, damage: Damage) -> Result<()> {
         self.last = Some(place(&damage));
         self.is_over |= self.damages.len() == KEPT;
-        match self.is_over {
-            true => self.damages = Vec::new(),
-            false => self.damages.push(damage),
+        if self.is_over {
+            self.damages = Vec::new()
+        } else {
+            self.damages.push(damage)
         }
         Ok(())
     }
 
     /// Passes all damages on, which `again` finds again if there were too many.
     fn pass<T>(self, take: Take<'_>, again: impl FnOnce(Take<'_>) -> Result<T>) -> Result<()> {
-        match self.is_over {
-            true => again(take).map(drop),
-            false => self.damages.into_iter().try_for_each(take),
+        if self.is_over {
+            again(take).map(drop)
+        } else {
+            self.damages.into_iter().try_for_each(take)
         }
     }
 }

@@ -115,9 +115,10 @@ impl<'a> Verifier<'a> {
             return (self.take)(damage);
         }
         self.open.push_back(damage);
-        match self.open.len() > KEPT {
-            true => self.open.pop_front().map_or(Ok(()), &mut *self.take),
-            false => Ok(()),
+        if self.open.len() > KEPT {
+            self.open.pop_front().map_or(Ok(()), &mut *self.take)
+        } else {
+            Ok(())
         }
     }
 

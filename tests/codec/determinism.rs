@@ -393,9 +393,10 @@ fn nd(threads: usize, buffer: usize, sparse: bool) -> BTreeMap<String, Vec<u8>> 
         .metalayer("a", vec![2; 3])
         .options(options);
     let store = Memory::new();
-    let mut array = match sparse {
-        true => builder.create_in_store(store.clone()).unwrap(),
-        false => builder.in_memory().unwrap(),
+    let mut array = if sparse {
+        builder.create_in_store(store.clone()).unwrap()
+    } else {
+        builder.in_memory().unwrap()
     };
     let numbers: Vec<i32> = (0..9_000).map(|n| n * n % 1013).collect();
     array.write(&[0..100, 0..90], &numbers).unwrap();

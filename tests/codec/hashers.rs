@@ -86,9 +86,10 @@ fn read_all(file: &[u8], hashers: &Hashers) -> Vec<(&'static str, Result<Vec<u8>
     // The first damage is the error.
     let verified = |at_any_position: bool| {
         let take = |damage: Damage| Err(damage.error);
-        let report = match at_any_position {
-            true => verify_at_with(&source, &options, take),
-            false => verify_with(file, &options, take),
+        let report = if at_any_position {
+            verify_at_with(&source, &options, take)
+        } else {
+            verify_with(file, &options, take)
         };
         report.map(|_| data())
     };

@@ -385,9 +385,10 @@ struct FailsOnce {
 
 impl ReadAt for FailsOnce {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        match self.reads.fetch_add(1, Ordering::Relaxed) == self.at {
-            true => Err(io::Error::other("once")),
-            false => self.file.read_at(at, buf),
+        if self.reads.fetch_add(1, Ordering::Relaxed) == self.at {
+            Err(io::Error::other("once"))
+        } else {
+            self.file.read_at(at, buf)
         }
     }
 

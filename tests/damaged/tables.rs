@@ -24,9 +24,10 @@ struct Sound {
 
 impl Sound {
     fn new(layout: FormatVersion, checksum: Checksum, chunks: Vec<Vec<u8>>, records: bool) -> Self {
-        let file = match records {
-            true => records_of(layout, checksum, &chunks),
-            false => content_of(layout, checksum, &chunks),
+        let file = if records {
+            records_of(layout, checksum, &chunks)
+        } else {
+            content_of(layout, checksum, &chunks)
         };
         let parts = parts(&file);
         let entries = parts.iter().filter(|part| part.field == Field::Offset);
@@ -80,9 +81,10 @@ impl Sound {
         }
         let near = entry.saturating_sub(2)..(entry + 4).min(self.chunks.len());
         let read = near.chain([0, self.chunks.len() - 1]);
-        let found = match self.has_records {
-            true => records(&file, read),
-            false => content(&file, read),
+        let found = if self.has_records {
+            records(&file, read)
+        } else {
+            content(&file, read)
         };
         for (chunk, found) in found {
             let name = &self.name;
@@ -91,9 +93,10 @@ impl Sound {
                 "{name}: entries {entry}.. are {values:?}: chunk {chunk} by position"
             );
         }
-        let in_order = match self.has_records {
-            true => records_in_order(&file),
-            false => content_in_order(&file),
+        let in_order = if self.has_records {
+            records_in_order(&file)
+        } else {
+            content_in_order(&file)
         };
         if let Some(found) = in_order {
             assert!(found == self.chunks.concat(), "{}: in order", self.name);
@@ -180,9 +183,10 @@ fn files(count: usize) -> Vec<Sound> {
 fn check_all(count: usize) {
     for file in files(count) {
         // The sound file is read; otherwise nothing below would mean anything.
-        let found = match file.has_records {
-            true => records(&file.file, 0..count),
-            false => content(&file.file, 0..count),
+        let found = if file.has_records {
+            records(&file.file, 0..count)
+        } else {
+            content(&file.file, 0..count)
         };
         assert_eq!(found.len(), count, "{}", file.name);
         file.check(0, &[]);

@@ -97,17 +97,19 @@ fn options(command: &Value) -> Result<FrameOptions> {
 
 fn open(command: &Value) -> Result<NdArray> {
     let (options, path) = (options(command)?, text(&command["path"])?);
-    Ok(match command["edit"] == true {
-        true => options.edit_array(path)?,
-        false => options.open_array(path)?,
+    Ok(if command["edit"] == true {
+        options.edit_array(path)?
+    } else {
+        options.open_array(path)?
     })
 }
 
 fn place(builder: NdArrayBuilder, command: &Value) -> Result<NdArray> {
     let (builder, path) = (builder.options(options(command)?), text(&command["path"])?);
-    Ok(match command["sparse"] == true {
-        true => builder.create_sparse(path)?,
-        false => builder.create(path)?,
+    Ok(if command["sparse"] == true {
+        builder.create_sparse(path)?
+    } else {
+        builder.create(path)?
     })
 }
 

@@ -169,9 +169,10 @@ fn options(command: &Value) -> Result<DatasetOptions> {
 
 fn open(command: &Value) -> Result<Dataset> {
     let (options, path) = (options(command)?, text(&command["path"])?);
-    Ok(match command["edit"] == true {
-        true => options.edit(path)?,
-        false => options.open(path)?,
+    Ok(if command["edit"] == true {
+        options.edit(path)?
+    } else {
+        options.open(path)?
     })
 }
 

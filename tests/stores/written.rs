@@ -94,9 +94,10 @@ pub(super) fn archive(name: &str) -> Vec<u8> {
 fn files(folder: &Path, all: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => files(&path, all),
-            false => all.push(path),
+        if path.is_dir() {
+            files(&path, all)
+        } else {
+            all.push(path)
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::request::with;
 use bloscpack::blosc::ChunkHeader;
-use bloscpack_open::datasets::CArray;
-use bloscpack_open::frames::Frame;
-use bloscpack_open::{Container, Inner};
 use bloscpack::storage::{Cursor, ReadAt};
 use bloscpack::survey::each_chunk;
 use bloscpack::{ReadOptions, Result};
+use bloscpack_open::datasets::CArray;
+use bloscpack_open::frames::Frame;
+use bloscpack_open::{Container, Inner};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -75,9 +75,6 @@ fn strip(count: u64, most: usize, of_chunk: impl Fn(u64) -> Result<Value>) -> Va
 }
 
 fn of_header(header: &ChunkHeader) -> Value {
-    let kind = match header.is_pure_copy() {
-        true => "copy",
-        false => "",
-    };
+    let kind = if header.is_pure_copy() { "copy" } else { "" };
     json!([header.nbytes, header.ctbytes, kind])
 }

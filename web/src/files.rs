@@ -16,9 +16,10 @@ pub struct HostFile {
 
 impl ReadAt for HostFile {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        match buf.is_empty() || at >= self.size {
-            true => Ok(0),
-            false => host::read(self.number, at, buf),
+        if buf.is_empty() || at >= self.size {
+            Ok(0)
+        } else {
+            host::read(self.number, at, buf)
         }
     }
 

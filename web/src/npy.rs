@@ -1,9 +1,9 @@
 //! Files of NumPy, which need no unpacking: an array, of which a part is a source.
 
 use crate::files::HostFile;
-use bloscpack_open::exchange::{Batch, NpyFile, Schema, Source};
-use bloscpack_open::Region;
 use bloscpack::{Error, Result};
+use bloscpack_open::Region;
+use bloscpack_open::exchange::{Batch, NpyFile, Schema, Source};
 
 /// A box of the array in a file, some rows at a time.
 pub struct NpySource<'a> {

@@ -1,8 +1,8 @@
 //! Many numbers on few pixels.
 
 use crate::number::{is_number, number};
-use bloscpack_open::exchange::Source;
 use bloscpack::{Error, Result};
+use bloscpack_open::exchange::Source;
 use serde_json::{Value, json};
 
 /// Bytes that are read at once.

@@ -4,14 +4,14 @@ use crate::files::{Files, HostFile};
 use crate::npy::NpySource;
 use crate::{chunks, host};
 use bloscpack::error::ErrorKind;
-use bloscpack_open::exchange::{BoxedSource, Format, NpyFile, export};
-use bloscpack_open::{
-    Container, Inner, Kind, Line, OpenOptions, Part, Selection, Summary, open_source, open_store,
-};
 use bloscpack::records::IndexedRecordReader;
 use bloscpack::storage::ReadAt;
 use bloscpack::verify::Damage;
 use bloscpack::{Category, Error, Result};
+use bloscpack_open::exchange::{BoxedSource, Format, NpyFile, export};
+use bloscpack_open::{
+    Container, Inner, Kind, Line, OpenOptions, Part, Selection, Summary, open_source, open_store,
+};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::Path;

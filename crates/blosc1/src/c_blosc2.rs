@@ -51,9 +51,10 @@ pub(super) fn decode(view: &ChunkView<'_>, out: &mut [u8]) -> Result<(), ChunkEr
     }));
     let code = UNKNOWN;
     let len = done.unwrap_or(Err(ChunkError::EngineRefused { code }))?;
-    match len == view.header.nbytes as usize {
-        true => Ok(()),
-        false => Err(ChunkError::EngineRefused { code }),
+    if len == view.header.nbytes as usize {
+        Ok(())
+    } else {
+        Err(ChunkError::EngineRefused { code })
     }
 }
 
@@ -139,9 +140,10 @@ fn append(
     let is_whole = header.nbytes.is_multiple_of(typesize);
     // C-Blosc2 does not read special values that are not whole elements, and with delta it loses the
     // bytes of a block after its last whole element.
-    let is_sound = match view.filters.delta && view.has_streams() {
-        true => is_whole && view.layout.blocksize.is_multiple_of(typesize),
-        false => is_whole || !is_special,
+    let is_sound = if view.filters.delta && view.has_streams() {
+        is_whole && view.layout.blocksize.is_multiple_of(typesize)
+    } else {
+        is_whole || !is_special
     };
     Ok(is_sound.then_some(header))
 }

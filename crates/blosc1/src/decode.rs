@@ -593,8 +593,9 @@ fn check_range(header: &ChunkHeader, start: u32, len: usize) -> Result<(), Chunk
 /// Refuses a chunk that expands too much.
 fn check_ratio(header: &ChunkHeader, limit: u32) -> Result<(), ChunkError> {
     let found = header.nbytes.div_ceil(header.ctbytes.max(1));
-    match found <= limit {
-        true => Ok(()),
-        false => Err(ChunkError::RatioOverLimit { found, limit }),
+    if found <= limit {
+        Ok(())
+    } else {
+        Err(ChunkError::RatioOverLimit { found, limit })
     }
 }

@@ -347,12 +347,13 @@ impl ChunkError {
     #[must_use]
     pub const fn not_built(compressor: Compressor) -> Self {
         let feature = compressor.format().name();
-        match compressor.format().is_available() {
-            true => Self::OnlyRead {
+        if compressor.format().is_available() {
+            Self::OnlyRead {
                 compressor: compressor.name(),
                 feature,
-            },
-            false => Self::NotBuilt { feature },
+            }
+        } else {
+            Self::NotBuilt { feature }
         }
     }
 

@@ -9,9 +9,10 @@ use super::{ChunkError, ChunkHeader};
 /// Number of bytes of a chunk to read before calling [`extents`]: header, table of blocks, and length
 /// of the dictionary. At most the length of the chunk.
 pub fn head_len(header: &ChunkHeader) -> usize {
-    let table = match header.has_streams() {
-        true => 4 * u64::from(header.nblocks()),
-        false => 0,
+    let table = if header.has_streams() {
+        4 * u64::from(header.nblocks())
+    } else {
+        0
     };
     let dictionary = if header.is_extended() { 4 } else { 0 };
     let len = u64::from(header.len_u32()) + table + dictionary;

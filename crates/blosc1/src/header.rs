@@ -305,9 +305,10 @@ impl ChunkHeader {
         }
         if self.nbytes == 0 {
             // C-Blosc writes a block size of 1 here, other writers 0; nothing depends on it.
-            return match self.ctbytes == least || self.is_extended() {
-                true => Ok(()),
-                false => wrong("ctbytes", self.ctbytes, "16 without data"),
+            return if self.ctbytes == least || self.is_extended() {
+                Ok(())
+            } else {
+                wrong("ctbytes", self.ctbytes, "16 without data")
             };
         }
         // A block size of 0 would be a division by zero wherever blocks are counted. It is refused
@@ -316,19 +317,21 @@ impl ChunkHeader {
             return wrong("blocksize", self.blocksize, "1 to nbytes");
         }
         if self.is_pure_copy() {
-            return match self.ctbytes - least == self.nbytes {
-                true => Ok(()),
-                false => wrong(
+            return if self.ctbytes - least == self.nbytes {
+                Ok(())
+            } else {
+                wrong(
                     "ctbytes",
                     self.ctbytes,
                     "nbytes plus the header for a pure copy",
-                ),
+                )
             };
         }
         // Further checks of an extended header depend on its second half.
-        match self.is_extended() {
-            true => Ok(()),
-            false => self.check_streams(),
+        if self.is_extended() {
+            Ok(())
+        } else {
+            self.check_streams()
         }
     }
 

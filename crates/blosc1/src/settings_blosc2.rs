@@ -125,9 +125,10 @@ impl Blosc2Settings {
 
     /// The settings that matter for the layout; the only filter among them is the shuffle.
     pub(super) fn as_blosc1(&self) -> ChunkSettings {
-        let filter = match self.filters.steps().any(|step| step == FilterStep::Shuffle) {
-            true => Filter::Byte,
-            false => Filter::None,
+        let filter = if self.filters.steps().any(|step| step == FilterStep::Shuffle) {
+            Filter::Byte
+        } else {
+            Filter::None
         };
         ChunkSettings {
             compressor: self.compressor,

@@ -142,9 +142,10 @@ impl<'a> ChunkView<'a> {
         if let Some(special) = self.extension.and_then(|extension| extension.special()) {
             return Some(PlainData::of(special, self.header.typesize, rest));
         }
-        match self.header.is_pure_copy() {
-            true => Some(PlainData::Bytes(rest)),
-            false => None,
+        if self.header.is_pure_copy() {
+            Some(PlainData::Bytes(rest))
+        } else {
+            None
         }
     }
 
@@ -281,10 +282,7 @@ impl<'a> Streams<'a> {
         let (bytes, rest) = rest
             .split_at_checked(length as usize)
             .ok_or(cut(length, rest.len()))?;
-        let most = match self.by_data {
-            true => len,
-            false => longest(len),
-        };
+        let most = if self.by_data { len } else { longest(len) };
         if bytes.len() > most {
             return Err(cut(length, most));
         }

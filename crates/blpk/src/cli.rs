@@ -122,9 +122,10 @@ fn advise(mut error: clap::Error) -> clap::Error {
         return error;
     };
     if Path::new(word).is_file() {
-        let command = match word.ends_with(".blp") {
-            true => "decompress",
-            false => "compress",
+        let command = if word.ends_with(".blp") {
+            "decompress"
+        } else {
+            "compress"
         };
         let tip = format!("'{word}' is a file; use 'blpk {command}' for it").into();
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));

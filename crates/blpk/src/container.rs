@@ -36,9 +36,10 @@ pub struct Origin {
 impl Origin {
     fn new(name: String, container: &dyn Container) -> Self {
         let is_stream = matches!(container.inner(), Inner::Bloscpack(None));
-        let advice = match is_bloscpack(container) {
-            true => (!is_stream).then_some(RECOVER),
-            false => Some(VERIFY),
+        let advice = if is_bloscpack(container) {
+            (!is_stream).then_some(RECOVER)
+        } else {
+            Some(VERIFY)
         };
         Self { name, advice }
     }
@@ -107,13 +108,12 @@ impl Opened {
             opened.warn(session);
             return Ok(opened);
         }
-        let mut opened = match is_directory(path)? {
-            true => Self::of_directory(path, &options, progress)
-                .map_err(|error| not_opened(path, &error))?,
-            false => {
-                let input = Input::open_binary(path, session)?;
-                Self::file(path, input, &options, progress)?
-            }
+        let mut opened = if is_directory(path)? {
+            Self::of_directory(path, &options, progress)
+                .map_err(|error| not_opened(path, &error))?
+        } else {
+            let input = Input::open_binary(path, session)?;
+            Self::file(path, input, &options, progress)?
         };
         opened.warn(session);
         Ok(opened)

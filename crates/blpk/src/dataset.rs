@@ -63,9 +63,10 @@ pub fn failure(path: &Path, error: &Error) -> Failure {
     let name = quoted(path);
     let failure = Failure::library(&name, error).if_damaged(VERIFY);
     let is_unknown = matches!(error.detail(), Some(DatasetError::NotADataset));
-    match is_unknown {
-        true => failure.hint(format!("blpk ls {name} lists the datasets below it")),
-        false => failure,
+    if is_unknown {
+        failure.hint(format!("blpk ls {name} lists the datasets below it"))
+    } else {
+        failure
     }
 }
 
@@ -94,9 +95,10 @@ pub fn no_columns(path: &Path) -> Failure {
 /// The failure to read a table as an array.
 fn needs_column(path: &Path, table: &CTable) -> Failure {
     let names = table.names();
-    let columns = match names.is_empty() {
-        true => "it has no columns".to_owned(),
-        false => format!("columns: {}", plain(&names.join(", "))),
+    let columns = if names.is_empty() {
+        "it has no columns".to_owned()
+    } else {
+        format!("columns: {}", plain(&names.join(", ")))
     };
     Failure::usage(format!("{} is a table", quoted(path)))
         .detail(columns)

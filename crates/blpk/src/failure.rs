@@ -201,9 +201,10 @@ fn hint(error: &Error) -> Option<String> {
             error.kind(),
             ErrorKind::Format(FormatError::WriteLimit { .. })
         );
-        return Some(match is_written {
-            true => format!("raise the limit here and wherever it is read: --limit {limit}"),
-            false => format!("if you trust the input, raise the limit: --limit {limit}"),
+        return Some(if is_written {
+            format!("raise the limit here and wherever it is read: --limit {limit}")
+        } else {
+            format!("if you trust the input, raise the limit: --limit {limit}")
         });
     }
     if let Some(error) = error.detail::<SelectionError>() {

@@ -74,9 +74,10 @@ impl Extent {
 impl Input {
     /// Opens `path`, or standard input for `-`. What a URL leads to is first copied into a temporary file.
     pub fn open(path: &Path, session: &Session) -> Result<Self, Failure> {
-        match url::is_url(path) {
-            true => Self::download(path, session),
-            false => Self::on_disk(path),
+        if url::is_url(path) {
+            Self::download(path, session)
+        } else {
+            Self::on_disk(path)
         }
     }
 
@@ -274,9 +275,10 @@ pub fn is_standard_input(path: &Path) -> bool {
 
 /// The name in messages of the input at `path`.
 pub fn name(path: &Path) -> String {
-    match is_standard_input(path) {
-        true => "standard input".into(),
-        false => quoted(path),
+    if is_standard_input(path) {
+        "standard input".into()
+    } else {
+        quoted(path)
     }
 }
 

@@ -78,9 +78,10 @@ pub fn is_requested() -> bool {
 
 /// Returns an error if the work was asked to stop.
 pub fn check() -> io::Result<()> {
-    match is_requested() {
-        true => Err(io::Error::other(Interrupted)),
-        false => Ok(()),
+    if is_requested() {
+        Err(io::Error::other(Interrupted))
+    } else {
+        Ok(())
     }
 }
 

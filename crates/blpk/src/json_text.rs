@@ -22,9 +22,10 @@ const DEEPEST: usize = 32;
 /// A JSON text with one line for each member and element, indented by `level`, or on one line if it is long or deeply
 /// nested. Numbers that only Python writes become strings of their names.
 pub fn pretty(text: &str, level: usize) -> String {
-    let laid_out = match text.len() <= LONGEST {
-        true => lay_out(text, Some(level)),
-        false => None,
+    let laid_out = if text.len() <= LONGEST {
+        lay_out(text, Some(level))
+    } else {
+        None
     };
     laid_out.or_else(|| lay_out(text, None)).unwrap_or_default()
 }
@@ -95,9 +96,12 @@ pub fn print(value: &impl Serialize) -> Result<(), Failure> {
     let mut serializer = Serializer::with_formatter(printer.writer(), layout);
     let done = value.serialize(&mut serializer);
     drop(serializer);
-    done.map_err(|error| match error.is_io() {
-        true => not_printed(&error.into()),
-        false => Failure::new(Status::Failed, error.to_string()),
+    done.map_err(|error| {
+        if error.is_io() {
+            not_printed(&error.into())
+        } else {
+            Failure::new(Status::Failed, error.to_string())
+        }
     })?;
     printer.line("")?;
     printer.finish()

@@ -314,9 +314,10 @@ impl Printer {
 
 /// The failure to print.
 pub fn not_printed(error: &io::Error) -> Failure {
-    match handle::is_broken_pipe(error) {
-        true => Failure::broken_pipe(),
-        false => Failure::io(STANDARD_OUTPUT, error),
+    if handle::is_broken_pipe(error) {
+        Failure::broken_pipe()
+    } else {
+        Failure::io(STANDARD_OUTPUT, error)
     }
 }
 

@@ -61,9 +61,12 @@ pub fn download(path: &Path, session: &Session) -> Result<(File, u64), Failure> 
         file.rewind()?;
         Ok((file, length))
     });
-    copied.map_err(|error| match interrupt::is_cause_of(&error) {
-        true => Failure::interrupted(),
-        false => failure(path, &error.into()),
+    copied.map_err(|error| {
+        if interrupt::is_cause_of(&error) {
+            Failure::interrupted()
+        } else {
+            failure(path, &error.into())
+        }
     })
 }
 

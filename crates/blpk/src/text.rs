@@ -8,17 +8,19 @@ pub use bloscpack_open::internal::{count, or_unknown, plain, shape};
 
 /// The path in quotes, for messages; of a URL, without what may be secret.
 pub fn quoted(path: &Path) -> String {
-    match url::is_url(path) {
-        true => url::name(path),
-        false => format!("'{}'", shown(path)),
+    if url::is_url(path) {
+        url::name(path)
+    } else {
+        format!("'{}'", shown(path))
     }
 }
 
 /// The path for scripts: as it was given; of a URL, without what may be secret.
 pub fn exact(path: &Path) -> String {
-    match url::is_url(path) {
-        true => url::public(path),
-        false => path.to_string_lossy().into_owned(),
+    if url::is_url(path) {
+        url::public(path)
+    } else {
+        path.to_string_lossy().into_owned()
     }
 }
 

@@ -64,9 +64,10 @@ impl Files {
     /// Adds the file, and the side of an I/O error, to an error that does not have them.
     pub(crate) fn locate(&self, key: &Key, error: impl Into<Error>) -> Error {
         let error = error.into().on(self.side);
-        match *key == Key::root() {
-            true => error,
-            false => error.in_file(key),
+        if *key == Key::root() {
+            error
+        } else {
+            error.in_file(key)
         }
     }
 

@@ -233,12 +233,13 @@ impl Grid {
                 .iter()
                 .zip(&self.shape)
                 .all(|(range, len)| range.start <= range.end && range.end <= *len);
-        match fits {
-            true => Ok(()),
-            false => Err(Error::usage(format!(
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::usage(format!(
                 "slice {selection:?} is not inside of an array of shape {:?}",
                 self.shape
-            ))),
+            )))
         }
     }
 
@@ -258,9 +259,12 @@ impl Grid {
         let chunks: Vec<Range<u64>> = selection
             .iter()
             .zip(&self.chunk)
-            .map(|(range, len)| match range.is_empty() {
-                true => 0..0,
-                false => range.start / len..range.end.div_ceil(*len),
+            .map(|(range, len)| {
+                if range.is_empty() {
+                    0..0
+                } else {
+                    range.start / len..range.end.div_ceil(*len)
+                }
             })
             .collect();
         let is_empty = chunks.iter().any(Range::is_empty);

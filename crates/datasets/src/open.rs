@@ -204,9 +204,10 @@ pub(crate) fn open_beneath(
     let mut handle = Handle::new(Arc::clone(files), at.clone(), kind.layout, access);
     // Only columns are opened below the root.
     handle.in_table = *at != Key::root();
-    Ok(match kind.is_table {
-        true => Dataset::Table(Box::new(CTable::open_beneath(handle, options)?)),
-        false => Dataset::Array(Box::new(CArray::open_beneath(handle, options)?)),
+    Ok(if kind.is_table {
+        Dataset::Table(Box::new(CTable::open_beneath(handle, options)?))
+    } else {
+        Dataset::Array(Box::new(CArray::open_beneath(handle, options)?))
     })
 }
 

@@ -88,8 +88,9 @@ impl CTable {
 }
 
 fn found(is_same: bool, before: u64, now: u64) -> Refreshed {
-    match is_same {
-        true => Refreshed::Changed(0..0).counted(before, now),
-        false => Refreshed::Replaced,
+    if is_same {
+        Refreshed::Changed(0..0).counted(before, now)
+    } else {
+        Refreshed::Replaced
     }
 }

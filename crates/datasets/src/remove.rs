@@ -61,9 +61,10 @@ fn remove_array(handle: &Handle, storage: &ArrayStorage) -> Result<()> {
 
 /// Removes a file. Something other than a file stays.
 fn remove_file(files: &Files, key: &Key) -> Result<()> {
-    match files.is_file(key)? {
-        true => files.remove(key),
-        false => Ok(()),
+    if files.is_file(key)? {
+        files.remove(key)
+    } else {
+        Ok(())
     }
 }
 

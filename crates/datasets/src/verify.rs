@@ -142,9 +142,10 @@ impl CArray {
                 Err(error) => checked.damages.push((chunk, error)),
             }
             // If all files of a dataset are missing, the first thousand suffice.
-            match checked.damages.len() > MAX_DAMAGES {
-                true => Err(Error::usage("enough")),
-                false => Ok(()),
+            if checked.damages.len() > MAX_DAMAGES {
+                Err(Error::usage("enough"))
+            } else {
+                Ok(())
             }
         });
         let mut checked = checked.into_inner().unwrap_or_else(PoisonError::into_inner);

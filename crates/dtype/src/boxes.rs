@@ -187,9 +187,12 @@ impl Iterator for Positions {
 #[must_use]
 pub fn units(wanted: &[Range<u64>], unit: &[u64]) -> Vec<Range<u64>> {
     let axes = wanted.iter().zip(unit);
-    axes.map(|(range, len)| match range.is_empty() || *len == 0 {
-        true => 0..0,
-        false => range.start / len..range.end.div_ceil(*len),
+    axes.map(|(range, len)| {
+        if range.is_empty() || *len == 0 {
+            0..0
+        } else {
+            range.start / len..range.end.div_ceil(*len)
+        }
     })
     .collect()
 }

@@ -14,9 +14,10 @@ pub(super) fn of_name(name: &str) -> Result<DType, DTypeError> {
         return DType::new(kind, ByteOrder::Little, itemsize);
     }
     let code = name.strip_prefix(['<', '>', '|', '=']).unwrap_or(name);
-    let order = match name.starts_with('>') {
-        true => ByteOrder::Big,
-        false => ByteOrder::Little,
+    let order = if name.starts_with('>') {
+        ByteOrder::Big
+    } else {
+        ByteOrder::Little
     };
     if let Some((kind, unit)) = of_time(code) {
         return DType::new(kind(unit?), order, 8);

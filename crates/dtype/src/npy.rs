@@ -164,11 +164,12 @@ impl NpyHeader {
             found: bytes.len(),
             expected: end,
         })?;
-        let text = match is_utf8 {
-            true => std::str::from_utf8(text)
+        let text = if is_utf8 {
+            std::str::from_utf8(text)
                 .map_err(NpyError::Utf8)?
-                .to_owned(),
-            false => text.iter().copied().map(char::from).collect(),
+                .to_owned()
+        } else {
+            text.iter().copied().map(char::from).collect()
         };
         let literal = Literal::parse(&text).map_err(NpyError::Literal)?;
         Ok((Self::of_literal(&literal)?, end))
@@ -272,9 +273,10 @@ impl NpyHeader {
         let shape = tuple(&self.shape);
         let mut text =
             format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
-        let growing = match self.fortran_order {
-            true => self.shape.last(),
-            false => self.shape.first(),
+        let growing = if self.fortran_order {
+            self.shape.last()
+        } else {
+            self.shape.first()
         };
         if let Some(len) = growing {
             // A `u64` has at most 20 digits.

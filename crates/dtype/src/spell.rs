@@ -287,9 +287,10 @@ pub fn tuple(shape: &[u64]) -> String {
 
 /// A string as Python's `repr` writes it.
 fn repr(text: &str) -> String {
-    let quote = match text.contains('\'') && !text.contains('"') {
-        true => '"',
-        false => '\'',
+    let quote = if text.contains('\'') && !text.contains('"') {
+        '"'
+    } else {
+        '\''
     };
     let mut spelled = String::from(quote);
     for c in text.chars() {

@@ -82,11 +82,11 @@ pub fn fill(lens: &[usize], element: &[u8], to: Strided<'_, &mut [u8]>) -> Resul
     walk(outer, &[to.strides], &mut |[at]| {
         let at = to.start + at;
         let part = &mut to.bytes[at..at + run];
-        match is_zero {
-            true => part.fill(0),
-            false => part
-                .chunks_exact_mut(element.len())
-                .for_each(|to| to.copy_from_slice(element)),
+        if is_zero {
+            part.fill(0)
+        } else {
+            part.chunks_exact_mut(element.len())
+                .for_each(|to| to.copy_from_slice(element))
         }
     });
     Ok(())
@@ -108,11 +108,12 @@ fn check(
             end.checked_add((len - 1).checked_mul(*stride)?)
         })
     });
-    match lens.len() == strides.len() && end.is_some_and(|end| end <= len) {
-        true => Ok(()),
-        false => Err(OutOfBounds::new(format!(
+    if lens.len() == strides.len() && end.is_some_and(|end| end <= len) {
+        Ok(())
+    } else {
+        Err(OutOfBounds::new(format!(
             "{lens:?} elements of {itemsize} bytes from byte {start} on with strides {strides:?}, of {len} bytes"
-        ))),
+        )))
     }
 }
 

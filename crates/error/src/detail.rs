@@ -27,9 +27,10 @@ pub trait Detail: std::error::Error + Send + Sync + 'static {
 
 impl Detail for ArchiveError {
     fn fault(&self) -> Fault {
-        match self.is_damaged {
-            true => Fault::Damaged,
-            false => Fault::Unsupported,
+        if self.is_damaged {
+            Fault::Damaged
+        } else {
+            Fault::Unsupported
         }
     }
 }

@@ -298,10 +298,13 @@ impl ExchangeError {
             Self::CutShort { .. } => Fault::CutShort,
             Self::WrongLength {
                 found, expected, ..
-            } => match found < expected {
-                true => Fault::CutShort,
-                false => Fault::Damaged,
-            },
+            } => {
+                if found < expected {
+                    Fault::CutShort
+                } else {
+                    Fault::Damaged
+                }
+            }
             Self::Npy(_)
             | Self::Csv { .. }
             | Self::Value { .. }

@@ -121,13 +121,14 @@ fn mappings(schema: &Schema, table: &CTable) -> Result<Vec<ColumnMapping>> {
         let dtype = array.dtype().clone();
         mappings.push(ColumnMapping { from, dtype });
     }
-    match schema.columns.len() == mappings.len() {
-        true => Ok(mappings),
-        false => Err(Error::usage(format!(
+    if schema.columns.len() == mappings.len() {
+        Ok(mappings)
+    } else {
+        Err(Error::usage(format!(
             "the table has columns {}, but the input has {}",
             table.names().join(", "),
             names(&schema.columns)
-        ))),
+        )))
     }
 }
 
@@ -135,15 +136,16 @@ fn mappings(schema: &Schema, table: &CTable) -> Result<Vec<ColumnMapping>> {
 fn check(column: &Column, array: &CArray) -> Result<()> {
     let row_shape = row_shape(array.shape());
     let same = has_other_order(&column.dtype, array.dtype()).is_some();
-    match same && column.row_shape == row_shape {
-        true => Ok(()),
-        false => Err(Error::usage(format!(
+    if same && column.row_shape == row_shape {
+        Ok(())
+    } else {
+        Err(Error::usage(format!(
             "column {:?} has rows of {} {:?}, expected {} {row_shape:?}",
             column.name,
             column.dtype,
             column.row_shape,
             array.dtype(),
-        ))),
+        )))
     }
 }
 

@@ -111,16 +111,15 @@ fn mappings(schema: &Schema, table: &[StoreColumn]) -> Result<Vec<(usize, StoreC
         })?;
         mappings.push((from, column.clone()));
     }
-    match schema.columns.len() == mappings.len() {
-        true => Ok(mappings),
-        false => {
-            let names: Vec<_> = table.iter().map(|column| column.name.as_str()).collect();
-            Err(Error::usage(format!(
-                "the table has columns {}, but the input has {}",
-                names.join(", "),
-                super::schema::names(&schema.columns)
-            )))
-        }
+    if schema.columns.len() == mappings.len() {
+        Ok(mappings)
+    } else {
+        let names: Vec<_> = table.iter().map(|column| column.name.as_str()).collect();
+        Err(Error::usage(format!(
+            "the table has columns {}, but the input has {}",
+            names.join(", "),
+            super::schema::names(&schema.columns)
+        )))
     }
 }
 

@@ -263,26 +263,28 @@ impl FrameError {
         found: u64,
         allowed: u64,
     ) -> Result<(), Self> {
-        match found <= allowed {
-            true => Ok(()),
-            false => Err(Self::OverLimit {
+        if found <= allowed {
+            Ok(())
+        } else {
+            Err(Self::OverLimit {
                 part,
                 limit,
                 found,
                 allowed,
-            }),
+            })
         }
     }
 
     /// Refuses a buffer of another length than this.
     pub(crate) fn check_len(what: &'static str, found: usize, expected: usize) -> Result<(), Self> {
-        match found == expected {
-            true => Ok(()),
-            false => Err(Self::WrongLength {
+        if found == expected {
+            Ok(())
+        } else {
+            Err(Self::WrongLength {
                 what,
                 found: to_u64(found),
                 expected: to_u64(expected),
-            }),
+            })
         }
     }
 

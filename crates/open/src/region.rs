@@ -109,9 +109,10 @@ fn split<E>(
     let each = inner.fold(itemsize, |bytes, range| bytes.saturating_mul(len_of(range)));
     let band = chunk_shape.get(axis).copied().unwrap_or(1).max(1);
     let fit = most / each.max(1);
-    let step = match fit >= band {
-        true => fit - fit % band,
-        false => fit.max(1),
+    let step = if fit >= band {
+        fit - fit % band
+    } else {
+        fit.max(1)
     };
     let set = |part: &mut Region, range| {
         if let Some(axis) = part.ranges.get_mut(axis) {
@@ -124,9 +125,10 @@ fn split<E>(
         let next = (start / step).saturating_add(1).saturating_mul(step);
         let end = next.min(whole.end);
         set(part, start..end);
-        match fit >= 1 {
-            true => take(part)?,
-            false => split(part, axis + 1, itemsize, chunk_shape, take)?,
+        if fit >= 1 {
+            take(part)?
+        } else {
+            split(part, axis + 1, itemsize, chunk_shape, take)?
         }
         start = end;
     }

@@ -83,9 +83,10 @@ impl Selection {
 
     /// Refuses columns where there is no table.
     pub(crate) fn refuse_columns(&self) -> Result<(), SelectionError> {
-        match self.columns.is_empty() {
-            true => Ok(()),
-            false => Err(SelectionError::NotATable),
+        if self.columns.is_empty() {
+            Ok(())
+        } else {
+            Err(SelectionError::NotATable)
         }
     }
 }
@@ -101,9 +102,10 @@ impl Part {
             None => bounds.start <= len,
         };
         let Range { start, end } = bounds.range();
-        match is_there {
-            true => Ok(found),
-            false => Err(SelectionError::Bytes { start, end, found }.into()),
+        if is_there {
+            Ok(found)
+        } else {
+            Err(SelectionError::Bytes { start, end, found }.into())
         }
     }
 
@@ -169,9 +171,10 @@ fn of_chunk(chunk: u64, shape: &[u64], chunk_shape: &[u64]) -> Result<Region, Se
     let counts = counts.map(|(len, chunk)| len.div_ceil((*chunk).max(1)));
     // Saturates: no more chunks can be counted.
     let chunks = counts.fold(1, u64::saturating_mul);
-    match chunk < chunks {
-        true => Ok(Region::of_chunk(chunk, shape, chunk_shape)),
-        false => Err(SelectionError::Chunk { chunk, chunks }),
+    if chunk < chunks {
+        Ok(Region::of_chunk(chunk, shape, chunk_shape))
+    } else {
+        Err(SelectionError::Chunk { chunk, chunks })
     }
 }
 
@@ -183,9 +186,10 @@ impl Bounds {
     pub fn resolve(self, rows: u64) -> Result<Range<u64>, SelectionError> {
         let Range { start, end } = self.range();
         let last = self.end.unwrap_or(rows);
-        match start <= last && last <= rows {
-            true => Ok(start..last),
-            false => Err(SelectionError::Rows { start, end, rows }),
+        if start <= last && last <= rows {
+            Ok(start..last)
+        } else {
+            Err(SelectionError::Rows { start, end, rows })
         }
     }
 

@@ -63,9 +63,10 @@ pub fn plain(text: &str) -> String {
 /// `lz4, zstd`, or `none`.
 #[must_use]
 pub fn list(names: &[&str]) -> String {
-    match names.is_empty() {
-        true => "none".to_owned(),
-        false => names.join(", "),
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
     }
 }
 

@@ -72,9 +72,12 @@ enum Change {
 /// Refuses a change that readers could see before its end: of rows that were there, or of a layout where a file is more.
 fn check_rows(editor: &Arc<Overlay>, puts: &[Put]) -> Result<Change, Failure> {
     let name = &editor.place.name;
-    let failed = |error: bloscpack::Error| match ChangedByAnotherWriter::is_cause(&error) {
-        true => Failure::conflict(name),
-        false => Failure::new(ErrorKind::InvalidData, format!("{name}: {error}")),
+    let failed = |error: bloscpack::Error| {
+        if ChangedByAnotherWriter::is_cause(&error) {
+            Failure::conflict(name)
+        } else {
+            Failure::new(ErrorKind::InvalidData, format!("{name}: {error}"))
+        }
     };
     let open = |store: View| {
         let options = DatasetOptions::new().threads(1).cache(0);
@@ -180,9 +183,10 @@ impl Store for View {
     }
 
     fn kind(&self, key: &Key) -> io::Result<Option<EntryKind>> {
-        match is_own(key) {
-            true => Ok(None),
-            false => self.editor.kind(key),
+        if is_own(key) {
+            Ok(None)
+        } else {
+            self.editor.kind(key)
         }
     }
 }

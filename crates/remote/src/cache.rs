@@ -250,11 +250,11 @@ fn grown(gap: Range<u64>, wanted: &Wanted, room: Range<u64>) -> Range<u64> {
         .start
         .saturating_add(wanted.least)
         .clamp(gap.end, room.end.max(gap.end));
-    let start = match end - gap.start < wanted.least && end == wanted.size {
-        true => end
-            .saturating_sub(wanted.least)
-            .clamp(room.start.min(gap.start), gap.start),
-        false => gap.start,
+    let start = if end - gap.start < wanted.least && end == wanted.size {
+        end.saturating_sub(wanted.least)
+            .clamp(room.start.min(gap.start), gap.start)
+    } else {
+        gap.start
     };
     start..end
 }

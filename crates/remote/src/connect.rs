@@ -95,9 +95,10 @@ fn check_cloud() -> object_store::Result<()> {
 #[cfg(feature = "aws")]
 fn s3(location: &Location, options: &RemoteOptions) -> object_store::Result<Arc<dyn ObjectStore>> {
     use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey as Key};
-    let mut builder = match options.uses_environment {
-        true => AmazonS3Builder::from_env(),
-        false => AmazonS3Builder::new(),
+    let mut builder = if options.uses_environment {
+        AmazonS3Builder::from_env()
+    } else {
+        AmazonS3Builder::new()
     };
     builder = builder
         .with_url(location.url.as_str())
@@ -127,9 +128,10 @@ fn s3(location: &Location, options: &RemoteOptions) -> object_store::Result<Arc<
 #[cfg(feature = "gcp")]
 fn gcs(location: &Location, options: &RemoteOptions) -> object_store::Result<Arc<dyn ObjectStore>> {
     use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey as Key};
-    let mut builder = match options.uses_environment {
-        true => GoogleCloudStorageBuilder::from_env(),
-        false => GoogleCloudStorageBuilder::new(),
+    let mut builder = if options.uses_environment {
+        GoogleCloudStorageBuilder::from_env()
+    } else {
+        GoogleCloudStorageBuilder::new()
     };
     let url = location.url.as_str().replacen("gcs://", "gs://", 1);
     builder = builder
@@ -165,9 +167,10 @@ fn azure(
     options: &RemoteOptions,
 ) -> object_store::Result<Arc<dyn ObjectStore>> {
     use object_store::azure::{AzureConfigKey as Key, MicrosoftAzureBuilder};
-    let mut builder = match options.uses_environment {
-        true => MicrosoftAzureBuilder::from_env(),
-        false => MicrosoftAzureBuilder::new(),
+    let mut builder = if options.uses_environment {
+        MicrosoftAzureBuilder::from_env()
+    } else {
+        MicrosoftAzureBuilder::new()
     };
     builder = builder
         .with_url(location.url.as_str())

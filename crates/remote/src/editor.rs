@@ -54,10 +54,7 @@ impl RemoteEditor {
     /// Sends a change of one file. The changes of a journal are sent together at its end.
     fn send_unless_journaled(&self) -> io::Result<()> {
         let is_journaled = self.0.state().is_journaled;
-        match is_journaled {
-            true => Ok(()),
-            false => self.0.send(),
-        }
+        if is_journaled { Ok(()) } else { self.0.send() }
     }
 }
 
@@ -102,9 +99,10 @@ impl Store for RemoteEditor {
     /// Only files that are still on this machine are changed in place.
     fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> io::Result<()> {
         self.0.check()?;
-        match is_own(key) {
-            true => self.0.local.patch(key, at, bytes),
-            false => Err(ErrorKind::Unsupported.into()),
+        if is_own(key) {
+            self.0.local.patch(key, at, bytes)
+        } else {
+            Err(ErrorKind::Unsupported.into())
         }
     }
 
@@ -140,9 +138,10 @@ impl Store for RemoteEditor {
             done => done.map(|()| true)?,
         };
         if is_own(key) {
-            return match was_here {
-                true => Ok(()),
-                false => Err(ErrorKind::NotFound.into()),
+            return if was_here {
+                Ok(())
+            } else {
+                Err(ErrorKind::NotFound.into())
             };
         }
         let was_sent = self.0.state().versions.contains_key(key.as_str());

@@ -27,9 +27,10 @@ enum Fault {
 
 impl From<Failure> for io::Error {
     fn from(failure: Failure) -> Self {
-        match failure.is_conflict {
-            true => Self::new(failure.kind, ChangedByAnotherWriter(failure.text)),
-            false => Self::new(failure.kind, &*failure.text),
+        if failure.is_conflict {
+            Self::new(failure.kind, ChangedByAnotherWriter(failure.text))
+        } else {
+            Self::new(failure.kind, &*failure.text)
         }
     }
 }
@@ -315,9 +316,10 @@ impl Failure {
             None => (kind, what, hint),
         };
         // The meaning of "not found" is clear, and the rest of an answer is a page for people.
-        let detail = match kind == ErrorKind::NotFound {
-            true => String::new(),
-            false => format!(": {detail}"),
+        let detail = if kind == ErrorKind::NotFound {
+            String::new()
+        } else {
+            format!(": {detail}")
         };
         Self {
             fault,

@@ -110,9 +110,12 @@ pub(crate) fn is_public(key: &str) -> bool {
 
 impl fmt::Debug for RemoteOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = |(key, value): &(String, String)| match is_public(key) {
-            true => format!("{key}={value}"),
-            false => format!("{key}=***"),
+        let shown = |(key, value): &(String, String)| {
+            if is_public(key) {
+                format!("{key}={value}")
+            } else {
+                format!("{key}=***")
+            }
         };
         f.debug_struct("RemoteOptions")
             .field("store", &self.store.iter().map(shown).collect::<Vec<_>>())

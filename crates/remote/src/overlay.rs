@@ -80,12 +80,13 @@ impl Overlay {
     }
 
     pub fn check(&self) -> io::Result<()> {
-        match self.state().has_failed {
-            true => Err(io::Error::other(format!(
+        if self.state().has_failed {
+            Err(io::Error::other(format!(
                 "{}: an earlier change was not sent (open it again)",
                 self.place.name
-            ))),
-            false => Ok(()),
+            )))
+        } else {
+            Ok(())
         }
     }
 
@@ -153,9 +154,10 @@ impl Overlay {
             _ => Err(error),
         };
         let local = self.local.list(folder).map(Some).or_else(none)?;
-        let base = match is_own(folder) {
-            true => None,
-            false => self.base.list(folder).map(Some).or_else(none)?,
+        let base = if is_own(folder) {
+            None
+        } else {
+            self.base.list(folder).map(Some).or_else(none)?
         };
         let is_missing = local.is_none() && base.is_none() && !self.is_empty_folder(folder)?;
         let mut entries: BTreeMap<_, EntryKind> = BTreeMap::new();
@@ -174,12 +176,13 @@ impl Overlay {
                 .flatten()
                 .map(|entry| (entry.name, entry.kind)),
         );
-        match is_missing {
-            true => Err(ErrorKind::NotFound.into()),
-            false => Ok(entries
+        if is_missing {
+            Err(ErrorKind::NotFound.into())
+        } else {
+            Ok(entries
                 .into_iter()
                 .map(|(name, kind)| Entry { name, kind })
-                .collect()),
+                .collect())
         }
     }
 

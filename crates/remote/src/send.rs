@@ -84,14 +84,15 @@ impl Overlay {
             let found = at.store.head(&at.path).await;
             found.map_err(|error| at.not_written(&error))
         })?;
-        match found.size == meta.size
+        if found.size == meta.size
             && found.last_modified.timestamp() == meta.last_modified.timestamp()
         {
-            true => Ok(Some(UpdateVersion {
+            Ok(Some(UpdateVersion {
                 e_tag: found.e_tag,
                 version: found.version,
-            })),
-            false => Err(Failure::conflict(&place.name)),
+            }))
+        } else {
+            Err(Failure::conflict(&place.name))
         }
     }
 }

@@ -298,9 +298,10 @@ impl Store for RemoteStore {
             let what = "a plain HTTP server has no listings (name a file, or read content instead of verifying)";
             return Err(self.failed(folder, ErrorKind::Unsupported, what));
         };
-        let prefix = match *folder == Key::root() {
-            true => String::new(),
-            false => format!("{folder}/"),
+        let prefix = if *folder == Key::root() {
+            String::new()
+        } else {
+            format!("{folder}/")
         };
         let below = objects
             .range(prefix.clone()..)

@@ -92,9 +92,10 @@ impl WriteOptions {
         let needed = self.expected.map_or(0, |len| len.div_ceil(PARTS));
         let base = self.part_size.max(needed.next_multiple_of(1 << 20));
         let is_as_expected = self.expected.is_some_and(|expected| written < expected);
-        let doublings = match is_as_expected {
-            true => 0,
-            false => (number / DOUBLING).min(PARTS / DOUBLING),
+        let doublings = if is_as_expected {
+            0
+        } else {
+            (number / DOUBLING).min(PARTS / DOUBLING)
         };
         (base << doublings).min(MOST)
     }
@@ -197,9 +198,10 @@ impl RemoteWriter {
 
     /// Refuses to replace an object where a new one was wanted.
     fn check_new(&self) -> Result<(), Failure> {
-        match self.options.is_new && exists(&self.place)? {
-            true => Err(Failure::exists(&self.place.name)),
-            false => Ok(()),
+        if self.options.is_new && exists(&self.place)? {
+            Err(Failure::exists(&self.place.name))
+        } else {
+            Ok(())
         }
     }
 

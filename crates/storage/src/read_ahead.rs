@@ -104,9 +104,10 @@ impl Place {
         let kept = self.kept.len();
         // The kept bytes do not end after the last position.
         let all = self.at..self.at.saturating_add(to_u64(kept));
-        match goes_on(self.last.clone(), self.step) {
-            true => Some(self.step),
-            false => goes_on(all, kept).then_some(kept),
+        if goes_on(self.last.clone(), self.step) {
+            Some(self.step)
+        } else {
+            goes_on(all, kept).then_some(kept)
         }
     }
 
@@ -142,9 +143,10 @@ impl State {
     /// Moves the place to the front that a read at this position continues, or the one that was not used for longer.
     fn turn_to(&mut self, at: u64) {
         let [first, second] = &self.places;
-        let stays = match first.kept(at).is_empty() && second.kept(at).is_empty() {
-            true => first.step_to(at).is_some(),
-            false => !first.kept(at).is_empty(),
+        let stays = if first.kept(at).is_empty() && second.kept(at).is_empty() {
+            first.step_to(at).is_some()
+        } else {
+            !first.kept(at).is_empty()
         };
         if !stays {
             self.places.reverse();

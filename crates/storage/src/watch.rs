@@ -81,9 +81,10 @@ impl Look {
         let modified = found.modified()?;
         let age = SystemTime::now().duration_since(modified);
         let time = modified.duration_since(SystemTime::UNIX_EPOCH);
-        let step = match time.is_ok_and(|time| time.subsec_nanos() > 0) {
-            true => STEP,
-            false => LONG_STEP,
+        let step = if time.is_ok_and(|time| time.subsec_nanos() > 0) {
+            STEP
+        } else {
+            LONG_STEP
         };
         Ok(Some(Self {
             modified,

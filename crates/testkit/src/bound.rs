@@ -87,9 +87,10 @@ impl BoundFile {
     fn unless(&self, excludes: impl Fn(bool, LockMode) -> bool) -> io::Result<()> {
         let locks = self.locks.lock().unwrap();
         let mut locks = locks.iter().map(|(by, mode)| (*by == self.number, *mode));
-        match locks.any(|(is_own, mode)| excludes(is_own, mode)) {
-            true => Err(io::ErrorKind::ResourceBusy.into()),
-            false => Ok(()),
+        if locks.any(|(is_own, mode)| excludes(is_own, mode)) {
+            Err(io::ErrorKind::ResourceBusy.into())
+        } else {
+            Ok(())
         }
     }
 

@@ -18,9 +18,10 @@ pub fn is_whole() -> bool {
 
 /// This many, or in a normal run one in `one_in` of them, but at least one if there are any.
 pub fn cases(whole: usize, one_in: usize) -> usize {
-    match is_whole() {
-        true => whole,
-        false => whole.div_ceil(one_in),
+    if is_whole() {
+        whole
+    } else {
+        whole.div_ceil(one_in)
     }
 }
 

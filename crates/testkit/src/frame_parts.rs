@@ -23,9 +23,12 @@ pub fn store_of(files: &[(String, Vec<u8>)]) -> Memory {
 
 /// Elements of 4 bytes that compress a little.
 pub fn numbers(count: usize, noise: bool) -> Vec<u8> {
-    let numbers = (0..count as u32).map(|at| match noise {
-        true => at.wrapping_mul(2_654_435_761).rotate_left(at % 31),
-        false => at.wrapping_mul(2_654_435_761) >> 8,
+    let numbers = (0..count as u32).map(|at| {
+        if noise {
+            at.wrapping_mul(2_654_435_761).rotate_left(at % 31)
+        } else {
+            at.wrapping_mul(2_654_435_761) >> 8
+        }
     });
     numbers.flat_map(u32::to_le_bytes).collect()
 }

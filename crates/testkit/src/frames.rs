@@ -49,9 +49,10 @@ impl Frame {
 
     /// The bytes of the file, or of `chunks.b2frame`.
     pub fn bytes(&self) -> Vec<u8> {
-        let file = match self.is_sparse() {
-            true => self.root.join("chunks.b2frame"),
-            false => self.root.clone(),
+        let file = if self.is_sparse() {
+            self.root.join("chunks.b2frame")
+        } else {
+            self.root.clone()
         };
         std::fs::read(file).unwrap()
     }

@@ -371,9 +371,10 @@ impl Store for TreeRecorder {
         if at > book.disk.files[file].len() || book.disk.names_of(file) > 1 {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        match bytes.is_empty() {
-            true => Ok(()),
-            false => book.write(file, at, bytes),
+        if bytes.is_empty() {
+            Ok(())
+        } else {
+            book.write(file, at, bytes)
         }
     }
 

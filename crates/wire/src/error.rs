@@ -276,13 +276,14 @@ impl FormatError {
     /// # Errors
     /// Returns [`FormatError::WriteLimit`] for more than `allowed`, the value of this limit.
     pub fn check_write(limit: Limit, found: u64, allowed: u64) -> Result<(), Self> {
-        match found <= allowed {
-            true => Ok(()),
-            false => Err(Self::WriteLimit {
+        if found <= allowed {
+            Ok(())
+        } else {
+            Err(Self::WriteLimit {
                 limit,
                 found,
                 allowed,
-            }),
+            })
         }
     }
 

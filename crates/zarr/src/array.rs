@@ -130,12 +130,13 @@ impl ZarrArray {
         let mut axes = slice.iter().zip(self.shape());
         let fits = slice.len() == self.shape().len()
             && axes.all(|(range, len)| range.start <= range.end && range.end <= *len);
-        match fits {
-            true => Ok(()),
-            false => Err(ZarrError::OutOfBounds {
+        if fits {
+            Ok(())
+        } else {
+            Err(ZarrError::OutOfBounds {
                 slice: format!("{slice:?}"),
                 shape: self.shape().to_vec(),
-            }),
+            })
         }
     }
 

@@ -154,13 +154,14 @@ impl ZarrError {
     }
 
     pub(crate) fn check_limit(limit: Limit, found: u64, allowed: u64) -> Result<(), Self> {
-        match found > allowed {
-            true => Err(Self::OverLimit {
+        if found > allowed {
+            Err(Self::OverLimit {
                 limit,
                 found,
                 allowed,
-            }),
-            false => Ok(()),
+            })
+        } else {
+            Ok(())
         }
     }
 }
@@ -170,9 +171,10 @@ const SHOWN: usize = 200;
 
 /// The beginning of a text that may have any length.
 fn excerpt(text: String) -> String {
-    match text.chars().count() > SHOWN {
-        true => text.chars().take(SHOWN).chain("...".chars()).collect(),
-        false => text,
+    if text.chars().count() > SHOWN {
+        text.chars().take(SHOWN).chain("...".chars()).collect()
+    } else {
+        text
     }
 }
 

@@ -114,9 +114,10 @@ impl ZarrArray {
     /// Decodes a chunk, and returns the bytes of its elements that are in the array.
     fn decoded(&self, found: &Found) -> Result<u64> {
         let all: Vec<Range<u64>> = self.chunk_shape().iter().map(|len| 0..*len).collect();
-        match self.meta.codecs.is_read_whole() {
-            true => drop(self.read_part(&found.at, &all)?),
-            false => self.decode_parts(&found.at, all)?,
+        if self.meta.codecs.is_read_whole() {
+            drop(self.read_part(&found.at, &all)?)
+        } else {
+            self.decode_parts(&found.at, all)?
         }
         let whole: Vec<Range<u64>> = self.shape().iter().map(|len| 0..*len).collect();
         let part = common(&self.extent(&found.at), &whole);

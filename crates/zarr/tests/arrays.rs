@@ -59,12 +59,13 @@ impl ChunkSource for Counted {
             .zip(&self.chunk)
             .map(|(at, len)| at * len..(at + 1) * len)
             .collect();
-        match self.has_chunks {
-            true => Ok(Some(blosc1::compress(
+        if self.has_chunks {
+            Ok(Some(blosc1::compress(
                 &self.read(&slice)?,
                 blosc1::ChunkSettings::default().typesize(2),
-            )?)),
-            false => Ok(None),
+            )?))
+        } else {
+            Ok(None)
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The initial directories: an array and a table in every layout, and one of each that was interrupted.
 
 use super::files::Files;
-use bloscpack_open::datasets::{CArray, CTable, DatasetLayout, DatasetOptions};
 use bloscpack::storage::Memory;
 use bloscpack::{Result, dtype::DType};
+use bloscpack_open::datasets::{CArray, CTable, DatasetLayout, DatasetOptions};
 use std::sync::{Arc, LazyLock};
 
 use testkit::faulty::{ENOSPC, Fault, FaultyStore, Plan};

@@ -62,9 +62,10 @@ impl<'a> Input<'a> {
 /// The directory; nothing if the input is.
 pub fn files(input: &[u8]) -> Option<Files> {
     let mut input = Input(input);
-    let mut files = match input.0.is_empty() {
-        true => return None,
-        false => bases::base(input.byte()),
+    let mut files = if input.0.is_empty() {
+        return None;
+    } else {
+        bases::base(input.byte())
     };
     for _ in 0..MOST_EDITS {
         if input.0.is_empty() {

@@ -46,9 +46,10 @@ async fn one(
     let tasks = frame.task_ctx();
     let plan = frame.create_physical_plan().await?;
     let mut rows = execute_stream(Arc::clone(&plan), Arc::new(tasks))?;
-    let mut output = match has_columns {
-        true => Some(Output::new(args, is_last, rows.schema())?),
-        false => None,
+    let mut output = if has_columns {
+        Some(Output::new(args, is_last, rows.schema())?)
+    } else {
+        None
     };
     let progress = Progress::start(args, Arc::clone(&plan));
     while let Some(batch) = rows.next().await {

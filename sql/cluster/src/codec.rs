@@ -64,9 +64,10 @@ impl LogicalExtensionCodec for LogicalCodec {
                 .try_decode_table_provider(bytes, name, schema, tasks);
         }
         let table = plan::decode_table(bytes, &self.options)?;
-        match table.schema() == schema {
-            true => Ok(Arc::new(table)),
-            false => plan_err!("{name}: a plan with other columns than its table"),
+        if table.schema() == schema {
+            Ok(Arc::new(table))
+        } else {
+            plan_err!("{name}: a plan with other columns than its table")
         }
     }
 
@@ -135,11 +136,11 @@ impl PhysicalExtensionCodec for PhysicalCodec {
         tasks: &TaskContext,
         converter: &dyn PhysicalProtoConverterExtension,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        match plan::is_plan(bytes) {
-            true => plan::decode_scan(bytes, inputs, &self.options, tasks, self, converter),
-            false => self
-                .others
-                .try_decode(others(bytes)?, inputs, tasks, converter),
+        if plan::is_plan(bytes) {
+            plan::decode_scan(bytes, inputs, &self.options, tasks, self, converter)
+        } else {
+            self.others
+                .try_decode(others(bytes)?, inputs, tasks, converter)
         }
     }
 

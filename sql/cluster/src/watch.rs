@@ -49,9 +49,10 @@ async fn stuck_jobs(scheduler: &Scheduler) -> HashMap<JobId, bool> {
     let mut others_run = false;
     for (job, info) in jobs.iter() {
         let graph = info.execution_graph.read().await;
-        match is_idle(&**graph) {
-            true => _ = idle.insert(job.clone(), may_run(&**graph)),
-            false => others_run = true,
+        if is_idle(&**graph) {
+            _ = idle.insert(job.clone(), may_run(&**graph))
+        } else {
+            others_run = true
         }
     }
     idle.retain(|_, may_run| !(*may_run && others_run));

@@ -12,8 +12,8 @@ mod harness;
 #[allow(dead_code, reason = "the tests of bloscpack-remote use the rest")]
 mod servers;
 
-use bloscpack_open::datasets::{CArray, CTable};
 use bloscpack_datafusion::{TableOptions, failure};
+use bloscpack_open::datasets::{CArray, CTable};
 use bloscpack_remote::{Remote, RemoteOptions};
 use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::prelude::SessionContext;

@@ -9,8 +9,8 @@
 mod harness;
 
 use bloscpack::Category;
-use bloscpack_open::datasets::{CArray, CTable};
 use bloscpack_datafusion::{TableOptions, failure};
+use bloscpack_open::datasets::{CArray, CTable};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::util::pretty::pretty_format_batches;
 use datafusion::error::DataFusionError;

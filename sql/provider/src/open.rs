@@ -2,8 +2,8 @@
 
 use crate::version::Version;
 use bloscpack::error::IoSide as _;
-use bloscpack_open::{Container, OpenOptions};
 use bloscpack::{Error, Result};
+use bloscpack_open::{Container, OpenOptions};
 #[cfg(feature = "remote")]
 use bloscpack_remote::{Found, Remote, RemoteOptions};
 use std::fmt;
@@ -114,9 +114,10 @@ impl OpenedBy {
             options,
             version: Some(version),
         };
-        match opened_by.path().is_some_and(|path| !path.is_absolute()) {
-            true => Err(Error::usage(format!("'{opened_by}' is a relative path"))),
-            false => Ok(opened_by),
+        if opened_by.path().is_some_and(|path| !path.is_absolute()) {
+            Err(Error::usage(format!("'{opened_by}' is a relative path")))
+        } else {
+            Ok(opened_by)
         }
     }
 
@@ -126,9 +127,10 @@ impl OpenedBy {
     /// Returns the errors of opening, and an error if this is another version.
     pub(crate) fn reopen(&self) -> Result<Box<dyn Container>> {
         let (container, version) = self.open_now()?;
-        match version == self.version {
-            true => Ok(container),
-            false => Err(self.has_changed()),
+        if version == self.version {
+            Ok(container)
+        } else {
+            Err(self.has_changed())
         }
     }
 

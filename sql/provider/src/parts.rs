@@ -84,9 +84,10 @@ fn rows_of(batches: &[RecordBatch], len: u64) -> Result<Vec<Range<u64>>> {
         rows.extend(ranges.map(|(start, end)| *start..*end));
     }
     let are_sound = |rows: &Range<u64>| rows.start <= rows.end && rows.end <= len;
-    match rows.iter().all(are_sound) {
-        true => Ok(rows),
-        false => plan_err!("a plan with rows that its table lacks"),
+    if rows.iter().all(are_sound) {
+        Ok(rows)
+    } else {
+        plan_err!("a plan with rows that its table lacks")
     }
 }
 

@@ -215,9 +215,10 @@ impl DataSource for Scan {
         };
         let rows = ranges.iter().map(count).fold(0, usize::saturating_add);
         let mut statistics = Statistics::new_unknown(&self.schema);
-        statistics.num_rows = match self.conditions.is_empty() {
-            true => Precision::Exact(rows),
-            false => Precision::Inexact(rows),
+        statistics.num_rows = if self.conditions.is_empty() {
+            Precision::Exact(rows)
+        } else {
+            Precision::Inexact(rows)
         };
         Ok(Arc::new(statistics))
     }

@@ -44,9 +44,10 @@ impl BloscpackTable {
         let opened_by = Arc::new(opened_by);
         let rows = rows::of(container, options.nan_as_null)
             .map_err(|error| error.in_file(opened_by.to_string()))?;
-        Ok(match options.is_shared {
-            true => Self::of(Arc::new(Planned::of(rows, opened_by))),
-            false => Self { rows, opened_by },
+        Ok(if options.is_shared {
+            Self::of(Arc::new(Planned::of(rows, opened_by)))
+        } else {
+            Self { rows, opened_by }
         })
     }
 

@@ -8,8 +8,8 @@
 
 mod common;
 
-use bloscpack_open::datasets::{CArray, CTable};
 use bloscpack::dtype::DType;
+use bloscpack_open::datasets::{CArray, CTable};
 use common::metric;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::util::pretty::pretty_format_batches;
@@ -298,9 +298,10 @@ async fn nan_that_stands_for_missing_values_is_null() {
             table.update_index("y", |_| Ok(())).unwrap();
             table.flush().unwrap();
         }
-        let options = match noted {
-            true => TableOptions::new(),
-            false => TableOptions::new().nan_as_null(),
+        let options = if noted {
+            TableOptions::new()
+        } else {
+            TableOptions::new().nan_as_null()
         };
         let config = SessionConfig::new().with_target_partitions(2);
         let context = context_with(config, Arc::default(), &options).unwrap();

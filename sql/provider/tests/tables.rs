@@ -8,10 +8,10 @@
 
 mod common;
 
-use bloscpack_open::datasets::{CArray, CTable};
 use bloscpack::dtype::DType;
-use bloscpack_open::frames::NdArray;
 use bloscpack::records::RecordWriter;
+use bloscpack_open::datasets::{CArray, CTable};
+use bloscpack_open::frames::NdArray;
 use common::metric;
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::compute::concat_batches;

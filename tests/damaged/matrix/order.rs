@@ -135,9 +135,10 @@ fn pieces(random: &mut Random, is_packed: bool) -> Vec<Piece> {
         let records: Vec<Vec<u8>> = (0..count).map(record).collect();
         let lengths = records.iter().map(|record| record.len() as u8);
         let rest: Vec<u8> = lengths.chain(records.concat()).collect();
-        let content = match is_packed {
-            true => pack(first as u64, count as u32, 1, &rest),
-            false => records.concat(),
+        let content = if is_packed {
+            pack(first as u64, count as u32, 1, &rest)
+        } else {
+            records.concat()
         };
         pieces.push(Piece {
             chunk: chunk(&content),
@@ -176,9 +177,10 @@ fn records_in_another_order_are_those_of_the_file_or_an_error() {
         }
         let by_hand = |pieces: &[Piece]| {
             let chunks = pieces.iter().map(|piece| piece.chunk.clone()).collect();
-            let metadata = match is_packed {
-                true => packing("65536"),
-                false => "{}".to_owned(),
+            let metadata = if is_packed {
+                packing("65536")
+            } else {
+                "{}".to_owned()
             };
             Hostile::new(&metadata, chunks)
         };
@@ -298,9 +300,10 @@ fn superchunks_in_another_order_are_those_of_the_directory_or_an_error() {
         });
         let mut expected: Vec<u8> = after.iter().flat_map(|(_, held)| held.clone()).collect();
         expected.truncate(data.len());
-        let name = match is_document {
-            true => format!("dataset, {layout}, {checksum:?}"),
-            false => format!("dataset, {layout}"),
+        let name = if is_document {
+            format!("dataset, {layout}, {checksum:?}")
+        } else {
+            format!("dataset, {layout}")
         };
         let came = match read(Reader::Dataset(layout), &changed) {
             Ok(told) => {

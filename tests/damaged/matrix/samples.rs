@@ -143,9 +143,10 @@ fn frame(frame: Frame) -> Result<Told> {
     let (shape, dtype) = (array.shape().to_vec(), array.dtype_text());
     told.says
         .push(format!("{shape:?} {dtype:?} {}", array.itemsize()));
-    let whole: Vec<Range<u64>> = match array.nbytes() > MOST {
-        true => shape.iter().map(|len| 0..1.min(*len)).collect(),
-        false => shape.iter().map(|len| 0..*len).collect(),
+    let whole: Vec<Range<u64>> = if array.nbytes() > MOST {
+        shape.iter().map(|len| 0..1.min(*len)).collect()
+    } else {
+        shape.iter().map(|len| 0..*len).collect()
     };
     told.holds.push(array.read_slice(&whole)?);
     Ok(told)

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use bloscpack::{Compressor, records::{RecordWriter, RecordWriterBuilder}};
+use bloscpack::{
+    Compressor,
+    records::{RecordWriter, RecordWriterBuilder},
+};
 
 use crate::Result;
 use crate::data::Records;

@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use bloscpack::storage::{Map, ReadAt};
 use bloscpack::records::{IndexedRecordReader, RecordReader, RecordWriterBuilder};
+use bloscpack::storage::{Map, ReadAt};
 
 use super::Store;
 use crate::Result;

@@ -124,9 +124,10 @@ impl<'a> Search<'a> {
         for compressor in families.iter().flatten() {
             trials.push(self.try_choice(choice, *compressor, self.scout_level(*compressor))?);
         }
-        Ok(match trials.iter().all(is_noise) {
-            true => trials,
-            false => Vec::new(),
+        Ok(if trials.iter().all(is_noise) {
+            trials
+        } else {
+            Vec::new()
         })
     }
 

@@ -102,9 +102,10 @@ fn every_bit_turned_is_an_error_or_data() {
         for bit in 0..8 * sample.len() {
             let mut chunk = sample.clone();
             chunk[bit / 8] ^= 1 << (bit % 8);
-            match try_all(&mut decoder, &chunk) {
-                true => taken += 1,
-                false => refused += 1,
+            if try_all(&mut decoder, &chunk) {
+                taken += 1
+            } else {
+                refused += 1
             }
         }
     }

@@ -51,9 +51,10 @@ impl Operands {
 
     /// OUT, if it was given.
     pub fn output(&self) -> Option<&Path> {
-        match self.stdout {
-            true => Some(Path::new(STANDARD)),
-            false => self.named.as_deref().or(self.second()),
+        if self.stdout {
+            Some(Path::new(STANDARD))
+        } else {
+            self.named.as_deref().or(self.second())
         }
     }
 
@@ -86,9 +87,10 @@ impl Operands {
                 "remove it after a success: blpk {command} IN && rm IN"
             )));
         }
-        let most = match self.stdout || self.named.is_some() {
-            true => 1,
-            false => 2,
+        let most = if self.stdout || self.named.is_some() {
+            1
+        } else {
+            2
         };
         if self.multiple || self.names.len() <= most {
             return Ok(());

@@ -54,11 +54,10 @@ pub fn encode(
 fn refuse_more(file: &CountedFile, range: &Range<u64>) -> bloscpack::Result<()> {
     let promised = range.end - range.start;
     let more = file.reaches_past(range.end);
-    match more.map_err(|error| Error::from(error).on(Side::Source))? {
-        true => {
-            let given = promised + 1;
-            Err(Error::new(ErrorKind::WrongSize { promised, given }, None))
-        }
-        false => Ok(()),
+    if more.map_err(|error| Error::from(error).on(Side::Source))? {
+        let given = promised + 1;
+        Err(Error::new(ErrorKind::WrongSize { promised, given }, None))
+    } else {
+        Ok(())
     }
 }

@@ -69,9 +69,10 @@ impl Info {
             Some(aim) => Some((aim, auto::source(&opened)?)),
             None => None,
         };
-        let strip = match self.plot {
-            true => Some(Strip::of(&chunks_of(&opened)?, session)),
-            false => None,
+        let strip = if self.plot {
+            Some(Strip::of(&chunks_of(&opened)?, session))
+        } else {
+            None
         };
         let mut members = Members::new(&self.path, self.json);
         let summary = opened
@@ -93,9 +94,10 @@ impl Info {
             }
             None => None,
         };
-        let status = match summary.is_complete() {
-            true => Status::Done,
-            false => Status::CutShort,
+        let status = if summary.is_complete() {
+            Status::Done
+        } else {
+            Status::CutShort
         };
         if self.json {
             summary.prepend("path", exact(&self.path));

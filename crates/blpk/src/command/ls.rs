@@ -46,9 +46,10 @@ impl Ls {
             let title = format!("{} is not a directory", quoted(&self.path));
             return Err(Failure::usage(title).hint("blpk info shows what a file contains"));
         }
-        let below = match url::is_url(&self.path) {
-            true => below_url::below(&self.path, session)?,
-            false => walk::below(&self.path)?,
+        let below = if url::is_url(&self.path) {
+            below_url::below(&self.path, session)?
+        } else {
+            walk::below(&self.path)?
         };
         if !self.json {
             below.note_others(&self.path, session);

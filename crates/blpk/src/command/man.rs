@@ -22,9 +22,10 @@ pub struct Man {
 
 impl Man {
     pub fn run(&self, definition: Command) -> Result<Status, Failure> {
-        let page = match self.command.is_empty() {
-            true => page(definition),
-            false => self.page_of_subcommand(definition)?,
+        let page = if self.command.is_empty() {
+            page(definition)
+        } else {
+            self.page_of_subcommand(definition)?
         };
         let page = page.map_err(|error| Failure::io("manual page", &error))?;
         output::print(&page)?;

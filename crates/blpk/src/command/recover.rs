@@ -94,9 +94,10 @@ impl Recover {
         let is_changing = report.is_changing
             || matches!(file, Bytes::Snapshot(snapshot) if snapshot.is_interrupted());
         self.print(&report, &found, &output_name, is_changing)?;
-        Ok(match report.is_complete() {
-            true => Status::Done,
-            false => Status::Damaged,
+        Ok(if report.is_complete() {
+            Status::Done
+        } else {
+            Status::Damaged
         })
     }
 
@@ -181,13 +182,14 @@ fn lines(name: &str, output: &str, report: &Recovery, fill: bool) -> String {
         };
         let _ = writeln!(text, "{name}: lost: the metadata{why}");
     }
-    let (saved, lost, noun) = match has_records {
-        true => (
+    let (saved, lost, noun) = if has_records {
+        (
             count(report.records, "record"),
             report.records_lost,
             "record",
-        ),
-        false => (count(report.bytes, "byte"), report.chunks_lost, "chunk"),
+        )
+    } else {
+        (count(report.bytes, "byte"), report.chunks_lost, "chunk")
     };
     let chunks = count(report.chunks, "chunk");
     let _ = write!(
@@ -279,9 +281,10 @@ impl Found {
         mut take: impl FnMut(&str) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         self.damages.each(&mut take)?;
-        match has_records {
-            true => self.lost_records.each(take),
-            false => self.lost.each(take),
+        if has_records {
+            self.lost_records.each(take)
+        } else {
+            self.lost.each(take)
         }
     }
 }

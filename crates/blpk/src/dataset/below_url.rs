@@ -17,9 +17,12 @@ pub fn below(path: &Path, session: &Session) -> Result<Below, Failure> {
     let base = base.trim_end_matches('/');
     let store = session.remote()?.store(base);
     let store = store.map_err(|error| failure(path, &error.into()))?;
-    let url = |below: &Path| match below.as_os_str().is_empty() {
-        true => base.into(),
-        false => format!("{base}/{}", below.to_string_lossy()).into(),
+    let url = |below: &Path| {
+        if below.as_os_str().is_empty() {
+            base.into()
+        } else {
+            format!("{base}/{}", below.to_string_lossy()).into()
+        }
     };
     let mut found = Vec::new();
     let mut damaged = Vec::new();

@@ -205,9 +205,10 @@ impl<'a> NewDataset<'a> {
 
     /// Adds to a failure what has become of the output.
     pub fn unfinished(&self, failure: Failure) -> Failure {
-        failure.detail(match self.replaces() || self.swaps {
-            true => unchanged(&self.name()),
-            false => not_written(&self.name()),
+        failure.detail(if self.replaces() || self.swaps {
+            unchanged(&self.name())
+        } else {
+            not_written(&self.name())
         })
     }
 
@@ -221,9 +222,10 @@ impl<'a> NewDataset<'a> {
             }
             return remote::upload(made.path(), self.path, session);
         }
-        let replaced = match self.swaps {
-            true => Some(ReplacedFrame::begin(self.path, session)?),
-            false => None,
+        let replaced = if self.swaps {
+            Some(ReplacedFrame::begin(self.path, session)?)
+        } else {
+            None
         };
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => exists(&name),

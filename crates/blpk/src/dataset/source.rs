@@ -171,9 +171,12 @@ fn file(path: &Path, session: &Session) -> Result<File, Failure> {
         Some(_) if !is_standard_input(path) => input.file().try_clone(),
         _ => spool(&input, session),
     };
-    file.map_err(|error| match interrupt::is_cause_of(&error) {
-        true => Failure::interrupted(),
-        false => Failure::io(input.name(), &error),
+    file.map_err(|error| {
+        if interrupt::is_cause_of(&error) {
+            Failure::interrupted()
+        } else {
+            Failure::io(input.name(), &error)
+        }
     })
 }
 

@@ -171,12 +171,11 @@ impl StorageArgs {
 
     /// Refuses settings that tables do not have.
     pub fn refuse_axes(&self) -> Result<(), Failure> {
-        match self.chunkshape.is_some() || self.blockshape.is_some() {
-            true => {
-                let title = "--chunkshape and --blockshape are for arrays";
-                Err(Failure::usage(title).hint("use --chunklen for all columns of a table"))
-            }
-            false => Ok(()),
+        if self.chunkshape.is_some() || self.blockshape.is_some() {
+            let title = "--chunkshape and --blockshape are for arrays";
+            Err(Failure::usage(title).hint("use --chunklen for all columns of a table"))
+        } else {
+            Ok(())
         }
     }
 

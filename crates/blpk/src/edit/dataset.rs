@@ -104,9 +104,10 @@ impl<'a> DatasetEdit<'a> {
         }
         let is_committed = error.category() == Category::Committed;
         let is_data = io_error(error).is_none() && error.path().is_none() && !is_committed;
-        match error.side() == Some(Side::Source) || is_data {
-            true => self.unchanged(source(error)),
-            false => self.failed_to_flush(error),
+        if error.side() == Some(Side::Source) || is_data {
+            self.unchanged(source(error))
+        } else {
+            self.failed_to_flush(error)
         }
     }
 
@@ -136,9 +137,10 @@ impl<'a> DatasetEdit<'a> {
             return self.0.committed(failure(self.0.path, error));
         }
         let unknown = error.category() == Category::Failed && !is_busy(error) && !is_full(error);
-        match unknown && !is_stopped(error) {
-            true => failure(self.0.path, error).detail(self.0.whole()),
-            false => self.failed(error),
+        if unknown && !is_stopped(error) {
+            failure(self.0.path, error).detail(self.0.whole())
+        } else {
+            self.failed(error)
         }
     }
 

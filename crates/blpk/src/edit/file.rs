@@ -120,9 +120,10 @@ impl<'a> FileEdit<'a> {
         // The library itself may not know what has become of the file.
         let unknown = io_error(error).is_some_and(|error| error.kind() == io::ErrorKind::Other);
         let told = io_error(error).is_none() || is_busy(error);
-        match told || marked || unknown {
-            true => failure,
-            false => self.unchanged(failure),
+        if told || marked || unknown {
+            failure
+        } else {
+            self.unchanged(failure)
         }
     }
 
@@ -160,9 +161,10 @@ impl<'a> FileEdit<'a> {
         if is_denied(error) {
             return failure.hint(self.permissions());
         }
-        match is_unknown(error) {
-            true => failure,
-            false => self.unchanged(failure),
+        if is_unknown(error) {
+            failure
+        } else {
+            self.unchanged(failure)
         }
     }
 
@@ -175,11 +177,12 @@ impl<'a> FileEdit<'a> {
     fn permissions(&self) -> String {
         let journal = quoted(&input::journal(self.0.path));
         let needed = format!("the file, its folder and its journal {journal} must be writable");
-        match is_in_sticky_folder(self.0.path) {
-            true => format!(
+        if is_in_sticky_folder(self.0.path) {
+            format!(
                 "{needed}; in a sticky folder such as this one, only the owner of a file can replace it"
-            ),
-            false => needed,
+            )
+        } else {
+            needed
         }
     }
 

@@ -86,9 +86,10 @@ pub fn failure(path: &Path, error: &Error) -> Failure {
     };
     match error.kind() {
         ErrorKind::Format(FormatError::Interrupted { .. }) => {
-            let hint = match probe(path).is_ok_and(|probe| probe.family == Some(Family::Frame)) {
-                true => "put that back next to it",
-                false => "put that back next to it, or save the sound chunks with blpk recover",
+            let hint = if probe(path).is_ok_and(|probe| probe.family == Some(Family::Frame)) {
+                "put that back next to it"
+            } else {
+                "put that back next to it, or save the sound chunks with blpk recover"
             };
             Failure::library(name, error).hint(format!("{}: {hint}", incomplete()))
         }

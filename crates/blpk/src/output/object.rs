@@ -109,9 +109,10 @@ impl ObjectFile {
         self.progress.set_total(Some(length));
         let sent = remote::copy(&mut file, &mut writer, &self.progress);
         self.progress.finish();
-        match sent? == length {
-            true => writer.finish(),
-            false => Err(io::ErrorKind::UnexpectedEof.into()),
+        if sent? == length {
+            writer.finish()
+        } else {
+            Err(io::ErrorKind::UnexpectedEof.into())
         }
     }
 }

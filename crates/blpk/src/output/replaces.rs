@@ -55,10 +55,7 @@ pub struct Refusal {
 impl Refusal {
     /// With `-f`, that does not help, and the command was probably not meant.
     pub fn failure(self, force: bool) -> Failure {
-        let status = match force {
-            true => Status::Usage,
-            false => Status::Failed,
-        };
+        let status = if force { Status::Usage } else { Status::Failed };
         Failure::taken(status, self.title)
             .hint("-f does not replace it either; choose another name")
     }

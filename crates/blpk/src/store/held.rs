@@ -35,9 +35,10 @@ pub struct HeldStore<'a> {
 impl<'a> HeldStore<'a> {
     /// Waits until no one else changes the store.
     pub fn begin(path: &'a Path) -> Result<Self, Failure> {
-        let form = match path.is_dir() {
-            true => StoreForm::Folder,
-            false => StoreForm::Archive,
+        let form = if path.is_dir() {
+            StoreForm::Folder
+        } else {
+            StoreForm::Archive
         };
         let begun = Instant::now();
         loop {

@@ -52,9 +52,10 @@ fn a_table_does_not_become_an_array_of_its_first_column() {
             let column = [&table[..], &["--column", "close"]].concat();
             folder.run(&column).succeeded();
             assert_eq!(folder.run(["cat", out]).succeeded(), floats, "{column:?}");
-            match folder.path(out).is_dir() {
-                true => std::fs::remove_dir_all(folder.path(out)).unwrap(),
-                false => std::fs::remove_file(folder.path(out)).unwrap(),
+            if folder.path(out).is_dir() {
+                std::fs::remove_dir_all(folder.path(out)).unwrap()
+            } else {
+                std::fs::remove_file(folder.path(out)).unwrap()
             }
         }
         // A table among several arrays.

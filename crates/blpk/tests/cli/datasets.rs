@@ -112,9 +112,10 @@ fn info_tells_what_the_manifest_tells() {
                 found["uncompressed_bytes"], said["sizes"]["nbytes"],
                 "{root}"
             );
-            let at = match is_table {
-                true => dataset.root.join(said["name"].as_str().unwrap()),
-                false => dataset.root.clone(),
+            let at = if is_table {
+                dataset.root.join(said["name"].as_str().unwrap())
+            } else {
+                dataset.root.clone()
             };
             assert_eq!(
                 found["compressed_bytes"],

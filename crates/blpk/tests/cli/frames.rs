@@ -164,9 +164,10 @@ fn an_array_of_numpy_goes_in_and_comes_out() {
             folder.run(export).succeeded();
             assert_eq!(folder.read("out.npy"), file);
             // Another kind has to make room.
-            match sparse.is_empty() {
-                true => fs::remove_file(folder.path(layout)).unwrap(),
-                false => fs::remove_dir_all(folder.path(layout)).unwrap(),
+            if sparse.is_empty() {
+                fs::remove_file(folder.path(layout)).unwrap()
+            } else {
+                fs::remove_dir_all(folder.path(layout)).unwrap()
             }
         }
     }
@@ -353,9 +354,10 @@ fn frames_become_others_with_all_their_metadata() {
         assert_eq!(folder.run(["cat", "out"]).succeeded(), elements);
         let (expected, found) = (layers(&source.root), layers(&folder.path("out")));
         assert!(expected.0.len() == 2 && expected == found, "{found:?}");
-        match options.contains(&"--sparse") {
-            true => fs::remove_dir_all(folder.path("out")).unwrap(),
-            false => fs::remove_file(folder.path("out")).unwrap(),
+        if options.contains(&"--sparse") {
+            fs::remove_dir_all(folder.path("out")).unwrap()
+        } else {
+            fs::remove_file(folder.path("out")).unwrap()
         }
     }
 }

@@ -77,9 +77,10 @@ struct Line {
 impl Line {
     fn roll(dice: &mut Dice) -> Self {
         let compresses = dice.roll(2) == 0;
-        let words = match compresses {
-            true => ["c", "compress"],
-            false => ["d", "decompress"],
+        let words = if compresses {
+            ["c", "compress"]
+        } else {
+            ["d", "decompress"]
         };
         let mut line = Self {
             compresses,
@@ -102,9 +103,10 @@ impl Line {
         if line.multiple {
             parts.insert(dice.roll(parts.len() + 1), vec!["--multiple"]);
         }
-        let flags: &[&str] = match compresses {
-            true => &["-o", "-s", "-9", "--keep", "--auto"],
-            false => &["-e", "--keep", "--allow-unterminated"],
+        let flags: &[&str] = if compresses {
+            &["-o", "-s", "-9", "--keep", "--auto"]
+        } else {
+            &["-e", "--keep", "--allow-unterminated"]
         };
         for _ in 0..dice.roll(3) {
             let flag = flags[dice.roll(flags.len())];
@@ -120,12 +122,11 @@ impl Line {
         }
         if dice.roll(6) == 0 {
             let name = dice.name();
-            match compresses {
-                true => parts.push(vec!["-m", name]),
-                false => {
-                    line.metadata = Some(name);
-                    parts.push(vec!["--metadata-out", name]);
-                }
+            if compresses {
+                parts.push(vec!["-m", name])
+            } else {
+                line.metadata = Some(name);
+                parts.push(vec!["--metadata-out", name]);
             }
         }
         line.args.extend(parts.concat());
@@ -138,9 +139,12 @@ impl Line {
             let is_compressed = COMPRESSED.contains(&name);
             name == "empty" || is_compressed == self.compresses
         };
-        let own = |name: &str| match self.compresses {
-            true => Some(format!("{name}.blp")),
-            false => name.strip_suffix(".blp").map(str::to_owned),
+        let own = |name: &str| {
+            if self.compresses {
+                Some(format!("{name}.blp"))
+            } else {
+                name.strip_suffix(".blp").map(str::to_owned)
+            }
         };
         let mut outputs = BTreeSet::new();
         if !self.force {

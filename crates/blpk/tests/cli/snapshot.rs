@@ -30,9 +30,10 @@ struct CrashingFile {
 
 impl CrashingFile {
     fn check(&self) -> io::Result<()> {
-        match self.crashed.load(Ordering::SeqCst) {
-            true => Err(io::Error::other("crashed")),
-            false => Ok(()),
+        if self.crashed.load(Ordering::SeqCst) {
+            Err(io::Error::other("crashed"))
+        } else {
+            Ok(())
         }
     }
 }

@@ -216,18 +216,20 @@ impl ArrayStorage {
             self.files.locate(&key, error)
         })?;
         let size = self.len_of(number, file.as_ref())?;
-        let least = match self.spec.container.is_single() {
-            true => FIRST_READ,
-            false => INDEX_READ,
+        let least = if self.spec.container.is_single() {
+            FIRST_READ
+        } else {
+            INDEX_READ
         };
         Ok(Box::new(ReadAhead::new(file, in_memory(size.min(least))?)))
     }
 
     /// The greatest number of uncompressed bytes of a chunk. Pickles have any length.
     fn max_nbytes(&self) -> u64 {
-        match self.spec.dtype.has_object() {
-            true => self.resources.limits.chunk.into(),
-            false => self.grid().chunk_bytes().into(),
+        if self.spec.dtype.has_object() {
+            self.resources.limits.chunk.into()
+        } else {
+            self.grid().chunk_bytes().into()
         }
     }
 
@@ -249,9 +251,10 @@ impl ArrayStorage {
         let expected = self.grid().bytes_of(chunk);
         // A writer that was killed before it flushed leaves a longer last chunk.
         let is_last = chunk.checked_add(1) == Some(self.grid().chunks());
-        let most = match is_last && !self.spec.container.pads_last_chunk() {
-            true => self.grid().chunk_bytes().into(),
-            false => expected,
+        let most = if is_last && !self.spec.container.pads_last_chunk() {
+            self.grid().chunk_bytes().into()
+        } else {
+            expected
         };
         if !(expected..=most).contains(&found) {
             let expected = expected..=expected;
@@ -329,9 +332,10 @@ impl ArrayStorage {
 
     /// Refuses elements that cannot be read or written as plain bytes.
     pub(crate) fn check_plain(&self) -> Result<()> {
-        match self.spec.dtype.has_object() {
-            true => Err(DatasetError::PythonObjects.into()),
-            false => Ok(()),
+        if self.spec.dtype.has_object() {
+            Err(DatasetError::PythonObjects.into())
+        } else {
+            Ok(())
         }
     }
 

@@ -97,9 +97,10 @@ impl ArrayStorage {
     }
 
     fn threads_for(&self, bytes: usize) -> usize {
-        match bytes < PARALLEL_FROM {
-            true => 1,
-            false => self.resources.threads,
+        if bytes < PARALLEL_FROM {
+            1
+        } else {
+            self.resources.threads
         }
     }
 

@@ -41,9 +41,10 @@ impl RowBlocks {
     /// decompressed twice.
     pub(crate) fn new(rest: Range<u64>, row_bytes: usize, band_rows: u64, bytes: usize) -> Self {
         let most = to_u64(bytes / row_bytes.max(1)).max(1);
-        let rows = match most >= band_rows {
-            true => most - most % band_rows,
-            false => most,
+        let rows = if most >= band_rows {
+            most - most % band_rows
+        } else {
+            most
         };
         Self { rest, rows }
     }

@@ -12,11 +12,12 @@ impl CArray {
     /// Refuses to change the number of rows of a column, which is that of its table.
     fn check_resizable(&self) -> Result<()> {
         self.handle.check_writable()?;
-        match self.handle.in_table {
-            true => Err(Error::usage(
+        if self.handle.in_table {
+            Err(Error::usage(
                 "a column has as many rows as its table: change the table",
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 
@@ -84,9 +85,10 @@ impl CArray {
     /// Returns the errors of [`trim`](Self::trim), and a usage error if an array cannot have so many rows.
     pub fn resize(&mut self, rows: u64) -> Result<()> {
         self.check_resizable()?;
-        let done = match rows < self.rows() {
-            true => self.storage.trim(rows),
-            false => self.storage.grow(rows),
+        let done = if rows < self.rows() {
+            self.storage.trim(rows)
+        } else {
+            self.storage.grow(rows)
         };
         self.handle.tried(done)
     }
@@ -123,11 +125,12 @@ impl CArray {
 
     fn check_has_attributes(&self) -> Result<()> {
         self.handle.check_writable()?;
-        match self.handle.is_shared_column() {
-            true => Err(Error::usage(
+        if self.handle.is_shared_column() {
+            Err(Error::usage(
                 "in this layout columns have no attributes of their own: set those of the table",
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 
@@ -161,11 +164,12 @@ impl CArray {
     /// The number of rows that so many bytes are.
     pub(crate) fn rows_of(&self, bytes: usize) -> Result<u64> {
         let row = self.row_bytes();
-        match bytes.is_multiple_of(row) {
-            true => Ok(to_u64(bytes / row)),
-            false => Err(Error::usage(format!(
+        if bytes.is_multiple_of(row) {
+            Ok(to_u64(bytes / row))
+        } else {
+            Err(Error::usage(format!(
                 "{bytes} bytes are not whole rows of {row} bytes"
-            ))),
+            )))
         }
     }
 }

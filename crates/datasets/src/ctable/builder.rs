@@ -147,9 +147,10 @@ impl CTableBuilder {
             options: options.for_columns(self.columns.len()),
         };
         for (name, array) in self.columns {
-            let array = match self.index {
-                true => array.with_index_if_possible(),
-                false => array,
+            let array = if self.index {
+                array.with_index_if_possible()
+            } else {
+                array
             };
             let column = table.new_column(&name, &array, self.chunk_rows)?;
             table.names.push(name);

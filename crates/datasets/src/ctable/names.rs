@@ -36,9 +36,10 @@ pub(super) fn check_all<'a>(
     let (mut known, mut around) = (HashSet::new(), HashMap::new());
     for name in names {
         check_usable(layout, name)?;
-        let outer: Vec<&str> = match nests {
-            true => outer_names(name).collect(),
-            false => Vec::new(),
+        let outer: Vec<&str> = if nests {
+            outer_names(name).collect()
+        } else {
+            Vec::new()
         };
         let other = outer.iter().find(|outer| known.contains(**outer)).copied();
         if let Some(other) = other.or_else(|| around.get(name).copied()) {
@@ -72,11 +73,11 @@ fn contains(name: &str, other: &str) -> Error {
 /// Refuses a name that no column can have.
 fn check_usable(layout: DatasetLayout, name: &str) -> Result<()> {
     let usable = |name: &str| Key::root().join(name).is_ok() && !name.starts_with("._");
-    let sound = match layout.columns_are_datasets() {
-        true => usable(name) && !RESERVED.contains(&name),
-        false => name
-            .split('.')
-            .all(|part| usable(part) && !part.starts_with("__")),
+    let sound = if layout.columns_are_datasets() {
+        usable(name) && !RESERVED.contains(&name)
+    } else {
+        name.split('.')
+            .all(|part| usable(part) && !part.starts_with("__"))
     };
     if sound {
         return Ok(());

@@ -159,11 +159,12 @@ impl CArray {
 
 /// Refuses the layouts of the two documents.
 pub(crate) fn check_layout(layout: DatasetLayout) -> Result<()> {
-    match layout.columns_are_datasets() {
-        true => Ok(()),
-        false => Err(no_index(format!(
+    if layout.columns_are_datasets() {
+        Ok(())
+    } else {
+        Err(no_index(format!(
             "the layout {layout} has no place for one"
-        ))),
+        )))
     }
 }
 

@@ -51,9 +51,10 @@ pub(super) fn is_table(files: &Files, at: &Key) -> Result<bool> {
 /// The dtype of a name, in the byte order that all columns share unless the name contains one.
 fn dtype(name: &str, order: ByteOrder) -> Result<DType> {
     let dtype = DType::parse(name)?;
-    match name.starts_with(['<', '>', '=', '[', '{']) {
-        true => Ok(dtype),
-        false => Ok(dtype.with_order(order)),
+    if name.starts_with(['<', '>', '=', '[', '{']) {
+        Ok(dtype)
+    } else {
+        Ok(dtype.with_order(order))
     }
 }
 
@@ -239,10 +240,10 @@ impl LayoutFiles for CarrayDocument {
     }
 
     fn check_beside(&self, other: &ArraySpec, new: &NewArray) -> Result<()> {
-        match new.row_shape == other.grid.row_shape() && new.chunk_shape == other.grid.chunk_shape()
-        {
-            true => Ok(()),
-            false => Err(different_shapes()),
+        if new.row_shape == other.grid.row_shape() && new.chunk_shape == other.grid.chunk_shape() {
+            Ok(())
+        } else {
+            Err(different_shapes())
         }
     }
 }

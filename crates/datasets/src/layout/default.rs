@@ -99,9 +99,10 @@ pub(super) fn parse_shared(
 /// The beginning of a text, for a warning.
 fn excerpt(text: &str) -> String {
     let excerpt: String = text.chars().take(60).collect();
-    match excerpt.len() < text.len() {
-        true => excerpt + "...",
-        false => excerpt,
+    if excerpt.len() < text.len() {
+        excerpt + "..."
+    } else {
+        excerpt
     }
 }
 
@@ -160,9 +161,10 @@ pub(super) fn text(
     let mut axes = row_shape.iter();
     let elements = axes.try_fold(1u64, |product, len| product.checked_mul(*len));
     let is_short = elements.is_some_and(|elements| elements <= MAX_SPELLED);
-    match is_same && !(listed && is_short) {
-        true => one(dtype, element),
-        false => list(dtype, row_shape, &mut default.chunks(size).cycle()),
+    if is_same && !(listed && is_short) {
+        one(dtype, element)
+    } else {
+        list(dtype, row_shape, &mut default.chunks(size).cycle())
     }
 }
 

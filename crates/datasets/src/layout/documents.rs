@@ -21,11 +21,12 @@ pub(super) fn framing(options: SuperchunkOptions, dtype: &DType, chunk_bytes: u3
 
 /// Refuses options of superchunks that contradict each other.
 pub(super) fn check_options(options: &SuperchunkOptions) -> Result<()> {
-    match options.spare > 0 && !options.offsets {
-        true => Err(Error::usage(
+    if options.spare > 0 && !options.offsets {
+        Err(Error::usage(
             "spare space requires a table of offsets, without which readers do not find the next chunk",
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -49,9 +49,10 @@ impl LayoutFiles for Real {
         let storage_key = below(at, &["meta", "storage"])?;
         let dtype = dtype(&storage).map_err(|error| files.locate(&storage_key, error))?;
         // There is one Python object in a superchunk, whatever the length of chunks says.
-        let chunk_rows = match dtype.has_object() {
-            true => 1,
-            false => storage.chunk_rows,
+        let chunk_rows = if dtype.has_object() {
+            1
+        } else {
+            storage.chunk_rows
         };
         let grid = Grid::of_rows(sizes.shape.clone(), chunk_rows, dtype.itemsize())
             .map_err(|error| files.locate(&sizes_key, error))?;

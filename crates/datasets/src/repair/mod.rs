@@ -165,9 +165,10 @@ impl RepairOptions {
             Err(error) => return Err(error),
         };
         meta::sweep(&files, &folders, &mut findings)?;
-        match self.dry_run {
-            true => files.rollback()?,
-            false => files.commit(&counts.keys, counts.removes_rows)?,
+        if self.dry_run {
+            files.rollback()?
+        } else {
+            files.commit(&counts.keys, counts.removes_rows)?
         }
         Ok(findings)
     }

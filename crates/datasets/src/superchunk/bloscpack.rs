@@ -59,9 +59,10 @@ pub(super) fn read(file: &dyn Object) -> Result<SuperchunkIndex> {
             found: HEAD_LEN + to_u64(rest.len()),
             expected: first,
         })?;
-    let slots = match header.offsets {
-        true => from_table(table, first, size, header.seal.is_some())?,
-        false => walk(file, first, count, header.checksum)?,
+    let slots = if header.offsets {
+        from_table(table, first, size, header.seal.is_some())?
+    } else {
+        walk(file, first, count, header.checksum)?
     };
     Ok(SuperchunkIndex {
         checksum: header.checksum,
@@ -152,9 +153,10 @@ pub(super) fn write(
             body.resize(body.len() + to_usize(options.spare), 0);
         }
     }
-    let table = match options.offsets {
-        true => Offsets::encode(&offsets)?,
-        false => Vec::new(),
+    let table = if options.offsets {
+        Offsets::encode(&offsets)?
+    } else {
+        Vec::new()
     };
     let rest = [metadata, &table].concat();
     header.seal = Some(seal(&header.encode()?, &rest).value());

@@ -215,9 +215,10 @@ impl SuperchunkIndex {
     /// Refuses a chunk of another uncompressed length than the header of the superchunk contains.
     fn check_chunk_size(&self, index: usize, chunk: u64, found: u32) -> Result<()> {
         let is_last = index + 1 == self.slots.len();
-        let expected = match is_last {
-            true => self.last_chunk,
-            false => self.chunk_size,
+        let expected = if is_last {
+            self.last_chunk
+        } else {
+            self.chunk_size
         };
         match expected.filter(|expected| *expected != found) {
             None => Ok(()),

@@ -17,12 +17,11 @@ pub(super) fn read(file: &dyn Object) -> Result<SuperchunkIndex> {
     let size = file.size()?;
     let header = SuperchunkHeader::decode(&read_up_to(file, 0, HEAD_LEN)?, size)?;
     let first = header.chunks_begin();
-    let slots = match header.index {
-        true => {
-            let index = header.parse_index(&read_up_to(file, HEAD_LEN, header.index_len())?)?;
-            slots_of(&index, first, size)?
-        }
-        false => walk(file, first, header.nchunks, header.checksum)?,
+    let slots = if header.index {
+        let index = header.parse_index(&read_up_to(file, HEAD_LEN, header.index_len())?)?;
+        slots_of(&index, first, size)?
+    } else {
+        walk(file, first, header.nchunks, header.checksum)?
     };
     Ok(SuperchunkIndex {
         checksum: header.checksum,

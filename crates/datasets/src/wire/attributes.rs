@@ -218,9 +218,10 @@ impl Attributes {
 }
 
 fn check_len(text: &str) -> Result<(), MetaError> {
-    match text.len() < MAX_LEN {
-        true => Ok(()),
-        false => Err(MetaError::too_long("attributes", text.len(), MAX_LEN)),
+    if text.len() < MAX_LEN {
+        Ok(())
+    } else {
+        Err(MetaError::too_long("attributes", text.len(), MAX_LEN))
     }
 }
 

@@ -36,11 +36,14 @@ impl<'a> Object<'a> {
             let expected = "a JSON object";
             return Err(MetaError::Empty { expected });
         }
-        json::check(file).map_err(|error| match error.is_eof() {
-            true => MetaError::Unfinished {
-                reason: error.to_string(),
-            },
-            false => not_json(&error),
+        json::check(file).map_err(|error| {
+            if error.is_eof() {
+                MetaError::Unfinished {
+                    reason: error.to_string(),
+                }
+            } else {
+                not_json(&error)
+            }
         })?;
         if !text.trim_ascii_start().starts_with('{') {
             let found = shown(text.trim_ascii());
@@ -93,13 +96,14 @@ fn not_json(error: &dyn Display) -> MetaError {
 impl<'a> Field<'a> {
     /// The value as an object.
     pub fn object(&self) -> Result<Object<'a>, MetaError> {
-        match self.text.starts_with('{') {
-            true => Ok(Object {
+        if self.text.starts_with('{') {
+            Ok(Object {
                 file: self.object.file,
                 at: self.object.at + self.at,
                 text: self.text,
-            }),
-            false => Err(self.wrong("an object")),
+            })
+        } else {
+            Err(self.wrong("an object"))
         }
     }
 

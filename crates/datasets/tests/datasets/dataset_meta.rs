@@ -256,9 +256,10 @@ fn chunks_are_as_long_as_the_formula_says() {
         if !by_default {
             continue;
         }
-        let base = match array.writer.starts_with("bcolz") {
-            true => ChunkBase::Base4096,
-            false => ChunkBase::Base1024,
+        let base = if array.writer.starts_with("bcolz") {
+            ChunkBase::Base4096
+        } else {
+            ChunkBase::Base1024
         };
         let expected = default_chunk_rows(base, storage.expected_rows, row_bytes);
         assert_eq!(storage.chunk_rows, expected, "{}", array.folder.display());

@@ -375,9 +375,10 @@ fn leaf(array: &CArray, document: &handmade::Handmade, name: &str) {
 #[test]
 fn what_the_documents_show_is_changed() {
     for document in handmade::all() {
-        let layout = match document.name.starts_with("blz") {
-            true => DatasetLayout::BlzDocument,
-            false => DatasetLayout::CarrayDocument,
+        let layout = if document.name.starts_with("blz") {
+            DatasetLayout::BlzDocument
+        } else {
+            DatasetLayout::CarrayDocument
         };
         let folder = folder();
         let root = folder.path().join("dataset");

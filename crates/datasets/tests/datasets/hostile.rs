@@ -305,11 +305,12 @@ fn what_takes_the_place_of_a_superchunk_after_opening_is_not_followed() {
         for pipe in [false, true] {
             let place = Place::new(sound);
             let dataset = options().open(place.path("root")).unwrap();
-            match pipe {
-                true => place.put(at, fifo),
-                false => place.put(at, |new| {
+            if pipe {
+                place.put(at, fifo)
+            } else {
+                place.put(at, |new| {
                     std::os::unix::fs::symlink(place.path(outside), new).unwrap();
-                }),
+                })
             }
             let found = hurried(at, move || all_in(&dataset));
             // A folder that is kept open is still read after it was moved away.

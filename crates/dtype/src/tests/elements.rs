@@ -255,9 +255,10 @@ fn floats_of_two_bytes_are_those_of_numpy() {
     }
     for (number, bits) in ROUNDED {
         let found = from_text(&DType::F16, &format!("{number:e}"));
-        match f64::abs(number) >= 65_520.0 {
-            true => assert!(found.unwrap_err().contains("too large")),
-            false => assert_eq!(found.unwrap(), bits.to_le_bytes(), "{number}"),
+        if f64::abs(number) >= 65_520.0 {
+            assert!(found.unwrap_err().contains("too large"))
+        } else {
+            assert_eq!(found.unwrap(), bits.to_le_bytes(), "{number}")
         }
     }
     for bits in 0..=u16::MAX {

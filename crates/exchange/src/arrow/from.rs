@@ -71,9 +71,10 @@ pub(super) fn bytes_of(
         .map_err(|_| mismatch("a list", "one that begins before its values"))?;
     let values = list.values();
     let count = total(list.len(), len)?;
-    let values = match values.len() == count {
-        true => values.clone(),
-        false => values.slice(start, count),
+    let values = if values.len() == count {
+        values.clone()
+    } else {
+        values.slice(start, count)
     };
     // The values of a missing list have no meaning, and may be null.
     let row_bytes = row_len(dtype, shape)?;
@@ -87,17 +88,14 @@ pub(super) fn bytes_of(
     }
     let mut out = Vec::new();
     for row in 0..list.len() {
-        match list.is_null(row) {
-            true => {
-                let element = missing(dtype, fill).map_err(|error| RowError { row, error })?;
-                // However many elements without bytes there are, they add none.
-                let count = row_bytes.checked_div(element.len()).unwrap_or(0);
-                out.extend(element.repeat(count));
-            }
-            false => {
-                let bytes = bytes_of(&list.value(row), dtype, within, fill);
-                out.extend(bytes.map_err(|error| RowError { row, ..error })?);
-            }
+        if list.is_null(row) {
+            let element = missing(dtype, fill).map_err(|error| RowError { row, error })?;
+            // However many elements without bytes there are, they add none.
+            let count = row_bytes.checked_div(element.len()).unwrap_or(0);
+            out.extend(element.repeat(count));
+        } else {
+            let bytes = bytes_of(&list.value(row), dtype, within, fill);
+            out.extend(bytes.map_err(|error| RowError { row, ..error })?);
         }
     }
     Ok(out)
@@ -257,12 +255,11 @@ fn field_bytes(
     let each = row_len(&part.dtype, &part.shape)?;
     let mut out = Vec::new();
     for row in 0..of.len() {
-        match of.is_null(row) {
-            true => out.resize(out.len() + each, 0),
-            false => {
-                let bytes = bytes_of(&column.slice(row, 1), &part.dtype, &part.shape, fill);
-                out.extend(bytes.map_err(|error| RowError { row, ..error })?);
-            }
+        if of.is_null(row) {
+            out.resize(out.len() + each, 0)
+        } else {
+            let bytes = bytes_of(&column.slice(row, 1), &part.dtype, &part.shape, fill);
+            out.extend(bytes.map_err(|error| RowError { row, ..error })?);
         }
     }
     Ok(out)

@@ -229,10 +229,13 @@ impl Plan {
                 }
                 .into());
             }
-            Elements::Strings { text, longest } => match text {
-                true => DType::text((*longest).max(1))?,
-                false => DType::bytes((*longest).max(1))?,
-            },
+            Elements::Strings { text, longest } => {
+                if *text {
+                    DType::text((*longest).max(1))?
+                } else {
+                    DType::bytes((*longest).max(1))?
+                }
+            }
             Elements::Fields(fields) => {
                 let fields = fields.iter().map(|field| field.column(format));
                 structured(&fields.collect::<Result<Vec<_>>>()?)?

@@ -106,9 +106,10 @@ pub fn write_parquet_with(
         for_each(source, progress, |columns, batch| {
             let rows = record_batch(&schema, columns, batch, mapping)?;
             writer.write(&rows).map_err(wrong)?;
-            match writer.in_progress_size() > GROUP_BYTES {
-                true => writer.flush().map_err(wrong),
-                false => Ok(()),
+            if writer.in_progress_size() > GROUP_BYTES {
+                writer.flush().map_err(wrong)
+            } else {
+                Ok(())
             }
         })?;
         let mut to = writer.into_inner().map_err(wrong)?;
@@ -170,12 +171,11 @@ fn reader<S: ReadAt + Send + Sync + 'static>(
 /// Refuses a footer with false lengths, for which the crate would allocate memory.
 fn check_footer<S: ReadAt>(chunks: &Chunks<S>) -> Result<()> {
     let footer = footer(chunks, Format::Parquet, MAGIC)?;
-    match thrift::is_sound(&footer) {
-        true => Ok(()),
-        false => {
-            let len = footer.len();
-            let found = format!("its {len} bytes contradict each other");
-            Err(ExchangeError::damaged(Format::Parquet, "footer", found).into())
-        }
+    if thrift::is_sound(&footer) {
+        Ok(())
+    } else {
+        let len = footer.len();
+        let found = format!("its {len} bytes contradict each other");
+        Err(ExchangeError::damaged(Format::Parquet, "footer", found).into())
     }
 }

@@ -41,9 +41,12 @@ impl ArrowSource {
             column.nullable = options.keeps_missing(column);
         }
         let fills = schema.columns.iter();
-        let fills = fills.map(|column| match column.nullable {
-            true => Some(nothing(&column.dtype).to_owned()),
-            false => options.filling(column),
+        let fills = fills.map(|column| {
+            if column.nullable {
+                Some(nothing(&column.dtype).to_owned())
+            } else {
+                options.filling(column)
+            }
         });
         let fills = fills.collect();
         Self {

@@ -30,9 +30,10 @@ pub(super) struct TypeMapping {
 impl TypeMapping {
     /// The format that is written.
     fn format(self) -> Format {
-        match self.parquet {
-            true => Format::Parquet,
-            false => Format::Arrow,
+        if self.parquet {
+            Format::Parquet
+        } else {
+            Format::Arrow
         }
     }
 

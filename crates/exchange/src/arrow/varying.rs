@@ -42,9 +42,10 @@ pub(super) fn array(kind: &ItemKind, values: &[&Value], mapping: TypeMapping) ->
 }
 
 fn strings(texts: impl Iterator<Item = Option<impl AsRef<str>>>, mapping: TypeMapping) -> ArrayRef {
-    match mapping.string_views {
-        true => Arc::new(StringViewArray::from_iter(texts)),
-        false => Arc::new(StringArray::from_iter(texts)),
+    if mapping.string_views {
+        Arc::new(StringViewArray::from_iter(texts))
+    } else {
+        Arc::new(StringArray::from_iter(texts))
     }
 }
 

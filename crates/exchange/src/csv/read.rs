@@ -89,9 +89,12 @@ fn open_separated<S: ReadAt + 'static>(
     let columns = guessed
         .map(|(name, guess)| column(name, guess, options))
         .collect::<Result<Vec<_>>>()?;
-    let fills = columns.iter().map(|column| match column.nullable {
-        true => Filling::Nothing,
-        false => Filling::Text(options.filling(column)),
+    let fills = columns.iter().map(|column| {
+        if column.nullable {
+            Filling::Nothing
+        } else {
+            Filling::Text(options.filling(column))
+        }
     });
     let fills = fills.collect();
     let mut lines = Lines::new(&bytes, delimiter);
@@ -278,9 +281,10 @@ fn push_row(
         let row = bytes
             .get_mut(start..)
             .ok_or_else(|| Error::bug("a buffer that grew is shorter than before"))?;
-        let cell = match !is_string(column) && is_missing(cell, missing) {
-            true => &[],
-            false => cell,
+        let cell = if !is_string(column) && is_missing(cell, missing) {
+            &[]
+        } else {
+            cell
         };
         if let Cells::Present(present) = form {
             present.push(!cell.is_empty());

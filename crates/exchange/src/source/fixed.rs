@@ -33,9 +33,10 @@ impl<'a> FixedSource<'a> {
     /// # Errors
     /// Returns the errors of the source, and wrong usage for other values of varying length than text.
     pub fn longest(mut source: BoxedSource<'_>) -> Result<Vec<u64>> {
-        match source.schema().has_varying() {
-            true => longest(&mut *source),
-            false => Ok(Vec::new()),
+        if source.schema().has_varying() {
+            longest(&mut *source)
+        } else {
+            Ok(Vec::new())
         }
     }
 

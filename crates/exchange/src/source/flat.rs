@@ -44,11 +44,12 @@ impl<C: Content> Flat<C> {
         ranges.insert(0, rows);
         let itemsize = self.itemsize;
         let shape = lens(&ranges);
-        let total = match shape.contains(&0) {
-            true => Some(0),
-            false => shape
+        let total = if shape.contains(&0) {
+            Some(0)
+        } else {
+            shape
                 .iter()
-                .try_fold(itemsize, |product, len| product.checked_mul(*len)),
+                .try_fold(itemsize, |product, len| product.checked_mul(*len))
         };
         let mut out = Vec::new();
         let len = in_memory(total.ok_or(ExchangeError::NoMemory)?)?;
@@ -175,9 +176,10 @@ fn strides(shape: &[u64], itemsize: u64, fortran: bool) -> Result<Vec<u64>> {
         Ok::<_, ExchangeError>(())
     };
     let mut axes = strides.iter_mut().zip(shape);
-    match fortran {
-        true => axes.try_for_each(&mut next)?,
-        false => axes.rev().try_for_each(&mut next)?,
+    if fortran {
+        axes.try_for_each(&mut next)?
+    } else {
+        axes.rev().try_for_each(&mut next)?
     }
     Ok(strides)
 }

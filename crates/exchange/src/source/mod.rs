@@ -96,9 +96,10 @@ pub(super) fn for_each(
         take(&schema, batch)?;
         progress(done);
     }
-    match done == source.rows() {
-        true => Ok(()),
-        false => Err(one::changed(source.rows(), done)),
+    if done == source.rows() {
+        Ok(())
+    } else {
+        Err(one::changed(source.rows(), done))
     }
 }
 
@@ -138,22 +139,24 @@ const MAX_EMPTY_ROWS: u64 = 1 << 20;
 pub(super) fn check_empty_rows(source: &dyn Source) -> Result<()> {
     let rows = source.rows();
     let is_empty = source.schema().row_bytes() == 0 && !source.schema().has_varying();
-    match is_empty && rows > MAX_EMPTY_ROWS {
-        true => Err(Error::usage(format!(
+    if is_empty && rows > MAX_EMPTY_ROWS {
+        Err(Error::usage(format!(
             "{rows} rows without bytes: only .npy can store so many"
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }
 
 /// Refuses rows that are not there.
 pub(super) fn check_rows(rows: &Range<u64>, there: u64) -> Result<()> {
-    match rows.start <= rows.end && rows.end <= there {
-        true => Ok(()),
-        false => Err(Error::usage(format!(
+    if rows.start <= rows.end && rows.end <= there {
+        Ok(())
+    } else {
+        Err(Error::usage(format!(
             "rows {}..{} of {there}",
             rows.start, rows.end
-        ))),
+        )))
     }
 }
 

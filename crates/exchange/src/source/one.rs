@@ -87,9 +87,10 @@ impl<'a> OneArray<'a> {
     pub fn next_elements(&mut self, bytes: usize) -> Result<Option<Vec<u8>>> {
         let rows = self.source.rows();
         let Some(mut batch) = self.source.next_batch(bytes)? else {
-            return match self.done == rows {
-                true => Ok(None),
-                false => Err(changed(rows, self.done)),
+            return if self.done == rows {
+                Ok(None)
+            } else {
+                Err(changed(rows, self.done))
             };
         };
         batch.check(&self.schema)?;

@@ -84,9 +84,10 @@ impl<'a> StoreSource<'a> {
     }
 
     fn read(&mut self, bytes: usize) -> Result<Option<Batch>> {
-        let most = match self.schema.has_varying() {
-            true => MOST_VARYING,
-            false => MOST,
+        let most = if self.schema.has_varying() {
+            MOST_VARYING
+        } else {
+            MOST
         };
         let fitting = to_u64(bytes) / self.schema.row_bytes().max(1);
         let step = fitting.clamp(1, most);

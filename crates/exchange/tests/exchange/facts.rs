@@ -87,9 +87,12 @@ fn targets_of_elements_refuse_several_columns_and_missing_values() {
             if std::mem::replace(&mut self.1, true) {
                 return Ok(None);
             }
-            let cells = |column: &Column| match column.nullable {
-                true => Cells::Present(vec![true, false]),
-                false => Cells::Elements,
+            let cells = |column: &Column| {
+                if column.nullable {
+                    Cells::Present(vec![true, false])
+                } else {
+                    Cells::Elements
+                }
             };
             Ok(Some(Batch {
                 rows: 2,

@@ -85,9 +85,10 @@ fn a_file_that_is_changed_does_no_harm() {
                 state ^= state << 17;
                 let mut changed = file.clone();
                 // Every byte once, and then more near the end, where some formats keep their description.
-                let at = match round < file.len() {
-                    true => round,
-                    false => file.len() - 1 - (state >> 8) as usize % file.len().min(1500),
+                let at = if round < file.len() {
+                    round
+                } else {
+                    file.len() - 1 - (state >> 8) as usize % file.len().min(1500)
                 };
                 changed[at] = match state & 3 {
                     0 => 0xff,

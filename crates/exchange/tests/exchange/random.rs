@@ -124,13 +124,12 @@ proptest! {
             columns.push(column);
             contents.push(bytes);
         }
-        let schema = match is_table {
-            true => Schema::table(columns),
-            false => {
-                contents.truncate(1);
+        let schema = if is_table {
+Schema::table(columns)
+} else {
+contents.truncate(1);
                 Schema::array(columns[0].dtype.clone(), &columns[0].row_shape)
-            }
-        };
+};
         let held = Held::new(schema, rows, contents);
         for format in available() {
             if let Err(error) = check_round(&held, format) {

@@ -191,9 +191,10 @@ impl ChunkSlots<'_> {
 
     /// Stores a chunk, unless the index alone can describe it.
     fn keep(&mut self, chunk: &[u8]) -> Result<ChunkPlace> {
-        match blosc1::internal::is_zeros(chunk) {
-            true => Ok(ChunkPlace::Zeros),
-            false => Ok(ChunkPlace::At(self.storage.put(chunk)?)),
+        if blosc1::internal::is_zeros(chunk) {
+            Ok(ChunkPlace::Zeros)
+        } else {
+            Ok(ChunkPlace::At(self.storage.put(chunk)?))
         }
     }
 

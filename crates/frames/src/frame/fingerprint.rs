@@ -69,12 +69,11 @@ impl Frame {
             let (found, expected) = (hex(&found), hex(&expected));
             FrameError::damaged(FramePart::Frame, None, "digest", found, expected)
         };
-        Ok(
-            match found.first_chunk::<8>() == expected.first_chunk::<8>() {
-                true => Compared::Resized(error),
-                false => Compared::Different(error),
-            },
-        )
+        Ok(if found.first_chunk::<8>() == expected.first_chunk::<8>() {
+            Compared::Resized(error)
+        } else {
+            Compared::Different(error)
+        })
     }
 
     /// Whether it has a fingerprint.

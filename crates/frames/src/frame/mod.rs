@@ -210,9 +210,10 @@ impl Frame {
     }
 
     pub(crate) fn check_state(&self) -> Result<()> {
-        match self.poisoned {
-            true => Err(FrameError::Poisoned.into()),
-            false => Ok(()),
+        if self.poisoned {
+            Err(FrameError::Poisoned.into())
+        } else {
+            Ok(())
         }
     }
 

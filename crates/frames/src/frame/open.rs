@@ -30,17 +30,16 @@ impl FrameOptions {
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Frame> {
         let path = path.as_ref();
         let origin = Origin::source(Some(path));
-        match path.is_dir() {
-            true => self.open_store(origin.io(DiskStore::open(path))?),
-            false => {
-                let snapshot = origin.io(Snapshot::open(path))?;
-                let interrupted = snapshot.is_interrupted();
-                let mut frame = self.read_with(snapshot, origin)?;
-                frame.interrupted = interrupted;
-                let (options, path) = (self.clone(), path.to_owned());
-                frame.reopen = Some(Box::new(move || options.open(&path)));
-                Ok(frame)
-            }
+        if path.is_dir() {
+            self.open_store(origin.io(DiskStore::open(path))?)
+        } else {
+            let snapshot = origin.io(Snapshot::open(path))?;
+            let interrupted = snapshot.is_interrupted();
+            let mut frame = self.read_with(snapshot, origin)?;
+            frame.interrupted = interrupted;
+            let (options, path) = (self.clone(), path.to_owned());
+            frame.reopen = Some(Box::new(move || options.open(&path)));
+            Ok(frame)
         }
     }
 

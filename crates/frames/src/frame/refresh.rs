@@ -59,9 +59,10 @@ impl Frame {
         let is_same = to_u64(same) == new.chunks()
             && self.content_len() == new.content_len()
             && self.metalayers() == new.metalayers();
-        match is_same {
-            true => Refreshed::Unchanged,
-            false => Refreshed::Changed(to_u64(same)..new.chunks()),
+        if is_same {
+            Refreshed::Unchanged
+        } else {
+            Refreshed::Changed(to_u64(same)..new.chunks())
         }
     }
 }

@@ -98,9 +98,10 @@ impl Frame {
                 }
                 Err(error) => damages.push((number, error)),
             }
-            match damages.len() > MOST_DAMAGES {
-                true => Err(Stop::Enough),
-                false => Ok(()),
+            if damages.len() > MOST_DAMAGES {
+                Err(Stop::Enough)
+            } else {
+                Ok(())
             }
         });
         let (mut report, mut damages, mut lengths) =

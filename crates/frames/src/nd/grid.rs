@@ -89,13 +89,14 @@ impl Grid {
         let mut axes = wanted.iter().zip(&self.shape);
         let fits = wanted.len() == self.shape.len()
             && axes.all(|(range, len)| range.start <= range.end && range.end <= *len);
-        match fits {
-            true => Ok(()),
-            false => Err(FrameError::OutOfBounds {
+        if fits {
+            Ok(())
+        } else {
+            Err(FrameError::OutOfBounds {
                 asked: format!("the slice {wanted:?}"),
                 shape: self.shape.clone(),
             }
-            .into()),
+            .into())
         }
     }
 
@@ -156,15 +157,14 @@ impl Grid {
         // The first axes are cut into single chunks until the rest fits.
         let axes = self.counts.iter().zip(&self.chunk).zip(&self.shape);
         let steps = axes.map(|((count, chunk), len)| {
-            let step = match left > most {
-                true => {
-                    left /= (*count).max(1);
-                    let chunks = (most / left.max(1)).max(1);
-                    chunk
-                        .checked_mul(chunks)
-                        .map_or(*len, |step| step.min(*len))
-                }
-                false => *len,
+            let step = if left > most {
+                left /= (*count).max(1);
+                let chunks = (most / left.max(1)).max(1);
+                chunk
+                    .checked_mul(chunks)
+                    .map_or(*len, |step| step.min(*len))
+            } else {
+                *len
             };
             step.max(1)
         });

@@ -62,9 +62,10 @@ impl NdArray {
         if out.is_empty() {
             return Ok(());
         }
-        let threads = match self.grid.work(slice) < SHARED_FROM {
-            true => 1,
-            false => self.frame.coder.threads,
+        let threads = if self.grid.work(slice) < SHARED_FROM {
+            1
+        } else {
+            self.frame.coder.threads
         };
         self.announce(slice)?;
         let bands = self.bands(slice, out, threads)?;
@@ -275,12 +276,11 @@ impl Grid {
         while begin < whole.end {
             let of_chunk = begin / chunk * chunk;
             let chunk_end = of_chunk + chunk;
-            let end = match by_chunks {
-                true => chunk_end,
-                false => {
-                    let row = (begin - of_chunk) / block;
-                    (of_chunk + (row + group) * block).min(chunk_end)
-                }
+            let end = if by_chunks {
+                chunk_end
+            } else {
+                let row = (begin - of_chunk) / block;
+                (of_chunk + (row + group) * block).min(chunk_end)
             };
             let end = end.min(whole.end);
             stretches.push(begin..end);

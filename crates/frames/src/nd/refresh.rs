@@ -36,9 +36,10 @@ impl NdArray {
             && self.chunk_shape() == new.chunk_shape()
             && self.dtype_text() == new.dtype_text()
             && self.itemsize() == new.itemsize();
-        let found = match is_same {
-            true => Refreshed::Changed(0..0).counted(rows(self), rows(&new)),
-            false => Refreshed::Replaced,
+        let found = if is_same {
+            Refreshed::Changed(0..0).counted(rows(self), rows(&new))
+        } else {
+            Refreshed::Replaced
         };
         *self = new;
         Ok(found)

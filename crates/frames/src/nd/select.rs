@@ -74,9 +74,10 @@ impl NdArray {
         for at in chunks_of(&axes) {
             let picked = picked_at(&axes, &at)?;
             let done = self.set_picked(&picked, &steps, data);
-            match is_first {
-                true => done?,
-                false => self.frame.or_poison(done)?,
+            if is_first {
+                done?
+            } else {
+                self.frame.or_poison(done)?
             }
             is_first = false;
         }
@@ -148,11 +149,12 @@ fn picked_at<'a>(axes: &'a Axes, at: &[u64]) -> Result<Vec<&'a Picked>> {
 }
 
 fn selection_len(sizes: &[usize], itemsize: usize) -> Result<usize> {
-    let len = match sizes.contains(&0) {
-        true => Some(0),
-        false => sizes
+    let len = if sizes.contains(&0) {
+        Some(0)
+    } else {
+        sizes
             .iter()
-            .try_fold(itemsize, |len, size| len.checked_mul(*size)),
+            .try_fold(itemsize, |len, size| len.checked_mul(*size))
     };
     let len = len.filter(|len| isize::try_from(*len).is_ok());
     len.ok_or_else(|| Error::usage("the selection is longer than memory"))

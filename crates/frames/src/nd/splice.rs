@@ -103,9 +103,10 @@ impl NdArray {
             let (first, chunks) = in_chunks(&self.grid, axis, range.start, count)?;
             return self.reshape(&shape, |at, _| {
                 let position = along(at, axis)?;
-                match position < first {
-                    true => Ok(Some(at.to_vec())),
-                    false => with(at, axis, position + chunks).map(Some),
+                if position < first {
+                    Ok(Some(at.to_vec()))
+                } else {
+                    with(at, axis, position + chunks).map(Some)
                 }
             });
         }
@@ -165,9 +166,10 @@ impl NdArray {
         let others = self.shape().iter().enumerate();
         let mut others = others.filter(|(other, _)| *other != axis);
         let itemsize = u64::from(self.itemsize());
-        let one = match others.clone().any(|(_, len)| *len == 0) {
-            true => Some(0),
-            false => others.try_fold(itemsize, |one, (_, len)| one.checked_mul(*len)),
+        let one = if others.clone().any(|(_, len)| *len == 0) {
+            Some(0)
+        } else {
+            others.try_fold(itemsize, |one, (_, len)| one.checked_mul(*len))
         };
         match one {
             Some(0) if bytes == 0 => Ok(0),

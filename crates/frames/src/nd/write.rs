@@ -90,9 +90,10 @@ impl NdArray {
                 return Ok(());
             }
             let done = self.set_in(slice, source, some);
-            match is_first {
-                true => done?,
-                false => self.frame.or_poison(done)?,
+            if is_first {
+                done?
+            } else {
+                self.frame.or_poison(done)?
             }
             is_first = false;
             if self.dirty.len() > at_once {

@@ -52,14 +52,13 @@ pub(crate) trait FrameStorage: Send + Sync {
 /// Refuses chunks that use more bytes than there are. They overlap, so giving each its own bytes would make the frame longer
 /// without bound.
 pub(crate) fn check_apart(used: u64, room: u64) -> Result<()> {
-    match used <= room {
-        true => Ok(()),
-        false => {
-            let found = format!("{used} bytes, with overlaps");
-            let expected = format!("at most {room}");
-            let part = FramePart::Chunks;
-            Err(FrameError::damaged(part, None, "total length", found, expected).into())
-        }
+    if used <= room {
+        Ok(())
+    } else {
+        let found = format!("{used} bytes, with overlaps");
+        let expected = format!("at most {room}");
+        let part = FramePart::Chunks;
+        Err(FrameError::damaged(part, None, "total length", found, expected).into())
     }
 }
 

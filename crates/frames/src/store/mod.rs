@@ -224,12 +224,13 @@ impl FrameStore {
     /// Returns [`StoreError::NotFound`] if there is none, [`StoreError::Unsupported`] for a version or a kind of column that is
     /// not read, and [`StoreError::Damaged`].
     pub fn table(self: &Arc<Self>, path: &str) -> Result<StoreTable> {
-        match self.is_table(path) {
-            true => StoreTable::open(Arc::clone(self), path),
-            false => Err(StoreError::NotFound {
+        if self.is_table(path) {
+            StoreTable::open(Arc::clone(self), path)
+        } else {
+            Err(StoreError::NotFound {
                 path: path.to_owned(),
             }
-            .into()),
+            .into())
         }
     }
 

@@ -215,14 +215,16 @@ impl<'a> Blocks<'a> {
                 let found = format!("{} bytes for {len} of data", data.len());
                 return Err(wrong(found, "no more than that, and all within nbytes"));
             }
-            blocks.push(match to_usize(len) == data.len() {
-                true => data.to_vec(),
-                false => decode(&self.ordinary(len, data)?, len)?,
+            blocks.push(if to_usize(len) == data.len() {
+                data.to_vec()
+            } else {
+                decode(&self.ordinary(len, data)?, len)?
             });
         }
-        match total == u64::from(self.nbytes) {
-            true => Ok(blocks),
-            false => Err(damaged(self.number, "nbytes", self.nbytes, total)),
+        if total == u64::from(self.nbytes) {
+            Ok(blocks)
+        } else {
+            Err(damaged(self.number, "nbytes", self.nbytes, total))
         }
     }
 

@@ -127,14 +127,15 @@ fn read_tail(cursor: &mut Cursor) -> Result<(u32, Option<[u8; 16]>), FrameError>
     if kind == WIDE_FINGERPRINT {
         return Ok((len, Some(fingerprint)));
     }
-    match fingerprint == [0; 16] {
-        true => Ok((len, None)),
-        false => Err(cursor.damaged(
+    if fingerprint == [0; 16] {
+        Ok((len, None))
+    } else {
+        Err(cursor.damaged(
             16,
             "fingerprint",
             "other bytes",
             "zeros, since there is none",
-        )),
+        ))
     }
 }
 

@@ -74,9 +74,10 @@ fn compare(frame: &Frame) {
 
 fn compare_header(frame: &Frame, header: &FrameHeader) {
     let name = frame.name();
-    let kind = match frame.is_sparse() {
-        true => FrameKind::Sparse,
-        false => FrameKind::Contiguous,
+    let kind = if frame.is_sparse() {
+        FrameKind::Sparse
+    } else {
+        FrameKind::Contiguous
     };
     assert_eq!(header.kind, kind, "{name}");
     assert_eq!(

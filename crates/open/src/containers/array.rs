@@ -136,9 +136,10 @@ pub(crate) fn columns<'a>(
 
 /// `complete`, or `unfinished` if superchunks are missing.
 pub(crate) fn state(is_complete: bool) -> &'static str {
-    match is_complete {
-        true => "complete",
-        false => "unfinished",
+    if is_complete {
+        "complete"
+    } else {
+        "unfinished"
     }
 }
 
@@ -266,9 +267,10 @@ impl<'a> SurveyedArray<'a> {
     pub(crate) fn index(&self) -> Option<String> {
         let (indexed, all) = (self.survey.indexed?, self.array.superchunks());
         let counted = count(all, "superchunk");
-        Some(match indexed == all {
-            true => format!("of {counted}"),
-            false => format!("out of date: of {indexed} of {counted}"),
+        Some(if indexed == all {
+            format!("of {counted}")
+        } else {
+            format!("out of date: of {indexed} of {counted}")
         })
     }
 }

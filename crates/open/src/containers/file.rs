@@ -96,9 +96,10 @@ fn chunk_range(reader: &IndexedReader<SharedSource>, chunk: u64) -> Result<std::
 
 impl Container for BloscpackFile {
     fn kind(&self) -> Kind {
-        match self.0.form.is_some_and(|form| form.has_records()) {
-            true => Kind::Records,
-            false => Kind::Bloscpack,
+        if self.0.form.is_some_and(|form| form.has_records()) {
+            Kind::Records
+        } else {
+            Kind::Bloscpack
         }
     }
 

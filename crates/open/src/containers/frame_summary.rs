@@ -188,9 +188,10 @@ impl<'a> Survey<'a> {
         if let Some(found) = frame.virtual_data() {
             self.add_virtual_lines(found, lines);
         }
-        let files = match self.is_contiguous() {
-            true => "in one file",
-            false => "one per file",
+        let files = if self.is_contiguous() {
+            "in one file"
+        } else {
+            "one per file"
         };
         lines.line("chunks", format_args!("{}, {files}", frame.chunks()));
         lines.line("chunk_size", pretty(frame.chunk_size().into()));
@@ -250,8 +251,9 @@ fn filters(header: &FrameHeader) -> Vec<&'static str> {
             _ => Some("unknown"),
         })
         .collect();
-    match names.is_empty() {
-        true => vec!["none"],
-        false => names,
+    if names.is_empty() {
+        vec!["none"]
+    } else {
+        names
     }
 }

@@ -48,9 +48,10 @@ pub(crate) fn form(member: &Member) -> Option<Form> {
 }
 
 fn kind(member: &Member) -> Kind {
-    match member.header.varlen {
-        true => Kind::Records,
-        false => Kind::Bloscpack,
+    if member.header.varlen {
+        Kind::Records
+    } else {
+        Kind::Bloscpack
     }
 }
 

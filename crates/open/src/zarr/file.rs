@@ -104,9 +104,10 @@ impl<S: ReadAt + Sync> ChunkSource for Source<S> {
     fn stored(&self, at: &[u64]) -> Result<Option<Vec<u8>>> {
         // An array without axes is one element, in one chunk.
         let number = at.get(self.axis).copied().unwrap_or(0);
-        match self.is_aligned && number < self.reader.chunks() {
-            true => self.reader.read_stored_chunk(number).map(Some),
-            false => Ok(None),
+        if self.is_aligned && number < self.reader.chunks() {
+            self.reader.read_stored_chunk(number).map(Some)
+        } else {
+            Ok(None)
         }
     }
 }

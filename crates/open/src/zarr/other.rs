@@ -48,9 +48,10 @@ impl ChunkSource for Source<'_> {
     }
 
     fn stored(&self, at: &[u64]) -> Result<Option<Vec<u8>>> {
-        match self.is_plain {
-            true => self.array.stored_chunk(at),
-            false => Ok(None),
+        if self.is_plain {
+            self.array.stored_chunk(at)
+        } else {
+            Ok(None)
         }
     }
 }

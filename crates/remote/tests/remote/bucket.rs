@@ -115,9 +115,10 @@ impl Bucket {
         for entry in folder.read_dir().unwrap() {
             let path = entry.unwrap().path();
             let name = format!("{prefix}/{}", path.file_name().unwrap().to_str().unwrap());
-            match path.is_dir() {
-                true => self.put_all(remote, &name, &path),
-                false => self.put(remote, &name, std::fs::read(path).unwrap()),
+            if path.is_dir() {
+                self.put_all(remote, &name, &path)
+            } else {
+                self.put(remote, &name, std::fs::read(path).unwrap())
             }
         }
     }

@@ -87,12 +87,11 @@ impl MultipartUpload for Upload {
         let kept = if is_cut { bytes.len() / 2 } else { bytes.len() };
         let put = self.inner.put_part(bytes.slice(..kept).into());
         let (faults, path) = (self.faults.clone(), self.path.clone());
-        match is_cut {
-            true => {
-                faults.seen.lock().unwrap().requests += 1;
-                put
-            }
-            false => Box::pin(async move { faults.change(&path, put).await }),
+        if is_cut {
+            faults.seen.lock().unwrap().requests += 1;
+            put
+        } else {
+            Box::pin(async move { faults.change(&path, put).await })
         }
     }
 

@@ -24,16 +24,15 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     while let Some(next) = folders.pop() {
         for entry in next.read_dir().unwrap() {
             let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false => {
-                    let name = path
-                        .strip_prefix(folder)
-                        .unwrap()
-                        .to_string_lossy()
-                        .into_owned();
-                    found.push((name, std::fs::read(path).unwrap()));
-                }
+            if path.is_dir() {
+                folders.push(path)
+            } else {
+                let name = path
+                    .strip_prefix(folder)
+                    .unwrap()
+                    .to_string_lossy()
+                    .into_owned();
+                found.push((name, std::fs::read(path).unwrap()));
             }
         }
     }

@@ -281,9 +281,12 @@ impl<F: Folder> JournaledFile<F> {
             self.is_poisoned = false;
             return Err(busy(STILL_READ));
         }
-        let kept = self.check_others().and_then(|()| match is_earlier {
-            true => Ok(()),
-            false => self.keep(journal),
+        let kept = self.check_others().and_then(|()| {
+            if is_earlier {
+                Ok(())
+            } else {
+                self.keep(journal)
+            }
         });
         if let Err(error) = kept {
             self.file.unlock()?;

@@ -78,9 +78,10 @@ impl<'a, F: Folder> Replacement<'a, F> {
         }
         if let Err(error) = file.folder.replace(&name, &file.name) {
             // A sticky folder may forbid it. If both files still have their names, nothing has happened.
-            let is_there = match is_seen {
-                true => file.folder.leads_to(&file.name, &file.file),
-                false => file.folder.leads_to(&name, &new),
+            let is_there = if is_seen {
+                file.folder.leads_to(&file.name, &file.file)
+            } else {
+                file.folder.leads_to(&name, &new)
             };
             if !is_seen {
                 file.file = file.folder.open(&file.name, Access::Write)?;

@@ -115,9 +115,10 @@ impl<F: ReadAt + Lock> Follower<F> {
         };
         let after = (self.status)(file)?;
         view.is_trusted = presence_of(file)?.announced(WRITERS)?.is_some();
-        view.stamp = match view.is_trusted {
-            true => skipped.stamp.unwrap_or(before.stamp),
-            false => before.stamp,
+        view.stamp = if view.is_trusted {
+            skipped.stamp.unwrap_or(before.stamp)
+        } else {
+            before.stamp
         };
         // A writer that is not announced is one of an earlier version, which could leave a recent stamp as it is.
         let is_known = after.stamp == before.stamp && !after.is_recent;
@@ -173,9 +174,10 @@ impl<F: ReadAt + Lock> Follower<F> {
         if !is_read {
             return Ok(false);
         }
-        match view.is_trusted {
-            true => Ok(presence_of(file)?.announced(WRITERS)?.is_some()),
-            false => Ok((self.status)(file)?.stamp == view.stamp),
+        if view.is_trusted {
+            Ok(presence_of(file)?.announced(WRITERS)?.is_some())
+        } else {
+            Ok((self.status)(file)?.stamp == view.stamp)
         }
     }
 
@@ -189,9 +191,10 @@ impl<F: ReadAt + Lock> Follower<F> {
             let has_writer = presence_of(file)?.announced(WRITERS)?.is_some();
             let status = (self.status)(file)?;
             self.read_history(file, view)?;
-            let is_known = match view.is_trusted {
-                true => has_writer,
-                false => status.stamp == view.stamp,
+            let is_known = if view.is_trusted {
+                has_writer
+            } else {
+                status.stamp == view.stamp
             };
             if is_known {
                 return Ok(());
@@ -219,9 +222,10 @@ impl<F: ReadAt + Lock> Follower<F> {
                 }
             }
             if !self.follow(file, view)? {
-                return match view.is_foreign {
-                    true => Err(stale()),
-                    false => Ok(()),
+                return if view.is_foreign {
+                    Err(stale())
+                } else {
+                    Ok(())
                 };
             }
         }

@@ -137,9 +137,10 @@ impl<F: WriteAt + Lock> Keeper<F> {
 
     /// Makes sure that there is a history before readers have to wait for a commit.
     pub(crate) fn prepare<S: Site<File = F>>(&mut self, site: &S) -> io::Result<()> {
-        match self.has_readers(site)? {
-            true => self.history(site).map(drop),
-            false => Ok(()),
+        if self.has_readers(site)? {
+            self.history(site).map(drop)
+        } else {
+            Ok(())
         }
     }
 
@@ -154,9 +155,10 @@ impl<F: WriteAt + Lock> Keeper<F> {
 
     /// Records that the commit is made, if anything was kept.
     pub(crate) fn keep_no_more<S: Site<File = F>>(&mut self, site: &S) -> io::Result<()> {
-        match self.history.is_some() {
-            true => self.append(site, Kind::Done, (None, &[])),
-            false => Ok(()),
+        if self.history.is_some() {
+            self.append(site, Kind::Done, (None, &[]))
+        } else {
+            Ok(())
         }
     }
 
@@ -214,9 +216,10 @@ impl<F: WriteAt + Lock> Keeper<F> {
         presence.withdraw(WRITER)?;
         presence.withdraw(SETTLER)?;
         // Others may have come in between, and rely on this writer.
-        match !is_recorded && self.has_readers(site)? {
-            true => self.append(site, Kind::Closed, (None, &[])),
-            false => Ok(()),
+        if !is_recorded && self.has_readers(site)? {
+            self.append(site, Kind::Closed, (None, &[]))
+        } else {
+            Ok(())
         }
     }
 
@@ -237,9 +240,10 @@ impl<F: WriteAt + Lock> Keeper<F> {
             return Ok(());
         }
         presence_of(site.handle())?.withdraw(WRITER)?;
-        match have_readers([site.handle()], None)? {
-            true => self.append(site, Kind::Closed, (None, &[])),
-            false => Ok(()),
+        if have_readers([site.handle()], None)? {
+            self.append(site, Kind::Closed, (None, &[]))
+        } else {
+            Ok(())
         }
     }
 

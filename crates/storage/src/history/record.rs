@@ -208,9 +208,10 @@ fn place_pieces(entries: &mut [Found], mut from: u64, end: u64) -> Result<(), Un
         piece.from = from;
         from = from.checked_add(piece.len).ok_or(Unreadable::Damaged)?;
     }
-    match from == end {
-        true => Ok(()),
-        false => Err(Unreadable::Damaged),
+    if from == end {
+        Ok(())
+    } else {
+        Err(Unreadable::Damaged)
     }
 }
 
@@ -311,9 +312,10 @@ fn read_epoch<F: ReadAt>(file: &F) -> Result<u64, Unreadable> {
     let epoch = fields.u64()?;
     fields.check_crc()?;
     let is_epoch = (1..MAX_EPOCH).contains(&epoch);
-    match is_known && is_epoch {
-        true => Ok(epoch),
-        false => Err(Unreadable::Damaged),
+    if is_known && is_epoch {
+        Ok(epoch)
+    } else {
+        Err(Unreadable::Damaged)
     }
 }
 

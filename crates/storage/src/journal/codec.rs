@@ -161,8 +161,9 @@ fn read_index<J: ReadAt>(
         let _zeros = fields.u32()?;
         room.put(&mut pieces, at, Piece { len, from, hasher })?;
     }
-    match fields.crc() == crc {
-        true => Ok(pieces),
-        false => Err(Unreadable::Damaged),
+    if fields.crc() == crc {
+        Ok(pieces)
+    } else {
+        Err(Unreadable::Damaged)
     }
 }

@@ -123,9 +123,10 @@ impl<'a, J: ReadAt> Fields<'a, J> {
     /// Takes a crc32, which has to be that of all bytes taken before.
     pub(crate) fn check_crc(&mut self) -> Result<(), Unreadable> {
         let crc = self.crc();
-        match self.u32()? == crc {
-            true => Ok(()),
-            false => Err(Unreadable::Damaged),
+        if self.u32()? == crc {
+            Ok(())
+        } else {
+            Err(Unreadable::Damaged)
         }
     }
 }

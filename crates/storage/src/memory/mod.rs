@@ -239,9 +239,10 @@ impl Store for Memory {
 
     fn patch(&self, key: &Key, at: u64, bytes: &[u8]) -> io::Result<()> {
         let file = MemoryFile::new(self.node(key)?, Access::Write);
-        match at <= file.size()? {
-            true => file.write_all_at(at, bytes),
-            false => Err(invalid(key, HOLE)),
+        if at <= file.size()? {
+            file.write_all_at(at, bytes)
+        } else {
+            Err(invalid(key, HOLE))
         }
     }
 

@@ -262,9 +262,10 @@ impl JournaledStore {
             Some(_) => return Err(invalid(key, NOT_A_FOLDER)),
             None => return Err(not_found(key)),
         };
-        match with_changes(inside, self.state().changed_in(key)).is_empty() {
-            true => Ok(Action::RemoveFolder),
-            false => Err(io::ErrorKind::DirectoryNotEmpty.into()),
+        if with_changes(inside, self.state().changed_in(key)).is_empty() {
+            Ok(Action::RemoveFolder)
+        } else {
+            Err(io::ErrorKind::DirectoryNotEmpty.into())
         }
     }
 }

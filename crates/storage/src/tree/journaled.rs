@@ -237,11 +237,12 @@ impl JournaledStore {
 
     /// Refuses to continue after an error that has left the state unknown.
     pub(super) fn check(&self) -> io::Result<()> {
-        match self.state().is_poisoned {
-            true => Err(io::Error::other(
+        if self.state().is_poisoned {
+            Err(io::Error::other(
                 "an earlier error has left this store in an unknown state; open it again",
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 
@@ -366,8 +367,9 @@ impl JournaledStore {
 
 /// Refuses the keys of the staging folder, which only this crate sees.
 fn check_visible(key: &Key) -> io::Result<()> {
-    match *key == Key::root() {
-        true => Ok(()),
-        false => staging::check_changeable(key),
+    if *key == Key::root() {
+        Ok(())
+    } else {
+        staging::check_changeable(key)
     }
 }

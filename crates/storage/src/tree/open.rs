@@ -80,9 +80,10 @@ impl JournaledStore {
         let (role, is_still) = begin_to_read(&store, &staging)?;
         let mut state = PendingChanges::default();
         // Otherwise there is a writer, which has completed what was interrupted.
-        let journal = match is_still {
-            true => read_journal(&*store, &staging)?,
-            false => None,
+        let journal = if is_still {
+            read_journal(&*store, &staging)?
+        } else {
+            None
         };
         if let Some(journal) = &journal {
             staging.salt = journal.salt;
@@ -112,9 +113,10 @@ impl JournaledStore {
             is_new,
         } = begun;
         // Between looking and locking, another writer may have come and crashed.
-        let was_interrupted = match is_new && store.list(&staging.folder)?.is_empty() {
-            true => false,
-            false => settle(&*store, &staging, &timeout)?,
+        let was_interrupted = if is_new && store.list(&staging.folder)?.is_empty() {
+            false
+        } else {
+            settle(&*store, &staging, &timeout)?
         };
         if let Some(keeper) = &mut keeper {
             keeper.with(&*store, &staging, |keeper, site| {

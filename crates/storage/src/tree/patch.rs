@@ -92,10 +92,7 @@ impl JournaledStore {
         state.in_memory += added;
         let is_full = state.in_memory > *locked(&self.patch_memory);
         drop(state);
-        match is_full {
-            true => self.spill(),
-            false => Ok(()),
-        }
+        if is_full { self.spill() } else { Ok(()) }
     }
 
     /// Moves the bytes of all patches from memory into a staged file.

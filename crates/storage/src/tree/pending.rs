@@ -225,9 +225,10 @@ fn pending_of(step: &Step, bytes: &Bytes, is_spilled: bool) -> io::Result<Pendin
             let all = Piece::Memory(bytes.clone());
             for (at, piece) in pieces {
                 let (from, len) = (piece.from, piece.len);
-                let piece = match is_spilled {
-                    true => Piece::Spilled { from, len },
-                    false => all.part(from, len)?,
+                let piece = if is_spilled {
+                    Piece::Spilled { from, len }
+                } else {
+                    all.part(from, len)?
                 };
                 patch.lay(*at, piece)?;
             }

@@ -40,10 +40,7 @@ pub(super) fn verify(sources: &Sources<'_>, journal: &Journal, depth: Depth) -> 
 }
 
 fn require(holds: bool, fault: JournalFault) -> Result<()> {
-    match holds {
-        true => Ok(()),
-        false => Err(fault.of_store()),
-    }
+    if holds { Ok(()) } else { Err(fault.of_store()) }
 }
 
 fn verify_step(sources: &Sources<'_>, step: &Step, depth: Depth) -> Result<()> {
@@ -62,9 +59,10 @@ fn verify_step(sources: &Sources<'_>, step: &Step, depth: Depth) -> Result<()> {
             };
             let staged = sources.staged.as_ref();
             let is_staged = staged.is_none_or(|staged| staged.contains(number));
-            let (place, fault) = match is_staged {
-                true => (sources.staging.key(*number)?, JournalFault::Foreign),
-                false => (step.key.clone(), JournalFault::MissingFiles),
+            let (place, fault) = if is_staged {
+                (sources.staging.key(*number)?, JournalFault::Foreign)
+            } else {
+                (step.key.clone(), JournalFault::MissingFiles)
             };
             require(found == Some(*new) || is_staged && found == *old, fault)?;
             verify_new(sources, &place, (*new, *crc), depth)

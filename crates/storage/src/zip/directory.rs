@@ -253,9 +253,10 @@ fn record(fields: &mut Fields<'_>) -> io::Result<Record> {
         member,
         at,
     };
-    match is_folder && (len, packed) != (0, 0) {
-        true => Err(record.wrong("is a folder with bytes")),
-        false => Ok(record),
+    if is_folder && (len, packed) != (0, 0) {
+        Err(record.wrong("is a folder with bytes"))
+    } else {
+        Ok(record)
     }
 }
 
@@ -281,8 +282,9 @@ fn key_of(at: u64, name: &[u8]) -> io::Result<(Key, bool)> {
     let text = str::from_utf8(name).map_err(|_| wrong("not UTF-8".to_owned()))?;
     let folder = text.strip_suffix('/');
     let key = Key::parse(folder.unwrap_or(text)).map_err(|error| wrong(error.to_string()))?;
-    match key == Key::root() {
-        true => Err(wrong("no name".to_owned())),
-        false => Ok((key, folder.is_some())),
+    if key == Key::root() {
+        Err(wrong("no name".to_owned()))
+    } else {
+        Ok((key, folder.is_some()))
     }
 }

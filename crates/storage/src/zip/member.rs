@@ -106,15 +106,16 @@ impl Member {
             return Err(damaged(self.at, what));
         }
         let at = fields.at() + u64::from(extra_len);
-        match at
+        if at
             .checked_add(self.packed)
             .is_some_and(|end| end <= self.end)
         {
-            true => Ok(at),
-            false => Err(damaged(
+            Ok(at)
+        } else {
+            Err(damaged(
                 self.at,
                 format_args!("{:?} overlaps another file", key.as_str()),
-            )),
+            ))
         }
     }
 }
@@ -185,9 +186,10 @@ impl Deflated {
             Ok(_) => return Err(wrong("cannot be unpacked: it is cut short")),
             Err(error) => return Err(wrong(&format!("cannot be unpacked: {}", error.as_str()))),
         }
-        match crc32fast::hash(&content) == self.member.crc {
-            true => Ok(content),
-            false => Err(wrong("has another checksum than its header says")),
+        if crc32fast::hash(&content) == self.member.crc {
+            Ok(content)
+        } else {
+            Err(wrong("has another checksum than its header says"))
         }
     }
 }

@@ -182,15 +182,13 @@ impl ZipStore {
         let end = self.source.size()?.saturating_sub(to_u64(seal::DIGITS));
         heads.push(*directory..end);
         let digits = seal::digits(&*self.source, heads)?;
-        match *comment == [seal::PREFIX, digits.as_bytes()].concat() {
-            true => Ok(()),
-            false => {
-                let comment = comment.escape_ascii();
-                let what = format_args!(
-                    "the digest of its headers is {digits}, and its comment is {comment}"
-                );
-                Err(record::damaged(*directory, what))
-            }
+        if *comment == [seal::PREFIX, digits.as_bytes()].concat() {
+            Ok(())
+        } else {
+            let comment = comment.escape_ascii();
+            let what =
+                format_args!("the digest of its headers is {digits}, and its comment is {comment}");
+            Err(record::damaged(*directory, what))
         }
     }
 

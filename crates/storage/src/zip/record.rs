@@ -57,9 +57,10 @@ impl<'a> Fields<'a> {
     /// Passes over a signature.
     pub fn expect(&mut self, signature: &[u8; 4], what: &str) -> io::Result<()> {
         let at = self.at;
-        match self.take(4)? == signature {
-            true => Ok(()),
-            false => Err(damaged(at, format_args!("no {what} here"))),
+        if self.take(4)? == signature {
+            Ok(())
+        } else {
+            Err(damaged(at, format_args!("no {what} here")))
         }
     }
 }

@@ -207,9 +207,12 @@ impl Model {
         let whole = choices.yes();
         let shape = self.shape();
         let sides = shape.iter().enumerate();
-        let sides = sides.map(|(axis, side)| match axis > 0 && whole {
-            true => 0..*side,
-            false => range(*side, choices),
+        let sides = sides.map(|(axis, side)| {
+            if axis > 0 && whole {
+                0..*side
+            } else {
+                range(*side, choices)
+            }
         });
         sides.collect()
     }
@@ -390,13 +393,12 @@ impl Run<'_> {
     }
 
     fn resize(&mut self, choices: &mut Choices<'_>) {
-        let rows = match choices.yes() {
-            true => how_few(self.now.rows(), self.making.chunk_rows, choices),
-            false => {
-                let more = how_many(self.now.rows(), self.making.chunk_rows, choices);
-                let room = ENOUGH / self.now.row_bytes() as u64;
-                self.now.rows() + more.min(room.saturating_sub(self.now.rows()))
-            }
+        let rows = if choices.yes() {
+            how_few(self.now.rows(), self.making.chunk_rows, choices)
+        } else {
+            let more = how_many(self.now.rows(), self.making.chunk_rows, choices);
+            let room = ENOUGH / self.now.row_bytes() as u64;
+            self.now.rows() + more.min(room.saturating_sub(self.now.rows()))
         };
         self.tale.tell(format!("resize {rows}"));
         self.array().resize(rows).unwrap();

@@ -110,9 +110,10 @@ pub fn press(layout: DatasetLayout, choices: &mut Choices<'_>) -> (Compressor, F
             Compressor::Snappy,
         ],
     };
-    let filters: &[Filter] = match is_old {
-        true => &[Filter::Byte, Filter::None],
-        false => &[Filter::Byte, Filter::None, Filter::Bit],
+    let filters: &[Filter] = if is_old {
+        &[Filter::Byte, Filter::None]
+    } else {
+        &[Filter::Byte, Filter::None, Filter::Bit]
     };
     let level = choices.pick(&[5, 1, 9, 0]);
     (choices.pick(compressors), choices.pick(filters), level)

@@ -122,9 +122,10 @@ impl Making {
         let itemsize = 1 + dice.below(MOST_BYTES) as u8;
         let chunk = chunks(dice, &shape);
         let block = blocks(dice, &chunk);
-        let kind = match axes == 0 || dice.below(2) == 0 {
-            true => ArrayKind::B2nd,
-            false => ArrayKind::Caterva,
+        let kind = if axes == 0 || dice.below(2) == 0 {
+            ArrayKind::B2nd
+        } else {
+            ArrayKind::Caterva
         };
         let compressor = COMPRESSORS[dice.below(COMPRESSORS.len())];
         let level = dice.below(7) as u8;

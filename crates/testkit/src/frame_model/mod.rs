@@ -241,9 +241,10 @@ impl Model {
         lens[axis] = count as usize;
         let cells = elements(dice, &lens);
         let data = bytes(&cells.view(), self.itemsize);
-        match at_the_end {
-            true => self.edit().append(axis, &data).unwrap(),
-            false => self.edit().insert(axis, at, &data).unwrap(),
+        if at_the_end {
+            self.edit().append(axis, &data).unwrap()
+        } else {
+            self.edit().insert(axis, at, &data).unwrap()
         }
         // The shape of empty data is ambiguous.
         if data.is_empty() {

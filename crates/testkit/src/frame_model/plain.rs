@@ -175,9 +175,10 @@ fn change(frame: &mut Frame, now: &mut Vec<Vec<u8>>, size: usize, dice: &mut Dic
         }
         _ => {
             let is_last = number == now.len();
-            let len = match is_last {
-                true => room(now, size, dice),
-                false => Some(size),
+            let len = if is_last {
+                room(now, size, dice)
+            } else {
+                Some(size)
             };
             let Some(len) = len else { return };
             let data = data(dice, len);

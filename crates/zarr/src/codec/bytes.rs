@@ -94,9 +94,10 @@ pub(super) fn gzip(stored: &[u8], room: Room) -> Checked<Vec<u8>> {
     let trailer = stored
         .last_chunk::<4>()
         .map(|bytes| u32::from_le_bytes(*bytes));
-    match trailer.map(u64::from) == Some(to_u64(data.len()) & u64::from(u32::MAX)) {
-        true => Ok(data),
-        false => Err(ZarrError::damaged(WHAT, "more after its end", "one member")),
+    if trailer.map(u64::from) == Some(to_u64(data.len()) & u64::from(u32::MAX)) {
+        Ok(data)
+    } else {
+        Err(ZarrError::damaged(WHAT, "more after its end", "one member"))
     }
 }
 
@@ -177,9 +178,10 @@ pub(super) fn lz4(stored: &[u8], room: Room) -> Checked<Vec<u8>> {
         let done = lz4_flex::block::decompress_into(block, out);
         done.map_err(|error| Failed::Damaged(error.to_string()))
     })?;
-    match data.len() == len {
-        true => Ok(data),
-        false => Err(ZarrError::damaged(WHAT, data.len(), len)),
+    if data.len() == len {
+        Ok(data)
+    } else {
+        Err(ZarrError::damaged(WHAT, data.len(), len))
     }
 }
 
@@ -211,12 +213,13 @@ pub(super) fn crc32c(mut stored: Vec<u8>) -> Checked<Vec<u8>> {
 /// Compares a checksum with that of the bytes.
 pub(crate) fn check_crc32c(what: &'static str, data: &[u8], found: u32) -> Checked<()> {
     let expected = crc32c::crc32c(data);
-    match found == expected {
-        true => Ok(()),
-        false => Err(ZarrError::damaged(
+    if found == expected {
+        Ok(())
+    } else {
+        Err(ZarrError::damaged(
             what,
             format!("{found:08x}"),
             format!("{expected:08x} by the data"),
-        )),
+        ))
     }
 }

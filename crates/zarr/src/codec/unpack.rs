@@ -28,13 +28,14 @@ impl Unpacker {
     /// The longest that a stored chunk of so many bytes may be: every codec makes incompressible data a little longer.
     pub(crate) fn check_stored(found: u64, expected: u64) -> Checked<()> {
         let most = expected.saturating_add(expected / 16).saturating_add(SLACK);
-        match found > most {
-            true => Err(ZarrError::damaged(
+        if found > most {
+            Err(ZarrError::damaged(
                 "bytes of a stored chunk",
                 found,
                 format!("at most {most}, for {expected} bytes of elements"),
-            )),
-            false => Ok(()),
+            ))
+        } else {
+            Ok(())
         }
     }
 

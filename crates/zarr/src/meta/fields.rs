@@ -180,9 +180,10 @@ impl<'a> Fields<'a> {
 
     /// Refuses a number other than this one.
     pub(crate) fn expect(&self, field: &str, number: u64) -> Checked<()> {
-        match self.number(field)? == number {
-            true => Ok(()),
-            false => Err(self.wrong(field, &number.to_string())),
+        if self.number(field)? == number {
+            Ok(())
+        } else {
+            Err(self.wrong(field, &number.to_string()))
         }
     }
 }

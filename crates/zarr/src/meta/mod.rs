@@ -150,23 +150,21 @@ impl ArrayMeta {
 
 /// Refuses elements that have no bytes of their own.
 fn check_dtype(dtype: &DType) -> Checked<()> {
-    match dtype.itemsize() == 0 || dtype.has_object() {
-        true => {
-            let expected = "elements of a fixed number of bytes";
-            Err(ZarrError::unsupported("dtype", dtype, expected))
-        }
-        false => Ok(()),
+    if dtype.itemsize() == 0 || dtype.has_object() {
+        let expected = "elements of a fixed number of bytes";
+        Err(ZarrError::unsupported("dtype", dtype, expected))
+    } else {
+        Ok(())
     }
 }
 
 /// Refuses chunks without elements, or of another number of axes.
 fn check_chunks(field: &str, chunk: &[u64], axes: usize) -> Checked<()> {
-    match chunk.len() == axes && chunk.iter().all(|len| *len > 0) {
-        true => Ok(()),
-        false => {
-            let expected = format!("{axes} lengths of at least 1");
-            Err(ZarrError::field(field, format!("{chunk:?}"), expected))
-        }
+    if chunk.len() == axes && chunk.iter().all(|len| *len > 0) {
+        Ok(())
+    } else {
+        let expected = format!("{axes} lengths of at least 1");
+        Err(ZarrError::field(field, format!("{chunk:?}"), expected))
     }
 }
 

@@ -31,9 +31,10 @@ fn v3() -> Value {
 
 fn parsed(value: &Value) -> Result<ArrayMeta, ZarrError> {
     let (text, limits) = (value.to_string(), Limits::default());
-    match value["zarr_format"] == 2 {
-        true => ArrayMeta::parse_v2(text.as_bytes(), Some(b"{\"limit\": NaN}\n"), &limits),
-        false => ArrayMeta::parse_v3(text.as_bytes(), &limits),
+    if value["zarr_format"] == 2 {
+        ArrayMeta::parse_v2(text.as_bytes(), Some(b"{\"limit\": NaN}\n"), &limits)
+    } else {
+        ArrayMeta::parse_v3(text.as_bytes(), &limits)
     }
 }
 

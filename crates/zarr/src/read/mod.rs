@@ -114,13 +114,12 @@ impl Reader<'_> {
             Serializer::Sharding(shard) => {
                 let all: Vec<Range<u64>> = stored_shape.iter().map(|len| 0..*len).collect();
                 let unpacked;
-                let chunk = match codecs.bytes.is_empty() {
-                    true => chunk,
-                    false => {
-                        unpacked = self.unpacker.unpack(codecs, chunk.read()?, None)?;
-                        let bytes: &dyn ReadAt = &unpacked;
-                        Chunk::of(bytes).reading()?
-                    }
+                let chunk = if codecs.bytes.is_empty() {
+                    chunk
+                } else {
+                    unpacked = self.unpacker.unpack(codecs, chunk.read()?, None)?;
+                    let bytes: &dyn ReadAt = &unpacked;
+                    Chunk::of(bytes).reading()?
                 };
                 self.shard(shard, &stored_shape, chunk, &all)?
             }

@@ -113,9 +113,10 @@ impl Index {
         Ok(Self {
             bytes,
             order: shard.index_order,
-            body: match shard.at_start {
-                true => len..chunk.len,
-                false => 0..rest,
+            body: if shard.at_start {
+                len..chunk.len
+            } else {
+                0..rest
             },
         })
     }

@@ -81,9 +81,10 @@ impl ArrayWriter {
             *first = first.div_ceil(self.new.chunks_per_shard.max(1));
         }
         let mut all = Positions::new(units.iter().map(|count| 0..*count).collect());
-        let write = |at: Vec<u64>| match self.new.is_sharded() {
-            true => self.write_shard(&at, source),
-            false => {
+        let write = |at: Vec<u64>| {
+            if self.new.is_sharded() {
+                self.write_shard(&at, source)
+            } else {
                 let (stored, counts) = self.chunk(&at, source)?;
                 self.put(&at, &stored)?;
                 Ok(counts)

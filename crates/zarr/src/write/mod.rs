@@ -84,12 +84,11 @@ impl ArrayWriter {
             )));
         }
         let turned;
-        let data = match self.new.fortran {
-            true => {
-                turned = self.new.turned(data)?;
-                &turned
-            }
-            false => data,
+        let data = if self.new.fortran {
+            turned = self.new.turned(data)?;
+            &turned
+        } else {
+            data
         };
         let make = || ChunkEncoder::new(self.new.settings);
         let encoded = self.encoders.lend(make, |encoder| {

@@ -199,11 +199,12 @@ pub fn discard() {
 
 /// Refuses to replace what is there.
 fn refuse_existing(path: &Path, may_replace: bool) -> Result<(), Failure> {
-    match path.exists() && !may_replace {
-        true => Err(Failure::usage(format!(
+    if path.exists() && !may_replace {
+        Err(Failure::usage(format!(
             "'{}' exists; -F replaces it",
             path.display()
-        ))),
-        false => Ok(()),
+        )))
+    } else {
+        Ok(())
     }
 }

@@ -26,10 +26,7 @@ impl Table {
             target,
             kept: Vec::new(),
             rows: 0,
-            most: match for_terminal {
-                true => ROWS,
-                false => usize::MAX,
-            },
+            most: if for_terminal { ROWS } else { usize::MAX },
             is_cut: false,
         }
     }

@@ -86,9 +86,12 @@ impl Executor {
 
 fn has_file(dir: &Path) -> bool {
     let mut entries = std::fs::read_dir(dir).unwrap().map(Result::unwrap);
-    entries.any(|entry| match entry.file_type().unwrap().is_dir() {
-        true => has_file(&entry.path()),
-        false => true,
+    entries.any(|entry| {
+        if entry.file_type().unwrap().is_dir() {
+            has_file(&entry.path())
+        } else {
+            true
+        }
     })
 }
 

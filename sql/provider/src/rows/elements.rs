@@ -3,12 +3,12 @@
 use super::index::ColumnIndex;
 use super::once::{Once, fields_of};
 use super::{Rows, Zones, at, batch_of};
-use bloscpack_open::datasets::CArray;
-use bloscpack_open::exchange::{ArraySource, BatchConverter, FileSource, NdSource, Schema, Source};
 use bloscpack::indexed::IndexedReader;
-use bloscpack_open::{Container, Inner};
 use bloscpack::storage::ReadAt;
 use bloscpack::{Error, Result};
+use bloscpack_open::datasets::CArray;
+use bloscpack_open::exchange::{ArraySource, BatchConverter, FileSource, NdSource, Schema, Source};
+use bloscpack_open::{Container, Inner};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
 use std::ops::Range;

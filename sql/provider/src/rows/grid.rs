@@ -3,10 +3,10 @@
 use super::once::{Once, fields_of};
 use super::zones::Zones;
 use super::{Rows, at, batch_of, in_memory};
+use bloscpack::{Error, Result};
 use bloscpack_open::exchange::{BatchConverter, NdSource, Schema, Source};
 use bloscpack_open::frames::NdArray;
 use bloscpack_open::{Container, Inner};
-use bloscpack::{Error, Result};
 use datafusion::arrow::array::{
     ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, UInt64Array,
 };
@@ -160,9 +160,10 @@ impl GridRows {
     fn part(&self, columns: &[usize], place: &Place, rows: Range<u64>) -> Result<RecordBatch> {
         let count = rows.end - rows.start;
         let names_value = columns.iter().any(|column| *column >= self.axes.len());
-        let values = match names_value {
-            true => self.values(place, &rows)?.columns().to_vec(),
-            false => Vec::new(),
+        let values = if names_value {
+            self.values(place, &rows)?.columns().to_vec()
+        } else {
+            Vec::new()
         };
         let arrays = columns
             .iter()
@@ -249,9 +250,10 @@ impl Rows for GridRows {
     }
 
     fn row_bytes(&self, column: usize) -> u64 {
-        match column < self.axes.len() {
-            true => 4,
-            false => self.stored.row_bytes(),
+        if column < self.axes.len() {
+            4
+        } else {
+            self.stored.row_bytes()
         }
     }
 

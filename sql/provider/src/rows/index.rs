@@ -3,10 +3,10 @@
 use super::zones::Zones;
 use super::{at, in_memory};
 use crate::meaning::comparable_array;
-use bloscpack_open::datasets::{CArray, Index, IndexEntry};
 use bloscpack::dtype::Kind;
-use bloscpack_open::exchange::{Batch, BatchConverter};
 use bloscpack::{Error, Result};
+use bloscpack_open::datasets::{CArray, Index, IndexEntry};
+use bloscpack_open::exchange::{Batch, BatchConverter};
 use datafusion::arrow::array::{ArrayRef, AsArray as _, BooleanArray, UInt64Array};
 use datafusion::arrow::compute::{cast, nullif};
 use datafusion::arrow::datatypes::{DataType, Float64Type};

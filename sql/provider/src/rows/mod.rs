@@ -14,8 +14,8 @@ mod zones;
 pub(crate) use planned::{Known, Planned};
 pub(crate) use zones::Zones;
 
-use bloscpack_open::{Container, Inner, Kind};
 use bloscpack::{Error, Result};
+use bloscpack_open::{Container, Inner, Kind};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::SchemaRef;
 use std::ops::Range;

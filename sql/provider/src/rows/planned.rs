@@ -68,9 +68,10 @@ impl Planned {
         let fields = rows.schema().fields().iter().map(without_views);
         let is_same =
             rows.len() == self.known.len && fields.eq(self.known.schema.fields().iter().cloned());
-        match is_same {
-            true => Ok(self.rows.get_or_init(|| rows)),
-            false => Err(Error::usage("the plan is of other data")),
+        if is_same {
+            Ok(self.rows.get_or_init(|| rows))
+        } else {
+            Err(Error::usage("the plan is of other data"))
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Rows of a table in a store of frames.
 
 use super::{Rows, at, batch_of};
+use bloscpack::{Error, Result};
 use bloscpack_open::exchange::{BatchConverter, Schema, Source, StoreSource};
 use bloscpack_open::frames::store::StoreTable;
 use bloscpack_open::{Container, Inner};
-use bloscpack::{Error, Result};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::SchemaRef;

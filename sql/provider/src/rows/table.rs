@@ -2,10 +2,10 @@
 
 use super::index::ColumnIndex;
 use super::{Rows, Zones, at, batch_of};
+use bloscpack::{Error, Result};
 use bloscpack_open::datasets::{CArray, CTable};
 use bloscpack_open::exchange::{Batch, BatchConverter, Schema, Source, TableSource};
 use bloscpack_open::{Container, Inner};
-use bloscpack::{Error, Result};
 use datafusion::arrow::array::{Array, RecordBatch};
 use datafusion::arrow::datatypes::{Schema as ArrowSchema, SchemaRef};
 use std::ops::Range;

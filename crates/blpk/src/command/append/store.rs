@@ -21,9 +21,10 @@ use crate::url;
 
 /// The store that a path leads to, and the path in it.
 pub fn find(path: &Path) -> Option<(PathBuf, String)> {
-    match is_standard_input(path) || url::is_url(path) {
-        true => None,
-        false => locate_store(path),
+    if is_standard_input(path) || url::is_url(path) {
+        None
+    } else {
+        locate_store(path)
     }
 }
 

@@ -46,10 +46,7 @@ pub fn text(
     }
     let columns = schema.columns.get(..MOST).unwrap_or(&schema.columns);
     let mut shown: Vec<Shown> = columns.iter().map(Shown::new).collect();
-    let (head, tail) = match rows <= FEW {
-        true => (rows, 0),
-        false => (HEAD, TAIL),
-    };
+    let (head, tail) = if rows <= FEW { (rows, 0) } else { (HEAD, TAIL) };
     let start = bounds.start;
     add(container, columns, start..start + head, &mut shown)?;
     if tail > 0 {
@@ -79,9 +76,10 @@ pub fn text(
 
 /// The rows and columns that are not shown.
 fn note(rows: u64, shown: u64, others: &[&Column]) -> String {
-    let mut note = match shown < rows {
-        true => format!("{shown} of {}", count(rows, "row")),
-        false => count(rows, "row"),
+    let mut note = if shown < rows {
+        format!("{shown} of {}", count(rows, "row"))
+    } else {
+        count(rows, "row")
     };
     if !others.is_empty() {
         let names: Vec<_> = others
@@ -154,9 +152,10 @@ fn cell(column: &Column, row: &[u8]) -> String {
         ([], _) => text(row),
         (_, Ok(itemsize @ 1..)) => {
             let elements = row.chunks(itemsize).take(ELEMENTS).map(text);
-            let more = match column.row_len() > to_u64(ELEMENTS) {
-                true => ", …",
-                false => "",
+            let more = if column.row_len() > to_u64(ELEMENTS) {
+                ", …"
+            } else {
+                ""
             };
             format!("[{}{more}]", elements.collect::<Vec<_>>().join(", "))
         }
@@ -207,9 +206,10 @@ impl Shown {
     fn cell(&self, line: usize) -> String {
         let cell = self.cells.get(line).map_or("", String::as_str);
         let room = " ".repeat(self.width.saturating_sub(cell.width()));
-        match self.is_number {
-            true => format!("{room}{cell}"),
-            false => format!("{cell}{room}"),
+        if self.is_number {
+            format!("{room}{cell}")
+        } else {
+            format!("{cell}{room}")
         }
     }
 }

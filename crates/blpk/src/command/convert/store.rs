@@ -33,9 +33,10 @@ impl Convert {
         session: &Session,
     ) -> Result<String, Failure> {
         let new = NewStore::begin(self.output(), self.path(), form, session)?;
-        match opened.container.kind() == Kind::Table && self.column.is_none() {
-            true => self.store_table(opened, &new, session)?,
-            false => self.tree(opened, &new, session)?,
+        if opened.container.kind() == Kind::Table && self.column.is_none() {
+            self.store_table(opened, &new, session)?
+        } else {
+            self.tree(opened, &new, session)?
         }
         let name = new.name();
         new.commit(session)?;

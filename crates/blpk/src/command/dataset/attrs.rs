@@ -124,11 +124,12 @@ impl Attrs {
 
 fn missing(path: &Path, key: &str, attributes: &Attributes) -> Failure {
     let failure = Failure::usage(format!("{} has no attribute '{key}'", quoted(path)));
-    match attributes.is_empty() {
-        true => failure.detail("it has no attributes"),
-        false => failure.detail(format!(
+    if attributes.is_empty() {
+        failure.detail("it has no attributes")
+    } else {
+        failure.detail(format!(
             "attributes: {}",
             plain(&attributes.keys().join(", "))
-        )),
+        ))
     }
 }

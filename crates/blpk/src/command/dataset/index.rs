@@ -66,9 +66,10 @@ impl Index {
         let edit = DatasetEdit::find(&self.path)?;
         let mut dataset = edit.open(session)?;
         let names = self.names(&dataset, session)?;
-        match self.drop {
-            true => self.drop_all(&edit, &mut dataset, names),
-            false => self.update(&edit, &mut dataset, names, session),
+        if self.drop {
+            self.drop_all(&edit, &mut dataset, names)
+        } else {
+            self.update(&edit, &mut dataset, names, session)
         }
     }
 
@@ -183,13 +184,15 @@ impl Index {
             checks.push((name, check));
         }
         progress.finish();
-        match self.json {
-            true => self.print(&checks, json_of)?,
-            false => output::print(&self.lines(&checks))?,
+        if self.json {
+            self.print(&checks, json_of)?
+        } else {
+            output::print(&self.lines(&checks))?
         }
-        match checks.iter().all(|(_, check)| check.is_current()) {
-            true => Ok(Status::Done),
-            false => Ok(Status::Damaged),
+        if checks.iter().all(|(_, check)| check.is_current()) {
+            Ok(Status::Done)
+        } else {
+            Ok(Status::Damaged)
         }
     }
 

@@ -62,16 +62,18 @@ impl Repair {
             .cut(self.truncate)
             .options(options(session));
         let found = edit.confirm(repair.repair(&self.path))?;
-        let text = match self.json {
-            true => format!("{:#}\n", self.report(&found)),
-            false => self.lines(&found),
+        let text = if self.json {
+            format!("{:#}\n", self.report(&found))
+        } else {
+            self.lines(&found)
         };
         output::print(&text)?;
         let mut remedies = found.iter().map(|finding| &finding.remedy);
         Ok(
-            match remedies.any(|remedy| matches!(remedy, Remedy::Left(_))) {
-                true => Status::Damaged,
-                false => Status::Done,
+            if remedies.any(|remedy| matches!(remedy, Remedy::Left(_))) {
+                Status::Damaged
+            } else {
+                Status::Done
             },
         )
     }

@@ -59,9 +59,10 @@ impl Append {
         let input = Input::open(&self.input, session)?;
         let file = FileEdit::find(&self.file, Some(&input)).map_err(|failure| {
             let is_missing = failure.status() == Status::Failed && !self.file.exists();
-            match is_missing {
-                true => failure.hint("'blpk records pack' makes a new file"),
-                false => failure,
+            if is_missing {
+                failure.hint("'blpk records pack' makes a new file")
+            } else {
+                failure
             }
         })?;
         let mut editor = self.open(&file, session)?;

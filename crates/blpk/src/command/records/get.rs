@@ -129,9 +129,10 @@ impl Get {
     }
 
     fn separator(&self) -> Separator {
-        match self.raw {
-            true => Separator::Nothing,
-            false => self.separator.separator(),
+        if self.raw {
+            Separator::Nothing
+        } else {
+            self.separator.separator()
         }
     }
 
@@ -170,9 +171,10 @@ fn failed_to_open(error: &Error, input: &Input, output: &Output, session: &Sessi
         let mut decoder = decoder.read_from(input.reader(&progress));
         decoder.read_header().is_ok_and(|header| !header.varlen)
     };
-    match error.category() == Category::Unsupported && is_content() {
-        true => failure.hint(CONTENT),
-        false => failure,
+    if error.category() == Category::Unsupported && is_content() {
+        failure.hint(CONTENT)
+    } else {
+        failure
     }
 }
 

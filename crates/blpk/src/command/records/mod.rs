@@ -44,10 +44,9 @@ const CONTENT: &str = "it contains no records; blpk decompress and blpk cat read
 /// The failure to read records into an output, by the side of the error.
 pub fn failed_to_read(error: &Error, input: &Input, output: &Output) -> Failure {
     let failure = bloscpack_file::failed_to_read(error, input, output);
-    match error.is_unended() {
-        true => {
-            failure.hint("blpk records unpack --allow-unterminated extracts the complete chunks")
-        }
-        false => failure,
+    if error.is_unended() {
+        failure.hint("blpk records unpack --allow-unterminated extracts the complete chunks")
+    } else {
+        failure
     }
 }

@@ -126,9 +126,10 @@ impl<R: Read> RecordSplitter<R> {
         let Some((length, len)) =
             length.and_then(|length| Some((length, usize::try_from(length).ok()?)))
         else {
-            return match self.ended && start < end {
-                true => Err(self.truncated_length(end - start)),
-                false => Ok(None),
+            return if self.ended && start < end {
+                Err(self.truncated_length(end - start))
+            } else {
+                Ok(None)
             };
         };
         self.check(len, Some(length))?;
@@ -137,9 +138,10 @@ impl<R: Read> RecordSplitter<R> {
             self.unused.start = begin + len;
             return Ok(Some(begin..begin + len));
         }
-        match self.ended {
-            true => Err(self.truncated(length, end - begin)),
-            false => Ok(None),
+        if self.ended {
+            Err(self.truncated(length, end - begin))
+        } else {
+            Ok(None)
         }
     }
 

@@ -168,9 +168,10 @@ fn copy(
         let failure = failed_to_read(&error, input, out.borrow().output());
         let is_unsupported = error.category() == Category::Unsupported;
         let mut is_content = || reader.read_header().is_ok_and(|header| !header.varlen);
-        return Err(match is_unsupported && is_content() {
-            true => failure.hint(CONTENT),
-            false => failure,
+        return Err(if is_unsupported && is_content() {
+            failure.hint(CONTENT)
+        } else {
+            failure
         });
     }
 }

@@ -133,27 +133,30 @@ fn half(bytes: [u8; 2]) -> Key<i16> {
     let bits = i16::from_le_bytes(bytes);
     let key = bits ^ ((bits >> 15).cast_unsigned() >> 1).cast_signed();
     // An infinity has this exponent and no fraction.
-    match bits & 0x7fff > 0x7c00 {
-        true => Key::Nan(key),
-        false => Key::Value(key),
+    if bits & 0x7fff > 0x7c00 {
+        Key::Nan(key)
+    } else {
+        Key::Value(key)
     }
 }
 
 fn single(bytes: [u8; 4]) -> Key<i32> {
     let bits = i32::from_le_bytes(bytes);
     let key = bits ^ ((bits >> 31).cast_unsigned() >> 1).cast_signed();
-    match f32::from_le_bytes(bytes).is_nan() {
-        true => Key::Nan(key),
-        false => Key::Value(key),
+    if f32::from_le_bytes(bytes).is_nan() {
+        Key::Nan(key)
+    } else {
+        Key::Value(key)
     }
 }
 
 fn double(bytes: [u8; 8]) -> Key<i64> {
     let bits = i64::from_le_bytes(bytes);
     let key = bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed();
-    match f64::from_le_bytes(bytes).is_nan() {
-        true => Key::Nan(key),
-        false => Key::Value(key),
+    if f64::from_le_bytes(bytes).is_nan() {
+        Key::Nan(key)
+    } else {
+        Key::Value(key)
     }
 }
 

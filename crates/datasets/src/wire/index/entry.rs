@@ -108,9 +108,10 @@ impl IndexEntry {
 
     /// Whether there are superchunks of which this is true.
     fn is_possible(&self, elements: &Elements, superchunk_rows: u64) -> bool {
-        let values = match elements.has_nat() {
-            true => self.rows.checked_sub(self.nulls),
-            false => Some(self.rows).filter(|rows| self.nulls <= *rows),
+        let values = if elements.has_nat() {
+            self.rows.checked_sub(self.nulls)
+        } else {
+            Some(self.rows).filter(|rows| self.nulls <= *rows)
         };
         let is_counted = (1..=superchunk_rows).contains(&self.rows)
             && (self.nulls == 0 || elements.has_nulls())

@@ -289,9 +289,10 @@ pub(super) fn scalar(string: &str) -> String {
     let begins = string.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | '/');
     let taken = TAKEN.iter().any(|word| string.eq_ignore_ascii_case(word));
-    match begins && string.chars().all(is_part) && !taken {
-        true => string.to_owned(),
-        false => quoted(string),
+    if begins && string.chars().all(is_part) && !taken {
+        string.to_owned()
+    } else {
+        quoted(string)
     }
 }
 

@@ -245,9 +245,10 @@ fn work_on_an_index_can_be_stopped() {
     let mut bytes = 0;
     let stopped = array.update_index(|more| {
         bytes += more;
-        match bytes > 800 {
-            true => Err(bloscpack_error::Error::usage("enough")),
-            false => Ok(()),
+        if bytes > 800 {
+            Err(bloscpack_error::Error::usage("enough"))
+        } else {
+            Ok(())
         }
     });
     assert!(stopped.unwrap_err().to_string().contains("enough"));

@@ -221,16 +221,15 @@ impl Fixed {
 /// An array of these elements, with one axis.
 pub(in super::super) fn typed(tree: &FrameStore, path: &str, dtype: &DType) -> Result<NdArray> {
     let array = array(tree, path)?;
-    match array.dtype() == Some(dtype) && array.shape().len() == 1 {
-        true => Ok(array),
-        false => {
-            let found = array.dtype().map(ToString::to_string).unwrap_or_default();
-            let what = format!(
-                "{found} of shape {:?}, expected {dtype} of one axis",
-                array.shape()
-            );
-            Err(StoreError::damaged(path, what).into())
-        }
+    if array.dtype() == Some(dtype) && array.shape().len() == 1 {
+        Ok(array)
+    } else {
+        let found = array.dtype().map(ToString::to_string).unwrap_or_default();
+        let what = format!(
+            "{found} of shape {:?}, expected {dtype} of one axis",
+            array.shape()
+        );
+        Err(StoreError::damaged(path, what).into())
     }
 }
 
@@ -287,9 +286,10 @@ fn texts(
         rest = after;
         let text =
             str::from_utf8(text).map_err(|_| damaged("text that is not UTF-8".to_owned()))?;
-        values.push(match sentinel == Some(text) {
-            true => Value::Nil,
-            false => Value::Text(text.to_owned()),
+        values.push(if sentinel == Some(text) {
+            Value::Nil
+        } else {
+            Value::Text(text.to_owned())
         });
     }
     Ok(values)
@@ -300,9 +300,10 @@ pub(in super::super) fn words(tree: &FrameStore, path: &str) -> Result<Vec<Value
     let mut items = Items::open(tree, path)?;
     let all = 0..items.len();
     let words = items.read(&all)?;
-    match words.iter().all(|word| word.as_text().is_some()) {
-        true => Ok(words),
-        false => Err(StoreError::damaged(path, "a dictionary of other values than text").into()),
+    if words.iter().all(|word| word.as_text().is_some()) {
+        Ok(words)
+    } else {
+        Err(StoreError::damaged(path, "a dictionary of other values than text").into())
     }
 }
 

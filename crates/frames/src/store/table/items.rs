@@ -144,12 +144,11 @@ fn ends(frame: &VaryingFrame, path: &str) -> Result<Vec<u64>> {
         Some(end)
     });
     let ends = ends.collect::<Option<Vec<_>>>().unwrap_or_default();
-    match to_u64(ends.len()) == chunks {
-        true => Ok(ends),
-        false => {
-            let what = format!("lengths of {} batches, expected {chunks}", ends.len());
-            Err(StoreError::damaged(path, what).into())
-        }
+    if to_u64(ends.len()) == chunks {
+        Ok(ends)
+    } else {
+        let what = format!("lengths of {} batches, expected {chunks}", ends.len());
+        Err(StoreError::damaged(path, what).into())
     }
 }
 

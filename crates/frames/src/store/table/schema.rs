@@ -470,14 +470,13 @@ fn storage_path(name: &str) -> String {
 fn plain_json(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for (at, part) in split_strings(text) {
-        match at {
-            true => plain.push_str(part),
-            false => {
-                let part = part
-                    .replace("-Infinity", "\"-inf\"")
-                    .replace("Infinity", "\"inf\"");
-                plain.push_str(&part.replace("NaN", "\"nan\""));
-            }
+        if at {
+            plain.push_str(part)
+        } else {
+            let part = part
+                .replace("-Infinity", "\"-inf\"")
+                .replace("Infinity", "\"inf\"");
+            plain.push_str(&part.replace("NaN", "\"nan\""));
         }
     }
     plain

@@ -111,12 +111,11 @@ impl Opening<'_> {
         let array = || {
             let mut array = Growing::edit(&with(file, ".b2nd"), self.options)?;
             array.truncate(self.base)?;
-            match array.rows() == self.base {
-                true => Ok(array),
-                false => {
-                    let what = format!("{} rows where the table has more", array.rows());
-                    Err(Error::from(StoreError::damaged(path, what)))
-                }
+            if array.rows() == self.base {
+                Ok(array)
+            } else {
+                let what = format!("{} rows where the table has more", array.rows());
+                Err(Error::from(StoreError::damaged(path, what)))
             }
         };
         match &column.layout {
@@ -174,9 +173,10 @@ impl Opening<'_> {
     }
 
     fn mask(&self, path: PathBuf) -> Result<Mask> {
-        let mut array = match path.is_file() {
-            true => Some(Growing::edit(&path, self.options)?),
-            false => None,
+        let mut array = if path.is_file() {
+            Some(Growing::edit(&path, self.options)?)
+        } else {
+            None
         };
         if let Some(array) = &mut array {
             array.truncate(self.base)?;

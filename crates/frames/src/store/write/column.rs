@@ -175,10 +175,8 @@ impl ColumnWriter {
             (_, None) => {}
             (Missing::Element(element), Some(present)) => {
                 let elements = bytes.chunks_exact(row).zip(present);
-                let elements = elements.flat_map(|(found, present)| match present {
-                    true => found,
-                    false => element.as_slice(),
-                });
+                let elements = elements
+                    .flat_map(|(found, present)| if *present { found } else { element.as_slice() });
                 let elements: Vec<u8> = elements.copied().collect();
                 return array.push(&elements);
             }

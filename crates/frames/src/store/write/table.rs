@@ -159,9 +159,10 @@ impl TableWriter {
             .into_iter()
             .try_for_each(ColumnWriter::finish)?;
         self.valid.finish()?;
-        match self.is_new {
-            true => meta::create(&self.folder, &self.kinds, self.rows, &self.attributes)?,
-            false => meta::update(&self.folder, self.rows, &self.options)?,
+        if self.is_new {
+            meta::create(&self.folder, &self.kinds, self.rows, &self.attributes)?
+        } else {
+            meta::update(&self.folder, self.rows, &self.options)?
         }
         tree::seal_store(&self.root)?;
         Ok(self.rows)
@@ -217,9 +218,10 @@ fn new_column(
     Ok(ColumnWriter {
         name: column.name.clone(),
         values,
-        nulls: match column.nullable {
-            true => Missing::Mask(Box::new(mask())),
-            false => Missing::Refused,
+        nulls: if column.nullable {
+            Missing::Mask(Box::new(mask()))
+        } else {
+            Missing::Refused
         },
     })
 }

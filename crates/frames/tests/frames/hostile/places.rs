@@ -24,9 +24,10 @@ fn an_index_of_nothing_is_bounded_by_the_limit() {
         assert_eq!(parts.index.len(), 40);
         let strict = options().limits(Limits::new().offsets(20 << 20));
         let (opened, peak) = peak_of(|| strict.read(parts.bytes()));
-        match chunks <= 20 << 17 {
-            true => assert_eq!(opened.unwrap().chunks(), chunks),
-            false => assert_eq!(opened.unwrap_err().category(), Category::OverLimit),
+        if chunks <= 20 << 17 {
+            assert_eq!(opened.unwrap().chunks(), chunks)
+        } else {
+            assert_eq!(opened.unwrap_err().category(), Category::OverLimit)
         }
         assert!(peak <= BASE, "{chunks} chunks: {peak} bytes");
         if chunks * 8 > Limits::default().offsets {

@@ -53,9 +53,10 @@ struct TroubledFile(MemoryFile, Arc<Trouble>, bool);
 
 impl Trouble {
     fn pass(&self) -> io::Result<()> {
-        match self.has_stopped.load(Ordering::Relaxed) {
-            true => Err(io::Error::other("the power is gone")),
-            false => Ok(()),
+        if self.has_stopped.load(Ordering::Relaxed) {
+            Err(io::Error::other("the power is gone"))
+        } else {
+            Ok(())
         }
     }
 }

@@ -86,9 +86,10 @@ pub(crate) fn open_frame(
 
 /// The tree at the root of a store of files; `None` if there is none.
 pub(crate) fn in_store(store: Arc<dyn Store>, options: &OpenOptions) -> Result<Option<FrameStore>> {
-    match FrameStore::is_in(&*store)? {
-        true => FrameStore::open(store, frame_options(options)).map(Some),
-        false => Ok(None),
+    if FrameStore::is_in(&*store)? {
+        FrameStore::open(store, frame_options(options)).map(Some)
+    } else {
+        Ok(None)
     }
 }
 
@@ -104,12 +105,11 @@ pub(crate) fn open_path(path: &Path, options: &OpenOptions) -> Result<Option<Box
         return Ok(None);
     };
     let failed = |error: Error| error.in_file(&root);
-    let tree = match root.is_dir() {
-        true => {
-            let store = DiskStore::open(&root).reading().map_err(failed)?;
-            in_store(Arc::new(store), options).map_err(failed)?
-        }
-        false => in_file(&root, options).map_err(failed)?,
+    let tree = if root.is_dir() {
+        let store = DiskStore::open(&root).reading().map_err(failed)?;
+        in_store(Arc::new(store), options).map_err(failed)?
+    } else {
+        in_file(&root, options).map_err(failed)?
     };
     let Some(tree) = tree.map(Arc::new) else {
         return Ok(None);

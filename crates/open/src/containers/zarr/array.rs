@@ -152,9 +152,10 @@ impl Container for Array {
     }
 
     fn outline(&mut self) -> Result<Outline> {
-        match self.has_dtype {
-            true => Err(SelectionError::HasDType.into()),
-            false => Ok(outline(&self.array)),
+        if self.has_dtype {
+            Err(SelectionError::HasDType.into())
+        } else {
+            Ok(outline(&self.array))
         }
     }
 

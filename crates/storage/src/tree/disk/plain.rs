@@ -29,9 +29,10 @@ impl DiskStore {
     /// Returns [`NotADirectory`](io::ErrorKind::NotADirectory), and any error of the file system.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let root = real_path(path.as_ref())?;
-        match root.is_dir() {
-            true => Ok(Self { root }),
-            false => Err(io::ErrorKind::NotADirectory.into()),
+        if root.is_dir() {
+            Ok(Self { root })
+        } else {
+            Err(io::ErrorKind::NotADirectory.into())
         }
     }
 

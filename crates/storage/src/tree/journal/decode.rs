@@ -176,9 +176,10 @@ fn decode_pieces<J: ReadAt>(
         let hasher = Hasher::new();
         room.put(&mut pieces, at, Piece { len, from, hasher })?;
     }
-    match reach(&pieces, old_len) == Some(new_len) {
-        true => Ok(pieces),
-        false => Err(Unreadable::Damaged),
+    if reach(&pieces, old_len) == Some(new_len) {
+        Ok(pieces)
+    } else {
+        Err(Unreadable::Damaged)
     }
 }
 

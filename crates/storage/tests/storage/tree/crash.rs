@@ -269,9 +269,10 @@ fn kill_and_crash(before: &Found, random: &mut Random) -> usize {
         assert!(contents.contains(&found), "killed at {killed_at}");
         let log = recorder.log();
         for_each_state(&log, &[recovered], AGAIN, random, |done, disk| {
-            let allowed = match done < recovered {
-                true => &contents[..],
-                false => std::slice::from_ref(&found),
+            let allowed = if done < recovered {
+                &contents[..]
+            } else {
+                std::slice::from_ref(&found)
             };
             if let Err(why) = check(disk, allowed) {
                 let why = format!("killed at {killed_at}, recovered at {recovered}: {why}");

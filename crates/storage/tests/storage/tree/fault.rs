@@ -108,9 +108,10 @@ fn left(recorder: &TreeRecorder) -> Result<Found, String> {
         return Err("recovery has changed what was read".to_owned());
     }
     drop(root);
-    match recorder.disk().found() == found {
-        true => Ok(found),
-        false => Err("something was left behind".to_owned()),
+    if recorder.disk().found() == found {
+        Ok(found)
+    } else {
+        Err("something was left behind".to_owned())
     }
 }
 
@@ -130,9 +131,10 @@ fn check_again(
     }
     root.commit().map_err(|error| error.to_string())?;
     drop(root);
-    match left(recorder)? == *scenario.found(made + 1) {
-        true => Ok(()),
-        false => Err("tried again, and not the new".to_owned()),
+    if left(recorder)? == *scenario.found(made + 1) {
+        Ok(())
+    } else {
+        Err("tried again, and not the new".to_owned())
     }
 }
 
@@ -163,15 +165,17 @@ fn check(scenario: &Scenario, recorder: &TreeRecorder, outcome: Outcome) -> Resu
         if went_on {
             let mut wanted = scenario.found(made).clone();
             wanted.extend(extra());
-            return match left(recorder)? == wanted {
-                true => Ok(()),
-                false => Err("went on wrongly".to_owned()),
+            return if left(recorder)? == wanted {
+                Ok(())
+            } else {
+                Err("went on wrongly".to_owned())
             };
         }
     }
-    match allowed.contains(&&left(recorder)?) {
-        true => Ok(()),
-        false => Err("neither the old nor the new".to_owned()),
+    if allowed.contains(&&left(recorder)?) {
+        Ok(())
+    } else {
+        Err("neither the old nor the new".to_owned())
     }
 }
 
@@ -191,9 +195,10 @@ fn go_on(root: &JournaledStore, now: &Found) -> Result<bool, String> {
     let made = root.put(&key("more"), b"more").is_ok()
         && root.make_folder(&key("folder")).is_ok()
         && root.commit().is_ok();
-    match made {
-        true => Ok(true),
-        false => Err("it went on, and failed where nothing does".to_owned()),
+    if made {
+        Ok(true)
+    } else {
+        Err("it went on, and failed where nothing does".to_owned())
     }
 }
 
@@ -217,9 +222,10 @@ fn at_each(scenario: &Scenario, fault: Fault, lasting: bool) -> usize {
             assert!(!outcome.failed, "{plan:?}: nothing failed");
         }
         let again = outcome.committing && outcome.root.is_some() && first % 2 == 0;
-        let checked = match again {
-            true => check_again(scenario, &recorder, outcome),
-            false => check(scenario, &recorder, outcome),
+        let checked = if again {
+            check_again(scenario, &recorder, outcome)
+        } else {
+            check(scenario, &recorder, outcome)
         };
         if let Err(why) = checked {
             let changes: Vec<_> = scenario.commits.iter().map(|(all, _)| all.len()).collect();
