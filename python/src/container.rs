@@ -166,7 +166,7 @@ type Found = (PathBuf, &'static str, bool);
 #[pyfunction]
 pub fn walk(py: Python<'_>, path: PathBuf) -> PyResult<Vec<Found>> {
     let found = py.detach(|| {
-        let found = dataset::walk(&path, |_, _| ())?.into_iter();
+        let found = datasets::walk(&path, |_, _| ())?.into_iter();
         Ok::<_, Error>(
             found
                 .map(|entry| (entry.path, entry.layout.name(), entry.is_table))
