@@ -12,6 +12,8 @@ const digest = (bytes) => crypto.createHash("sha256").update(bytes).digest("hex"
 const wrong = [];
 // A filter whose code has three meanings, and one that is a plugin: chunks with them are refused, one by one.
 const FILTERS = ["caterva/filt_shuffle_meta.cat", "b2nd/b_bytedelta_c.b2nd"];
+// Its metadata states the shape of an array that the content does not have.
+const ODD = "bloscpack/d_meta_numpyish.blp";
 let [files, values, refused] = [0, 0, 0];
 
 // The digest of what is read must be one of these.
@@ -67,7 +69,7 @@ function check(what, entry) {
     else compare(what, {}, ...expected);
   }
   const verified = engine.call({ do: "verify" }).answer;
-  if (verified.error || verified.damage_count) wrong.push(`${what}: ${JSON.stringify(verified).slice(0, 300)}`);
+  if (verified.error || verified.damage_count !== (what === ODD ? 1 : 0)) wrong.push(`${what}: ${JSON.stringify(verified).slice(0, 300)}`);
 }
 
 const begun = process.hrtime.bigint();
