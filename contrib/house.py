@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Measures how large and how tangled the workspace is, and prints a table of figures as Markdown.
 
-    contrib/house.py            what the sources tell, in some seconds
+    contrib/house.py            figures from the sources alone, within seconds
     contrib/house.py --build    also the processor time of two clean builds, in target/house
     contrib/house.py --check    exits with 1 if crates import upwards or files import each other in a circle
 
 Production code is what `mod` reaches from the root of a library or command, without items for tests. A line of code has something
 that is neither a comment nor documentation. A file imports another if it names something in it; re-exports are followed to the file
-that defines the name. A module and the modules below it may name each other, so that is no cycle.
+that defines the name. A module and its submodules may import each other.
 """
 
 import argparse
@@ -24,7 +24,7 @@ LAYERS = ["blosc1", "dtype", "storage", "wire", "error", "bloscpack", "array", "
           "exchange", "open", "remote", "blpk"]
 RINGS = {"codec": ["blosc1", "storage", "wire", "error", "bloscpack"],
          "array": ["array", "datasets", "documents", "frames", "stores", "zarr", "exchange"], "command": ["blpk"]}
-# What stands for an array or the rows of a table, here and in the workspaces `sql` and `python`.
+# Traits and enums that mean an array or the rows of a table, here and in the workspaces `sql` and `python`.
 SHAPES = r"\btrait (?:Elements|Grid|Content|ChunkSource|ReadRegion|Rows|Array|Table)\b|\bpub enum Inner\b"
 
 TOKEN = re.compile(r"""(?P<doc>///(?!/)[^\n]*|//![^\n]*)|(?P<comment>//[^\n]*|/\*.*?\*/)

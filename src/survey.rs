@@ -228,8 +228,8 @@ pub fn each_chunk<R: Read + Seek>(
     }
 }
 
-/// Reads an input, and passes each member to `take` as soon as it is complete, so that no more than one is in memory. Returns the
-/// length of the input, and the warnings about it.
+/// Calls `take` with each member as soon as it is complete, and keeps only one in memory. Returns the length of the input and the
+/// warnings about it.
 ///
 /// # Errors
 /// Returns the errors of [`Survey::of`], and those of `take`.
@@ -254,8 +254,8 @@ pub fn each_member_of_file<R: Read + Seek>(
     visit(walk.reading()?, take)
 }
 
-/// What the chunks of an input contain: reads up to the metadata. `None` for a damaged or truncated beginning: the code that reads
-/// the rest reports why.
+/// The form of the chunks: content or records. Reads up to the metadata. `None` if the beginning is damaged or truncated; reading
+/// the rest returns that error.
 ///
 /// # Errors
 /// Returns any error of the reader.

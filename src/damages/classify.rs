@@ -127,7 +127,7 @@ fn declared<S: ReadAt>(
     })
 }
 
-/// Packed records, of which nothing vouches for the packing.
+/// Packed records whose packing no digest confirms.
 fn packed<S: ReadAt>(probe: &mut Probe<'_, S>, member: &FoundMember) -> Result<MemberKind> {
     let Some(any) = Packing::new(Packing::MAX_CHUNK_SIZE) else {
         return Ok(MemberKind::Records { count: None });

@@ -12,7 +12,7 @@ use bloscpack_wire::{
     internal::PACK_HEAD_LEN,
 };
 
-/// The most chunks that are looked at to find out whether all are packed.
+/// Check at most this many chunks to decide whether all are packed.
 const SAMPLE: usize = 8;
 
 /// The kind of a member: the form of its chunks.

@@ -354,7 +354,7 @@ pub(super) fn pieces(
     froms.map(move |from| (from, to_usize(step.min(nbytes - from))))
 }
 
-/// Bytes hashed, decoded or looked at without finding a sound chunk.
+/// Bytes hashed, decoded or searched without finding a sound chunk.
 ///
 /// A hostile file with sixteen plausible bytes everywhere, each time with a length up to the end, would have the source
 /// hashed once for each of its bytes. A damaged chunk costs its own length once, so that files that were damaged by accident

@@ -44,15 +44,8 @@ pub fn pad_chunk(chunk: &mut Vec<u8>, to: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::pad_chunk;
-    use crate::peer::{self, Kind};
-    use crate::{ChunkDecoder, ChunkEncoder, ChunkHeader, ChunkSettings, Compressor, Filter};
-
-    fn encode(settings: ChunkSettings, data: &[u8]) -> Vec<u8> {
-        let mut chunk = Vec::new();
-        let mut encoder = ChunkEncoder::new(settings).unwrap();
-        encoder.encode(data, &mut chunk).unwrap();
-        chunk
-    }
+    use crate::peer::{self, Kind, encode};
+    use crate::{ChunkDecoder, ChunkHeader, ChunkSettings, Compressor, Filter};
 
     fn header(chunk: &[u8]) -> ChunkHeader {
         ChunkHeader::parse(chunk.first_chunk().unwrap()).unwrap()

@@ -5,13 +5,21 @@
     reason = "truncated random numbers are as good"
 )]
 
-use super::{ChunkSettings, Filter};
+use super::{ChunkEncoder, ChunkSettings, Filter};
 use std::ffi::CString;
 
 /// Whether long searches go through everything: `BLOSCPACK_TESTS=whole`, as for the tests of the workspace. A normal run takes a
 /// sample.
 pub(super) fn is_whole() -> bool {
     std::env::var_os("BLOSCPACK_TESTS").is_some_and(|text| text == "whole")
+}
+
+/// The chunk that this crate makes.
+pub(super) fn encode(settings: ChunkSettings, data: &[u8]) -> Vec<u8> {
+    let mut chunk = Vec::new();
+    let mut encoder = ChunkEncoder::new(settings).unwrap();
+    encoder.encode(data, &mut chunk).unwrap();
+    chunk
 }
 
 /// Compresses with C-Blosc.

@@ -75,15 +75,8 @@ fn blosc2_settings(view: &ChunkView<'_>) -> Result<Option<ChunkSettings>, ChunkE
 #[cfg(test)]
 mod tests {
     use super::settings_of;
-    use crate::peer::Kind;
+    use crate::peer::{Kind, encode};
     use crate::{ChunkEncoder, ChunkHeader, ChunkSettings, Compressor, CompressorFormat, Filter};
-
-    fn encode(settings: ChunkSettings, data: &[u8]) -> Vec<u8> {
-        let mut chunk = Vec::new();
-        let mut encoder = ChunkEncoder::new(settings).unwrap();
-        encoder.encode(data, &mut chunk).unwrap();
-        chunk
-    }
 
     /// Every compressor, level and filter.
     fn all() -> impl Iterator<Item = ChunkSettings> {

@@ -13,6 +13,7 @@ use bloscpack::storage::{
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// The file or folder that a name refers to. Files and folders have numbers, since names change.
@@ -200,7 +201,7 @@ impl Disk {
 struct Book {
     disk: Disk,
     log: Log,
-    /// Nothing more is done when there are so many operations: the process was killed.
+    /// Every operation from this number on fails, as if the process had been killed.
     dies_at: Option<usize>,
     /// By the number of a folder: how many share it, and whether one has it alone.
     holds: BTreeMap<usize, (usize, bool)>,
@@ -229,7 +230,7 @@ impl TreeRecorder {
         }
     }
 
-    /// From so many operations on all fails, as if the process had been killed then; or nothing does any more.
+    /// Fails every operation from this number on, as if the process had been killed; `None` ends that.
     pub fn die_at(&self, operations: Option<usize>) {
         self.locked().dies_at = operations;
     }
@@ -460,7 +461,7 @@ impl Store for TreeRecorder {
 #[derive(Debug, Clone)]
 pub struct Recorder {
     memory: Memory,
-    book: Arc<Mutex<Book>>,
+    tree: TreeRecorder,
 }
 
 #[derive(Debug)]
@@ -470,36 +471,25 @@ pub struct RecordedFile {
     book: Arc<Mutex<Book>>,
 }
 
+impl Deref for Recorder {
+    type Target = TreeRecorder;
+
+    fn deref(&self) -> &TreeRecorder {
+        &self.tree
+    }
+}
+
 impl Recorder {
     /// A folder with these files.
     pub fn new(files: &[(OsString, Vec<u8>)]) -> Self {
         Self {
             memory: files.iter().cloned().collect(),
-            book: TreeRecorder::new(Disk::of_files(files)).book,
+            tree: TreeRecorder::new(Disk::of_files(files)),
         }
     }
 
-    /// The current content.
-    pub fn disk(&self) -> Disk {
-        self.locked().disk.clone()
-    }
-
-    /// How much was done so far.
-    pub fn done(&self) -> usize {
-        self.locked().log.ops.len()
-    }
-
-    /// All that was done so far.
-    pub fn log(&self) -> Log {
-        self.locked().log.clone()
-    }
-
-    fn locked(&self) -> MutexGuard<'_, Book> {
-        self.book.lock().unwrap()
-    }
-
     fn file(&self, file: MemoryFile, number: usize) -> RecordedFile {
-        let book = Arc::clone(&self.book);
+        let book = Arc::clone(&self.tree.book);
         RecordedFile { file, number, book }
     }
 }

@@ -107,7 +107,7 @@ impl JournaledStore {
         self.keep_no_more()
     }
 
-    /// What an error says of the change, unless the store loses it with this process.
+    /// Wraps an error in the state of the change, unless the store loses the change with this process.
     fn kept(&self, says: fn(io::Error) -> io::Error, error: io::Error) -> io::Error {
         if self.store.keeps_journals() {
             says(error)
