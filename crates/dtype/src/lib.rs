@@ -42,8 +42,6 @@
 
 #![forbid(unsafe_code)]
 
-#[doc(hidden)]
-pub mod boxes;
 mod build;
 mod date;
 mod element;
@@ -61,8 +59,6 @@ pub mod npy;
 mod order;
 mod parse;
 mod spell;
-#[doc(hidden)]
-pub mod strided;
 #[cfg(test)]
 mod tests;
 mod unit;

@@ -1,7 +1,6 @@
 //! Conversions from the errors of the layers below, and to and from [`io::Error`].
 
 use crate::{Category, Detail, Error, ErrorKind};
-use bloscpack_dtype::boxes::OutOfBounds;
 use bloscpack_storage as storage;
 use bloscpack_storage::parallel::Panicked;
 use bloscpack_wire::{FormatError, ParseError};
@@ -25,12 +24,6 @@ impl From<ParseError> for Error {
 impl From<FormatError> for Error {
     fn from(error: FormatError) -> Self {
         Self::new(ErrorKind::Format(error), None)
-    }
-}
-
-impl From<OutOfBounds> for Error {
-    fn from(error: OutOfBounds) -> Self {
-        Self::bug(error.to_string())
     }
 }
 

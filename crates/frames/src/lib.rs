@@ -62,10 +62,11 @@ pub mod store;
 #[doc(hidden)]
 pub mod wire;
 
+pub use bloscpack_array::{Caches, default_shapes};
 pub use error::FrameError;
 // Its types are in the signatures of this crate: whoever uses them needs the same version.
 pub use frame::{Frame, FrameBuilder, FrameReport, Virtual};
-pub use nd::{Caches, NdArray, NdArrayBuilder, default_shapes};
+pub use nd::{NdArray, NdArrayBuilder};
 #[cfg(feature = "ndarray")]
 pub use ndarray;
 pub use options::FrameOptions;

@@ -35,7 +35,6 @@ mod numpy_file;
 mod opener;
 mod options;
 mod probe;
-mod region;
 mod report;
 mod selection;
 mod slice;
@@ -49,12 +48,12 @@ pub use bloscpack_datasets as datasets;
 #[doc(inline)]
 pub use bloscpack_frames as frames;
 
+pub use bloscpack_array::Region;
 pub use error::SelectionError;
 pub use opener::open_store;
 pub use opener::{open, open_source, open_stream};
 pub use options::OpenOptions;
 pub use probe::{Family, Probe, probe, probe_bytes, probe_source};
-pub use region::Region;
 pub use report::Report;
 pub use selection::{Bounds, Part, Selection};
 pub use slice::Slice;

@@ -3,7 +3,7 @@
 use crate::array::ZarrArray;
 use crate::int::byte_len;
 use crate::read::open_file;
-use bloscpack_dtype::boxes::common;
+use bloscpack_array::boxes::common;
 use bloscpack_error::{Error, IoSide as _, Result, Side};
 use bloscpack_storage::{EntryKind, Key, parallel};
 use std::ops::Range;

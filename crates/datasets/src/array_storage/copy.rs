@@ -1,7 +1,7 @@
 //! Copies boxes of elements between arrays in memory.
 
 use crate::grid::{lens, starts};
-use bloscpack_dtype::boxes::{Run, Window, runs};
+use bloscpack_array::boxes::{Run, Window, runs};
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 

@@ -2,7 +2,6 @@
 
 use super::NdArray;
 use super::grid::Grid;
-use super::shapes::{Caches, default_shapes};
 use crate::error::FrameError;
 use crate::frame::InitialChunks;
 use crate::int::{to_u64, to_usize};
@@ -12,6 +11,7 @@ use crate::wire::kind::ArrayKind;
 use crate::wire::{ArrayDType, ChunkPlace};
 use crate::{Frame, FrameBuilder, FrameOptions};
 use blosc1::{Compressor, FilterPipeline, MAX_NBYTES, SpecialValue, special_chunk};
+use bloscpack_array::{Caches, default_shapes};
 use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, Store};

@@ -3,9 +3,9 @@
 use crate::error::FrameError;
 use crate::int::{in_memory, to_u64, to_usize};
 use crate::wire::array::ArrayMeta;
-use bloscpack_dtype::boxes::units;
-pub(super) use bloscpack_dtype::boxes::{Positions, common, relative};
-use bloscpack_dtype::strided::strides;
+use bloscpack_array::boxes::units;
+pub(super) use bloscpack_array::boxes::{Positions, common, relative};
+use bloscpack_array::strided::strides;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 

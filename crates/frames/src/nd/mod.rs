@@ -11,7 +11,6 @@ mod read;
 mod refresh;
 mod resize;
 mod select;
-mod shapes;
 mod splice;
 mod typed;
 mod write;
@@ -29,7 +28,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use builder::NdArrayBuilder;
-pub use shapes::{Caches, default_shapes};
 
 /// An n-dimensional array of up to 8 axes (Caterva) or 16 (`b2nd`), compressed in chunks that are cut into blocks.
 ///

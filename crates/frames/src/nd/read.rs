@@ -7,7 +7,7 @@ use crate::int::{to_u64, to_usize};
 use crate::part::FramePart;
 use crate::wire::ChunkPlace;
 use blosc1::ChunkHeader;
-use bloscpack_dtype::strided::{self, Strided, strides};
+use bloscpack_array::strided::{self, Strided, strides};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Object, ReadAhead, parallel};
 use bloscpack_wire::Limit;

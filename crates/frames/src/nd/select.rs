@@ -5,7 +5,7 @@ use super::grid::{Positions, lens};
 use super::read::no_memory;
 use crate::error::FrameError;
 use crate::int::{in_memory, to_u64};
-use bloscpack_dtype::strided::strides;
+use bloscpack_array::strided::strides;
 use bloscpack_error::{Error, Result};
 use std::collections::BTreeMap;
 use std::ops::Range;

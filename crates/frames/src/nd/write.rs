@@ -10,7 +10,7 @@ use crate::part::FramePart;
 use crate::storage::check_chunk_len;
 use crate::wire::ChunkPlace;
 use crate::wire::header::FrameHeader;
-use bloscpack_dtype::strided::{self, Strided, strides};
+use bloscpack_array::strided::{self, Strided, strides};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 use std::ops::Range;

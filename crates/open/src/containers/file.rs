@@ -182,7 +182,7 @@ impl Container for BloscpackFile {
     fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
         use crate::exchange::{FileSource, Source as _};
         selection.refuse_columns()?;
-        let reader = self.indexed(crate::region::BATCH)?;
+        let reader = self.indexed(bloscpack_array::BATCH)?;
         self.0.warn(reader.warnings());
         let source = FileSource::new(reader)?;
         let shape = source.schema().shape(source.rows())?;
@@ -203,7 +203,7 @@ impl Container for BloscpackFile {
 fn copy_rows(file: &mut BloscpackFile, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
     let mut source = file.columns(selection)?;
     let mut copied = 0;
-    while let Some(batch) = source.next_batch(crate::region::BATCH)? {
+    while let Some(batch) = source.next_batch(bloscpack_array::BATCH)? {
         for column in &batch.columns {
             copied += write(to, column)?;
         }

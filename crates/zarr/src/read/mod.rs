@@ -5,7 +5,7 @@ mod shard;
 use crate::codec::{Codecs, Serializer, Unpacker};
 use crate::error::{Checked, ZarrError};
 use crate::int::{byte_len, in_memory, to_u64};
-use bloscpack_dtype::strided::{self, Strided, strides};
+use bloscpack_array::strided::{self, Strided, strides};
 use bloscpack_error::{IoSide as _, Result};
 use bloscpack_storage::{Key, Object, ReadAt, Store};
 use std::io;

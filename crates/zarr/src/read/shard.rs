@@ -12,8 +12,8 @@ use super::{Chunk, Reader};
 use crate::codec::{Shard, check_crc32c};
 use crate::error::{Checked, ZarrError};
 use crate::int::{in_memory, product, to_u64};
+use bloscpack_array::boxes::{Positions, Window, common, relative, runs, units};
 use bloscpack_dtype::ByteOrder;
-use bloscpack_dtype::boxes::{Positions, Window, common, relative, runs, units};
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 

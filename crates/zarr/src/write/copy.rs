@@ -3,7 +3,7 @@
 use super::{ArrayWriter, padded};
 use crate::int::{byte_len, to_u64};
 use blosc1::{ChunkHeader, CompressorFormat, validate};
-use bloscpack_dtype::boxes::Positions;
+use bloscpack_array::boxes::Positions;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 use std::ops::{AddAssign, Range};

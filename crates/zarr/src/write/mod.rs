@@ -205,7 +205,7 @@ const SYNCED: usize = 8;
 
 /// The elements of a chunk at the end of an axis, padded with an element.
 pub(crate) fn padded(data: Vec<u8>, lens: &[u64], chunk: &[u64], fill: &[u8]) -> Checked<Vec<u8>> {
-    use bloscpack_dtype::strided::{self, Strided, strides};
+    use bloscpack_array::strided::{self, Strided, strides};
     if lens == chunk {
         return Ok(data);
     }

@@ -4,8 +4,8 @@ use crate::error::{Checked, ZarrError};
 use crate::int::{byte_len, in_memory};
 use crate::meta::Format;
 use blosc1::{ChunkSettings, MAX_NBYTES};
+use bloscpack_array::strided::{self, Strided, strides};
 use bloscpack_dtype::DType;
-use bloscpack_dtype::strided::{self, Strided, strides};
 use bloscpack_error::{Error, Result};
 
 /// The description of a new array.

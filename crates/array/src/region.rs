@@ -4,12 +4,12 @@ use bloscpack_error::checked::{len_of, to_u64};
 use std::ops::Range;
 
 /// Bytes of elements that are in memory at once while a region is read.
-pub(crate) const BATCH: usize = 16 << 20;
+pub const BATCH: usize = 16 << 20;
 
 /// A box of the elements of an array: a range along each axis.
 ///
 /// ```
-/// use bloscpack_open::Region;
+/// use bloscpack_array::Region;
 /// let region = Region::of_rows(2..5, &[10, 100]);
 /// assert_eq!(region.ranges, [2..5, 0..100]);
 /// assert_eq!((region.shape(), region.bytes(8)), (vec![3, 100], 2400));

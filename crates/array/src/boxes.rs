@@ -1,11 +1,11 @@
 //! Boxes of elements that are copied between windows onto the same array, in C order.
 
+use bloscpack_error::Error;
 use std::ops::Range;
-use thiserror::Error;
 
 /// A copy that would leave the bytes of an array. Always a bug of the caller, which has checked the
 /// box before.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("box outside of the bytes of its array: {what}")]
 pub struct OutOfBounds {
     what: String,
@@ -14,6 +14,12 @@ pub struct OutOfBounds {
 impl OutOfBounds {
     pub(crate) fn new(what: impl Into<String>) -> Self {
         Self { what: what.into() }
+    }
+}
+
+impl From<OutOfBounds> for Error {
+    fn from(error: OutOfBounds) -> Self {
+        Self::bug(error.to_string())
     }
 }
 

@@ -3,10 +3,10 @@
 /// Sizes of the processor caches that blocks and chunks should fit.
 ///
 /// The defaults are the same on every machine, so that the same array results in the same bytes.
-/// [`NdArrayBuilder::caches`](super::NdArrayBuilder::caches) sets others.
+/// `NdArrayBuilder::caches` in `bloscpack-frames` sets others.
 ///
 /// ```
-/// use bloscpack_frames::{Caches, default_shapes};
+/// use bloscpack_array::{Caches, default_shapes};
 /// let (chunk, block) = default_shapes(&[300, 300, 300], 8, Caches::default());
 /// assert_eq!((chunk, block), (vec![60, 60, 100], vec![15, 30, 25]));
 ///
