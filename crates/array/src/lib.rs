@@ -1,11 +1,49 @@
-//! The geometry of arrays in chunks.
+//! The geometry of arrays in chunks, the same for every format.
+//!
+//! ```text
+//!             axis 1, chunks of 4, an array of 3 by 10
+//!            ┌───────┬───────┬───┐
+//!   axis 0   │   0   │ 1 ┌───┼─┐ │     a region: 1..3, 6..9, which touches chunks 1, 2, 4 and 5
+//!            ├───────┼───┼───┤2│ │     chunks are numbered in C order
+//!            │   3   │ 4 └───┼─┘5│     the last chunk along an axis may be short
+//!            └───────┴───────┴───┘
+//! ```
+//!
+//! A [`Grid`] cuts an array into chunks, and in the same way a chunk into blocks. A [`Region`] is a box of elements; borrowed, it is
+//! a slice of ranges, one for each axis. [`Grid::parts`] divides a region among the chunks that it touches, and [`copy`] moves a
+//! region from one buffer to another. [`strided`] does the same for buffers with any strides.
+//!
+//! ```
+//! use bloscpack_array::{Grid, copy};
+//! let grid = Grid::new(vec![3, 10], vec![2, 4]);
+//! let wanted = grid.region(&[1..3, 6..9])?;
+//! let mut out = vec![0; wanted.bytes(1) as usize];
+//! for part in grid.parts(&wanted) {
+//!     // The elements of the chunk: here each is the number of its chunk.
+//!     let extent = grid.extent(&part.at);
+//!     let chunk = vec![part.number as u8; extent.bytes(1) as usize];
+//!     copy(&part.region, (&extent, &chunk), (&wanted, &mut out), 1)?;
+//! }
+//! assert_eq!(out, [1, 1, 2, 4, 4, 5]);
+//! # Ok::<(), bloscpack_error::Error>(())
+//! ```
 
 #![forbid(unsafe_code)]
+#![deny(clippy::indexing_slicing, clippy::string_slice)]
 
-pub mod boxes;
+mod copies;
+mod grid;
 mod region;
 mod shapes;
+#[allow(
+    clippy::indexing_slicing,
+    reason = "the box was checked, and the loops are hot"
+)]
 pub mod strided;
 
-pub use region::{BATCH, Region};
+pub use copies::{Run, copy, runs};
+pub use grid::{Grid, Part, Positions};
+pub use region::{
+    BATCH, Region, bytes_of, check, common, lens, outside, product, relative, starts,
+};
 pub use shapes::{Caches, default_shapes};

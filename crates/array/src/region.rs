@@ -1,25 +1,41 @@
 //! [`Region`]: a box of elements.
 
 use bloscpack_error::checked::{len_of, to_u64};
-use std::ops::Range;
+use bloscpack_error::{Error, Result};
+use std::fmt::Display;
+use std::ops::{Deref, Range};
 
 /// Bytes of elements that are in memory at once while a region is read.
 pub const BATCH: usize = 16 << 20;
 
 /// A box of the elements of an array: a range along each axis.
 ///
+/// Borrowed, it is a slice of ranges.
+///
 /// ```
 /// use bloscpack_array::Region;
 /// let region = Region::of_rows(2..5, &[10, 100]);
 /// assert_eq!(region.ranges, [2..5, 0..100]);
 /// assert_eq!((region.shape(), region.bytes(8)), (vec![3, 100], 2400));
-/// // The third chunk of a grid of 2 by 2 chunks.
-/// assert_eq!(Region::of_chunk(2, &[10, 100], &[6, 60]).ranges, [6..10, 0..60]);
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Region {
     /// A range for each axis. An axis of which one position was asked for has length 1.
     pub ranges: Vec<Range<u64>>,
+}
+
+impl Deref for Region {
+    type Target = [Range<u64>];
+
+    fn deref(&self) -> &[Range<u64>] {
+        &self.ranges
+    }
+}
+
+impl From<Vec<Range<u64>>> for Region {
+    fn from(ranges: Vec<Range<u64>>) -> Self {
+        Self { ranges }
+    }
 }
 
 impl Region {
@@ -41,36 +57,16 @@ impl Region {
         all
     }
 
-    /// The elements of the chunk with this number, in a grid of chunks that is counted in C order.
-    #[must_use]
-    pub fn of_chunk(number: u64, shape: &[u64], chunk_shape: &[u64]) -> Self {
-        let mut rest = number;
-        let axes = shape.iter().zip(chunk_shape).rev();
-        let mut ranges: Vec<_> = axes
-            .map(|(&len, &chunk)| {
-                let chunk = chunk.max(1);
-                let count = len.div_ceil(chunk).max(1);
-                let start = (rest % count) * chunk;
-                rest /= count;
-                // Saturates: the array ends before.
-                start..start.saturating_add(chunk).min(len)
-            })
-            .collect();
-        ranges.reverse();
-        Self { ranges }
-    }
-
     /// Elements along each axis.
     #[must_use]
     pub fn shape(&self) -> Vec<u64> {
-        self.ranges.iter().map(len_of).collect()
+        lens(self)
     }
 
     /// Bytes of its elements; `u64::MAX` for more, which no memory has room for.
     #[must_use]
     pub fn bytes(&self, itemsize: u64) -> u64 {
-        // A shape may claim any number of bytes. More than there can be are as good as the highest number.
-        self.shape().into_iter().fold(itemsize, u64::saturating_mul)
+        bytes_of(self, itemsize)
     }
 
     /// Passes the region, one part after another in C order, to `take`. Each part has at most 16 MiB, or one element.
@@ -83,13 +79,91 @@ impl Region {
         &self,
         itemsize: u64,
         chunk_shape: &[u64],
-        mut take: impl FnMut(&Self) -> Result<(), E>,
-    ) -> Result<(), E> {
+        mut take: impl FnMut(&Self) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         if self.ranges.iter().any(Range::is_empty) {
             return Ok(());
         }
         split(&mut self.clone(), 0, itemsize, chunk_shape, &mut take)
     }
+}
+
+/// Elements of a region along each axis.
+#[must_use]
+pub fn lens(region: &[Range<u64>]) -> Vec<u64> {
+    region.iter().map(len_of).collect()
+}
+
+/// The index of the first element of a region.
+#[must_use]
+pub fn starts(region: &[Range<u64>]) -> Vec<u64> {
+    region.iter().map(|range| range.start).collect()
+}
+
+/// Bytes of a region; `u64::MAX` for more, which no memory has room for.
+#[must_use]
+pub fn bytes_of(region: &[Range<u64>], itemsize: u64) -> u64 {
+    // A shape may claim any number of bytes. More than there can be are as good as the highest number.
+    region
+        .iter()
+        .map(len_of)
+        .fold(itemsize, u64::saturating_mul)
+}
+
+/// The intersection of two regions.
+#[must_use]
+pub fn common(one: &[Range<u64>], other: &[Range<u64>]) -> Region {
+    let axes = one.iter().zip(other);
+    let ranges = axes.map(|(one, other)| {
+        let start = one.start.max(other.start);
+        start..one.end.min(other.end).max(start)
+    });
+    Region {
+        ranges: ranges.collect(),
+    }
+}
+
+/// A region relative to an origin, which it does not precede.
+#[must_use]
+pub fn relative(region: &[Range<u64>], origin: &[u64]) -> Region {
+    let axes = region.iter().zip(origin);
+    let ranges = axes.map(|(range, begin)| range.start - begin..range.end - begin);
+    Region {
+        ranges: ranges.collect(),
+    }
+}
+
+/// The product, if it is at most 2^63-1. A zero does not hide that the product of the others is too large: the bytes of a row of
+/// an array without rows are bounded, too.
+#[must_use]
+pub fn product(factors: impl IntoIterator<Item = u64>) -> Option<u64> {
+    let mut is_empty = false;
+    let product = factors.into_iter().try_fold(1u64, |product, factor| {
+        is_empty |= factor == 0;
+        product.checked_mul(factor.max(1))
+    })?;
+    i64::try_from(product).ok()?;
+    Some(if is_empty { 0 } else { product })
+}
+
+/// Refuses ranges that are not a region of an array of this shape.
+///
+/// # Errors
+/// Returns wrong usage for another number of ranges, and for one that is not inside its axis.
+pub fn check(ranges: &[Range<u64>], shape: &[u64]) -> Result<()> {
+    let mut axes = ranges.iter().zip(shape);
+    let fits = ranges.len() == shape.len()
+        && axes.all(|(range, len)| range.start <= range.end && range.end <= *len);
+    if fits {
+        Ok(())
+    } else {
+        Err(outside(format!("the slice {ranges:?}"), shape))
+    }
+}
+
+/// The error for elements that an array of this shape does not have.
+pub fn outside(asked: impl Display, shape: &[u64]) -> Error {
+    Error::usage(format!("{asked} is outside of an array of shape {shape:?}"))
 }
 
 /// Splits the part along the first axis with several positions, and along further axes if that is not enough.
@@ -98,8 +172,8 @@ fn split<E>(
     axis: usize,
     itemsize: u64,
     chunk_shape: &[u64],
-    take: &mut impl FnMut(&Region) -> Result<(), E>,
-) -> Result<(), E> {
+    take: &mut impl FnMut(&Region) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
     let most = to_u64(BATCH);
     let Some(whole) = part.ranges.get(axis).cloned() else {
         return take(part);
@@ -138,7 +212,7 @@ fn split<E>(
 
 #[cfg(test)]
 mod tests {
-    use super::{BATCH, Region};
+    use super::{BATCH, Region, product};
 
     #[test]
     fn parts_are_the_region_in_order() {
@@ -179,10 +253,11 @@ mod tests {
     }
 
     #[test]
-    fn chunks_are_counted_along_the_last_axis_first() {
-        // A grid of 2 by 3 chunks.
-        assert_eq!(Region::of_chunk(0, &[5, 7], &[3, 3]).ranges, [0..3, 0..3]);
-        assert_eq!(Region::of_chunk(2, &[5, 7], &[3, 3]).ranges, [0..3, 6..7]);
-        assert_eq!(Region::of_chunk(3, &[5, 7], &[3, 3]).ranges, [3..5, 0..3]);
+    fn products_do_not_overflow() {
+        assert_eq!(product([]), Some(1));
+        assert_eq!(product([3, 0, 5]), Some(0));
+        assert_eq!(product([1 << 62, 2]), None);
+        assert_eq!(product([1 << 62, 0, 2]), None);
+        assert_eq!(product([1 << 60, 4]), Some(1 << 62));
     }
 }

@@ -1,6 +1,6 @@
 //! Boxes of elements that are copied between arrays in memory with any strides.
 
-use crate::boxes::OutOfBounds;
+use bloscpack_error::{Error, Result};
 
 /// A box of elements in the bytes of an array.
 #[derive(Debug)]
@@ -35,16 +35,16 @@ pub fn strides(shape: &[usize], itemsize: usize) -> Vec<usize> {
 /// Copies a box with `lens` elements along each axis.
 ///
 /// # Errors
-/// Returns [`OutOfBounds`], and copies nothing, if one of the arrays does not contain the box.
+/// Returns a bug, and copies nothing, if one of the arrays does not contain the box.
 pub fn copy(
     lens: &[usize],
     itemsize: usize,
     from: Strided<'_, &[u8]>,
     to: Strided<'_, &mut [u8]>,
-) -> Result<(), OutOfBounds> {
+) -> Result<()> {
     check(lens, itemsize, (from.start, from.strides), from.bytes.len())?;
     check(lens, itemsize, (to.start, to.strides), to.bytes.len())?;
-    let Some((outer, run)) = runs(lens, itemsize, &[from.strides, to.strides]) else {
+    let Some((outer, run)) = dense(lens, itemsize, &[from.strides, to.strides]) else {
         return Ok(());
     };
     let (count, outer) = match outer.split_last() {
@@ -65,21 +65,18 @@ pub fn copy(
             to_step,
         };
         row.copy(run, from.bytes, to.bytes);
-    });
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Sets every element of a box with `lens` elements along each axis to this one.
 ///
 /// # Errors
-/// Returns [`OutOfBounds`], and sets nothing, if the array does not contain the box.
-pub fn fill(lens: &[usize], element: &[u8], to: Strided<'_, &mut [u8]>) -> Result<(), OutOfBounds> {
+/// Returns a bug, and sets nothing, if the array does not contain the box.
+pub fn fill(lens: &[usize], element: &[u8], to: Strided<'_, &mut [u8]>) -> Result<()> {
     check(lens, element.len(), (to.start, to.strides), to.bytes.len())?;
-    let Some((outer, run)) = runs(lens, element.len(), &[to.strides]) else {
-        return Ok(());
-    };
     let is_zero = element.iter().all(|byte| *byte == 0);
-    walk(outer, &[to.strides], &mut |[at]| {
+    runs(lens, element.len(), &[to.strides], |[at], run| {
         let at = to.start + at;
         let part = &mut to.bytes[at..at + run];
         if is_zero {
@@ -88,8 +85,22 @@ pub fn fill(lens: &[usize], element: &[u8], to: Strided<'_, &mut [u8]>) -> Resul
             part.chunks_exact_mut(element.len())
                 .for_each(|to| to.copy_from_slice(element))
         }
-    });
-    Ok(())
+        Ok(())
+    })
+}
+
+/// Calls `each` for every run of bytes that is contiguous in all arrays, with the distance of its first byte from that of the box
+/// in each array, and its length.
+pub(crate) fn runs<const N: usize>(
+    lens: &[usize],
+    itemsize: usize,
+    strides: &[&[usize]; N],
+    mut each: impl FnMut([usize; N], usize) -> Result<()>,
+) -> Result<()> {
+    match dense(lens, itemsize, strides) {
+        Some((outer, run)) => walk(outer, strides, &mut |at| each(at, run)),
+        None => Ok(()),
+    }
 }
 
 /// Checks that an array of `len` bytes contains a box. No position in the box then overflows.
@@ -98,7 +109,7 @@ fn check(
     itemsize: usize,
     (start, strides): (usize, &[usize]),
     len: usize,
-) -> Result<(), OutOfBounds> {
+) -> Result<()> {
     if lens.contains(&0) {
         return Ok(());
     }
@@ -111,7 +122,7 @@ fn check(
     if lens.len() == strides.len() && end.is_some_and(|end| end <= len) {
         Ok(())
     } else {
-        Err(OutOfBounds::new(format!(
+        Err(Error::bug(format!(
             "{lens:?} elements of {itemsize} bytes from byte {start} on with strides {strides:?}, of {len} bytes"
         )))
     }
@@ -119,7 +130,7 @@ fn check(
 
 /// The axes along which elements are copied one by one, and the length of the runs of bytes that are
 /// contiguous in all arrays; `None` if the box has no bytes.
-fn runs<'a>(
+fn dense<'a>(
     lens: &'a [usize],
     itemsize: usize,
     strides: &[&[usize]],
@@ -150,17 +161,17 @@ fn stride(strides: &[usize], axis: usize) -> usize {
 fn walk<const N: usize>(
     lens: &[usize],
     strides: &[&[usize]; N],
-    each: &mut impl FnMut([usize; N]),
-) {
+    each: &mut impl FnMut([usize; N]) -> Result<()>,
+) -> Result<()> {
     let mut at = vec![0; lens.len()];
     let mut offsets = [0; N];
     loop {
-        each(offsets);
+        each(offsets)?;
         // To the next position, the last axis first.
         let mut axis = lens.len();
         loop {
             if axis == 0 {
-                return;
+                return Ok(());
             }
             axis -= 1;
             at[axis] += 1;

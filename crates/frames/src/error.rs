@@ -170,14 +170,6 @@ pub enum FrameError {
         /// How many chunks there are; their numbers begin with 0.
         chunks: u64,
     },
-    /// A slice, a position or an axis is outside of the array.
-    #[error("{asked} is outside of an array of shape {shape:?}")]
-    OutOfBounds {
-        /// The requested position or length.
-        asked: String,
-        /// Elements of the array along each axis.
-        shape: Vec<u64>,
-    },
     /// A buffer has the wrong length.
     #[error("{what}: got {found} bytes, expected {expected}")]
     WrongLength {
@@ -317,7 +309,6 @@ impl FrameError {
             | Self::ReadOnly
             | Self::Poisoned
             | Self::NoChunk { .. }
-            | Self::OutOfBounds { .. }
             | Self::WrongLength { .. }
             | Self::WrongType { .. } => Fault::Usage,
         }

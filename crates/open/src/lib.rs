@@ -44,6 +44,8 @@ mod watch;
 pub mod zarr;
 
 #[doc(inline)]
+pub use bloscpack_array as array;
+#[doc(inline)]
 pub use bloscpack_datasets as datasets;
 #[doc(inline)]
 pub use bloscpack_frames as frames;

@@ -2,6 +2,7 @@
 
 use super::error::SelectionError;
 use super::{Region, Slice};
+use bloscpack_array::Grid;
 use bloscpack_error::checked::len_of;
 use std::ops::Range;
 
@@ -167,12 +168,10 @@ fn of_bytes(bounds: Bounds, shape: &[u64], itemsize: u64) -> (Region, Range<u64>
 }
 
 fn of_chunk(chunk: u64, shape: &[u64], chunk_shape: &[u64]) -> Result<Region, SelectionError> {
-    let counts = shape.iter().zip(chunk_shape);
-    let counts = counts.map(|(len, chunk)| len.div_ceil((*chunk).max(1)));
-    // Saturates: no more chunks can be counted.
-    let chunks = counts.fold(1, u64::saturating_mul);
+    let grid = Grid::new(shape.to_vec(), chunk_shape.to_vec());
+    let chunks = grid.count().unwrap_or(u64::MAX);
     if chunk < chunks {
-        Ok(Region::of_chunk(chunk, shape, chunk_shape))
+        Ok(grid.extent(&grid.position(chunk)))
     } else {
         Err(SelectionError::Chunk { chunk, chunks })
     }

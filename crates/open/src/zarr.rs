@@ -26,7 +26,7 @@ pub use bloscpack_zarr::*;
 
 use blosc1::{ChunkSettings, Compressor};
 use bloscpack_dtype::{ByteOrder, DType};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
 use bloscpack_storage::{Key, Store};
 use std::ops::Range;
 use std::sync::Arc;
@@ -135,15 +135,4 @@ impl<S: ChunkSource> ChunkSource for Swapped<S> {
 /// The lengths of a chunk, which are at least 1 in Zarr.
 fn positive(chunk: &[u64]) -> Vec<u64> {
     chunk.iter().map(|len| (*len).max(1)).collect()
-}
-
-/// The number of a chunk in C order.
-fn number(at: &[u64], shape: &[u64], chunk: &[u64]) -> Result<u64> {
-    let mut axes = at.iter().zip(shape.iter().zip(chunk));
-    let number = axes.try_fold(0u64, |number, (at, (len, chunk))| {
-        number
-            .checked_mul(len.div_ceil((*chunk).max(1)))?
-            .checked_add(*at)
-    });
-    number.ok_or_else(|| Error::bug(format!("chunk {at:?} of {shape:?}")))
 }

@@ -1,12 +1,12 @@
 //! [`ZarrArray`]: an array that is read.
 
 use crate::codec::Unpacker;
-use crate::error::{Checked, ZarrError};
+use crate::error::ZarrError;
 use crate::int::{byte_len, in_memory, to_u64};
 use crate::meta::{ArrayMeta, Format};
 use crate::options::OpenOptions;
 use crate::read::{Chunk, Reader, open_file};
-use bloscpack_array::boxes::{Positions, Window, common, relative, runs, units};
+use bloscpack_array::{Grid, Part, bytes_of, copy, lens, relative};
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_storage::{Key, Store, parallel};
@@ -35,6 +35,7 @@ pub struct ZarrArray {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) folder: Key,
     pub(crate) meta: Arc<ArrayMeta>,
+    pub(crate) grid: Grid,
     pub(crate) threads: usize,
     pub(crate) unpacker: Arc<Unpacker>,
     last: Arc<Mutex<Option<LastChunk>>>,
@@ -53,6 +54,7 @@ impl ZarrArray {
         Self {
             store: Arc::clone(store),
             folder: folder.clone(),
+            grid: Grid::new(meta.shape.clone(), meta.chunk_shape.clone()),
             meta: Arc::new(meta),
             threads: options.workers(),
             unpacker: Arc::new(Unpacker::new(options.limits)),
@@ -111,68 +113,32 @@ impl ZarrArray {
     /// The bytes of a slice in C order, and in the byte order of the dtype. A slice is a range of elements along each axis.
     ///
     /// # Errors
-    /// Returns [`ZarrError::OutOfBounds`] for a slice that is not within the array, any I/O error, and any damage to the
+    /// Returns wrong usage for a slice that is not within the array, any I/O error, and any damage to the
     /// chunks that it touches.
     pub fn read_slice(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
-        self.check(slice)?;
-        let lens: Vec<u64> = slice.iter().map(|range| range.end - range.start).collect();
-        let bytes = byte_len(&lens, self.dtype().itemsize()).unwrap_or(u64::MAX);
+        self.grid.check(slice)?;
+        let bytes = bytes_of(slice, self.dtype().itemsize());
         let len = in_memory(bytes)?;
         let mut out = Vec::new();
         let room = out.try_reserve_exact(len);
         room.map_err(|_| ZarrError::NoMemory { bytes })?;
         out.resize(len, 0);
-        self.read_into(slice, &lens, &mut out)?;
+        self.read_into(slice, &mut out)?;
         Ok(out)
     }
 
-    fn check(&self, slice: &[Range<u64>]) -> Checked<()> {
-        let mut axes = slice.iter().zip(self.shape());
-        let fits = slice.len() == self.shape().len()
-            && axes.all(|(range, len)| range.start <= range.end && range.end <= *len);
-        if fits {
-            Ok(())
-        } else {
-            Err(ZarrError::OutOfBounds {
-                slice: format!("{slice:?}"),
-                shape: self.shape().to_vec(),
-            })
-        }
-    }
-
-    fn read_into(&self, slice: &[Range<u64>], lens: &[u64], out: &mut [u8]) -> Result<()> {
-        let origin: Vec<u64> = slice.iter().map(|range| range.start).collect();
+    fn read_into(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
         let (out, itemsize) = (Mutex::new(out), self.dtype().itemsize());
-        let read = |at: Vec<u64>| {
-            let extent = self.extent(&at);
-            let part = common(slice, &extent);
-            let first: Vec<u64> = extent.iter().map(|range| range.start).collect();
-            let dense = self.read_part(&at, &relative(&part, &first))?;
-            let (from, to) = (
-                window(&part),
-                Window {
-                    shape: lens,
-                    origin: &origin,
-                },
-            );
-            let from = Window {
-                shape: &from.0,
-                origin: &from.1,
-            };
+        let read = |Part {
+                        at, origin, region, ..
+                    }: Part| {
+            let dense = self.read_part(&at, &relative(&region, &origin))?;
             let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
-            runs(&part, (from, to), itemsize, |run| {
-                let from = dense.get(run.from..run.from + run.len);
-                let to = out.get_mut(run.to..run.to + run.len);
-                let (Some(from), Some(to)) = (from, to) else {
-                    return Err(Error::bug(format!("no {run:?} in a chunk or a slice")));
-                };
-                to.copy_from_slice(from);
-                Ok(())
-            })
+            copy(&region, (&region, &dense), (slice, &mut **out), itemsize)
         };
-        let mut positions = Positions::new(units(slice, self.chunk_shape()));
+        let mut parts = self.grid.parts(slice);
         loop {
-            let some: Vec<Vec<u64>> = positions.by_ref().take(ANNOUNCED).collect();
+            let some: Vec<Part> = parts.by_ref().take(ANNOUNCED).collect();
             if some.is_empty() {
                 return Ok(());
             }
@@ -182,34 +148,23 @@ impl ZarrArray {
     }
 
     /// Announces chunks that are going to be read whole.
-    fn announce(&self, positions: &[Vec<u64>]) -> Result<()> {
-        if positions.len() < 2 || !self.meta.codecs.is_read_whole() {
+    fn announce(&self, parts: &[Part]) -> Result<()> {
+        if parts.len() < 2 || !self.meta.codecs.is_read_whole() {
             return Ok(());
         }
-        let keys = positions
+        let keys = parts
             .iter()
-            .map(|at| self.meta.keys.key(&self.folder, at));
+            .map(|part| self.meta.keys.key(&self.folder, &part.at));
         let keys = keys.collect::<std::io::Result<Vec<Key>>>().reading()?;
         self.store.will_read(&keys);
         Ok(())
-    }
-
-    /// The elements of the array that a chunk may have, also past the end of the array.
-    pub(crate) fn extent(&self, at: &[u64]) -> Vec<Range<u64>> {
-        let axes = at.iter().zip(self.chunk_shape());
-        // An array that is padded to whole chunks has at most 2^63 bytes.
-        axes.map(|(at, len)| {
-            let begin = at.saturating_mul(*len);
-            begin..begin.saturating_add(*len)
-        })
-        .collect()
     }
 
     /// The elements of a part of a chunk, which is relative to it.
     pub(crate) fn read_part(&self, at: &[u64], part: &[Range<u64>]) -> Result<Vec<u8>> {
         if let Some(whole) = self.kept(at) {
             let reader = self.reader();
-            return Ok(reader.cut(&whole, self.chunk_shape(), part)?);
+            return reader.cut(&whole, self.chunk_shape(), part);
         }
         let key = self.meta.keys.key(&self.folder, at).reading()?;
         let read = self.read_stored(at, &key, part);
@@ -226,8 +181,7 @@ impl ZarrArray {
             return reader.part(&self.meta.codecs, self.chunk_shape(), chunk, part);
         }
         let whole = reader.whole(&self.meta.codecs, self.chunk_shape(), chunk)?;
-        let lens = part.iter().map(|range| range.end - range.start);
-        if lens.eq(self.chunk_shape().iter().copied()) {
+        if lens(part) == self.chunk_shape() {
             return Ok(whole);
         }
         let whole = Arc::new(whole);
@@ -277,11 +231,4 @@ impl ZarrArray {
             *last = Some((at.to_vec(), data));
         }
     }
-}
-
-/// Lengths and first elements of ranges.
-fn window(part: &[Range<u64>]) -> (Vec<u64>, Vec<u64>) {
-    part.iter()
-        .map(|range| (range.end - range.start, range.start))
-        .unzip()
 }

@@ -89,14 +89,6 @@ pub enum ZarrError {
         /// Bytes wanted.
         bytes: u64,
     },
-    /// A slice is outside of the array.
-    #[error("the slice {slice} is outside of an array of shape {shape:?}")]
-    OutOfBounds {
-        /// The ranges asked for.
-        slice: String,
-        /// Elements of the array along each axis.
-        shape: Vec<u64>,
-    },
     /// The format has no place for a value.
     #[error("{what} cannot be stored in {format}: {reason}")]
     CannotStore {
@@ -188,9 +180,7 @@ impl Detail for ZarrError {
             Self::CutShort { .. } => Fault::CutShort,
             Self::Blosc(error) => error.fault(),
             Self::OverLimit { .. } => Fault::OverLimit,
-            Self::NoMemory { .. } | Self::OutOfBounds { .. } | Self::CannotStore { .. } => {
-                Fault::Usage
-            }
+            Self::NoMemory { .. } | Self::CannotStore { .. } => Fault::Usage,
         }
     }
 

@@ -1,9 +1,8 @@
 //! [`ZarrArray::verify`]: decodes every chunk.
 
 use crate::array::ZarrArray;
-use crate::int::byte_len;
 use crate::read::open_file;
-use bloscpack_array::boxes::common;
+use bloscpack_array::{Region, bytes_of};
 use bloscpack_error::{Error, IoSide as _, Result, Side};
 use bloscpack_storage::{EntryKind, Key, parallel};
 use std::ops::Range;
@@ -113,16 +112,13 @@ impl ZarrArray {
 
     /// Decodes a chunk, and returns the bytes of its elements that are in the array.
     fn decoded(&self, found: &Found) -> Result<u64> {
-        let all: Vec<Range<u64>> = self.chunk_shape().iter().map(|len| 0..*len).collect();
+        let all = Region::all(self.chunk_shape());
         if self.meta.codecs.is_read_whole() {
             drop(self.read_part(&found.at, &all)?)
         } else {
-            self.decode_parts(&found.at, all)?
+            self.decode_parts(&found.at, all.ranges)?
         }
-        let whole: Vec<Range<u64>> = self.shape().iter().map(|len| 0..*len).collect();
-        let part = common(&self.extent(&found.at), &whole);
-        let lens: Vec<u64> = part.iter().map(|range| range.end - range.start).collect();
-        Ok(byte_len(&lens, self.dtype().itemsize()).unwrap_or(0))
+        Ok(self.grid.extent(&found.at).bytes(self.dtype().itemsize()))
     }
 
     /// Decodes a shard part by part, cut where its chunks are.
@@ -130,8 +126,7 @@ impl ZarrArray {
         let inner = self.meta.inner_chunk_shape();
         let mut parts = vec![all];
         while let Some(part) = parts.pop() {
-            let lens: Vec<u64> = part.iter().map(|range| range.end - range.start).collect();
-            let bytes = byte_len(&lens, self.dtype().itemsize()).unwrap_or(u64::MAX);
+            let bytes = bytes_of(&part, self.dtype().itemsize());
             let halves = (bytes > AT_ONCE).then(|| halves(&part, inner)).flatten();
             match halves {
                 Some(halves) => parts.extend(halves),
@@ -188,9 +183,7 @@ impl ZarrArray {
             }
             None => return None,
         };
-        let mut all = at.iter().zip(self.shape().iter().zip(self.chunk_shape()));
-        let is_there = all.all(|(at, (len, chunk))| *at < len.div_ceil(*chunk));
-        is_there.then_some((at, is_folder))
+        self.grid.has(&at).then_some((at, is_folder))
     }
 }
 

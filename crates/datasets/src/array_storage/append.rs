@@ -5,9 +5,9 @@
 //! ```
 
 use super::ArrayStorage;
-use super::copy::{Region, copy_selected};
 use crate::convert::{in_memory, to_u64, zeroed};
 use crate::error::DatasetError;
+use bloscpack_array::{Grid, copy};
 use bloscpack_error::{Category, Error, Result};
 use bloscpack_storage::parallel;
 use std::borrow::Cow;
@@ -248,20 +248,12 @@ impl ArrayStorage {
             pieces.push(band.into());
             return Ok(());
         }
-        let selection = grid.whole_rows(0..to_u64(band.len() / grid.row_bytes()));
-        let source = Region::of(&selection);
-        for part in grid.parts(&selection) {
+        let rows = grid.whole_rows(0..to_u64(band.len() / grid.row_bytes()));
+        let within = Grid::new(rows.shape(), grid.chunk_shape().to_vec());
+        for part in within.parts(&rows) {
             let mut chunk = self.blank(grid.chunk_len())?;
-            let target = Region {
-                shape: grid.chunk_shape().to_vec(),
-                origin: part.origin,
-            };
-            copy_selected(
-                &part.selected,
-                (&source, band),
-                (&target, &mut chunk),
-                grid.itemsize(),
-            )?;
+            let (from, to) = ((&*rows, band), (&*grid.stored(&part), &mut *chunk));
+            copy(&part.region, from, to, grid.itemsize())?;
             pieces.push(chunk.into());
         }
         Ok(())

@@ -1,10 +1,9 @@
 //! Changes elements, cuts rows off, and appends default rows.
 
 use super::ArrayStorage;
-use super::copy::{Region, copy_selected};
 use crate::convert::{in_memory, to_u64};
-use crate::grid::ChunkPart;
 use crate::superchunk::{SuperchunkIndex, fitted};
+use bloscpack_array::{Part, bytes_of, copy};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 use std::ops::Range;
@@ -18,7 +17,7 @@ impl ArrayStorage {
     pub(crate) fn set_box(&mut self, selection: &[Range<u64>], data: &[u8]) -> Result<()> {
         self.check_plain()?;
         self.grid().check(selection)?;
-        let expected = self.grid().bytes_of_selection(selection);
+        let expected = bytes_of(selection, self.grid().itemsize());
         if to_u64(data.len()) != expected {
             return Err(Error::usage(format!(
                 "{} bytes of data, but the slice has {expected}",
@@ -28,14 +27,14 @@ impl ArrayStorage {
         self.stage()?;
         // The tail is read again when rows are appended.
         self.put_tail(None);
-        let parts: Vec<ChunkPart> = self.grid().parts(selection).collect();
+        let parts: Vec<Part> = self.grid().parts(selection).collect();
         let by_file =
-            parts.chunk_by(|one, next| self.file_of(one.chunk).0 == self.file_of(next.chunk).0);
-        let by_file: Vec<&[ChunkPart]> = by_file.collect();
+            parts.chunk_by(|one, next| self.file_of(one.number).0 == self.file_of(next.number).0);
+        let by_file: Vec<&[Part]> = by_file.collect();
         let growth = Mutex::new(0i64);
-        let (this, source) = (&*self, Region::of(selection));
+        let this = &*self;
         parallel::for_each(self.resources.threads, by_file.into_iter(), |parts| {
-            let grown = this.set_in_file(parts, (&source, data))?;
+            let grown = this.set_in_file(parts, (selection, data))?;
             let mut growth = growth.lock().unwrap_or_else(PoisonError::into_inner);
             // Saturates: the count is for people.
             *growth = growth.saturating_add(grown);
@@ -48,25 +47,25 @@ impl ArrayStorage {
     }
 
     /// Sets the parts of a box that are in one superchunk. Returns by how much the chunks of its full bands have grown.
-    fn set_in_file(&self, parts: &[ChunkPart], data: (&Region, &[u8])) -> Result<i64> {
+    fn set_in_file(&self, parts: &[Part], data: (&[Range<u64>], &[u8])) -> Result<i64> {
         let Some(first) = parts.first() else {
             return Ok(0);
         };
-        let (number, _) = self.file_of(first.chunk);
-        let file = self.open(number, first.chunk)?;
+        let (number, _) = self.file_of(first.number);
+        let file = self.open(number, first.number)?;
         let index = self.located(number, || self.index(number, file.as_ref()))?;
         let full_chunks = self.grid().full_chunks();
         let (mut growth, mut changed) = (0i64, Vec::new());
         for part in parts {
-            let old = self.stored(part.chunk)?.header.ctbytes;
+            let old = self.stored(part.number)?.header.ctbytes;
             let chunk = self.compress(&self.with_part(part, data)?)?;
-            if part.chunk < full_chunks {
+            if part.number < full_chunks {
                 // The count is for people, and saturates.
                 growth = growth
                     .saturating_add_unsigned(to_u64(chunk.len()))
                     .saturating_sub(old.into());
             }
-            changed.push((part.chunk, chunk));
+            changed.push((part.number, chunk));
         }
         if !self.patch(number, &index, &changed)? {
             self.rewrite(number, &index, changed)?;
@@ -75,23 +74,15 @@ impl ArrayStorage {
     }
 
     /// The data of a chunk with the selected part of the new data in it.
-    fn with_part(&self, part: &ChunkPart, (source, data): (&Region, &[u8])) -> Result<Vec<u8>> {
+    fn with_part(&self, part: &Part, data: (&[Range<u64>], &[u8])) -> Result<Vec<u8>> {
         let grid = self.grid();
-        let nbytes = grid.bytes_of(part.chunk);
+        let nbytes = grid.bytes_of(part.number);
         let mut all = vec![0; in_memory(nbytes)?];
-        if grid.bytes_of_selection(&part.selected) < nbytes {
-            self.read_chunk(part.chunk, &mut all)?;
+        if part.region.bytes(grid.itemsize()) < nbytes {
+            self.read_chunk(part.number, &mut all)?;
         }
-        let target = Region {
-            shape: grid.stored_shape(part),
-            origin: part.origin.clone(),
-        };
-        copy_selected(
-            &part.selected,
-            (source, data),
-            (&target, &mut all),
-            grid.itemsize(),
-        )?;
+        let stored = grid.stored(part);
+        copy(&part.region, data, (&stored, &mut all), grid.itemsize())?;
         Ok(all)
     }
 

@@ -3,7 +3,6 @@
 mod append;
 mod cache;
 mod change;
-mod copy;
 mod index;
 mod pool;
 mod read;
@@ -12,7 +11,7 @@ mod spec;
 use crate::convert::{in_memory, to_u64, to_usize};
 use crate::error::DatasetError;
 use crate::files::{Files, join};
-use crate::grid::Grid;
+use crate::grid::BandedGrid;
 use crate::options::Resources;
 use crate::superchunk::{FIRST_READ, StoredChunk, SuperchunkIndex};
 use append::Tail;
@@ -71,7 +70,7 @@ impl ArrayStorage {
         &self.spec
     }
 
-    pub(crate) fn grid(&self) -> &Grid {
+    pub(crate) fn grid(&self) -> &BandedGrid {
         &self.spec.grid
     }
 
@@ -325,7 +324,7 @@ impl ArrayStorage {
     }
 
     /// The grid with this number of rows, which the caller has chosen.
-    pub(crate) fn resized_grid(&self, rows: u64) -> Result<Grid> {
+    pub(crate) fn resized_grid(&self, rows: u64) -> Result<BandedGrid> {
         let grid = self.grid().with_rows(rows);
         grid.map_err(|error| Error::usage(error.to_string()))
     }

@@ -2,10 +2,10 @@
 
 use super::ArrayStorage;
 use super::cache::CachedChunk;
-use super::copy::{Region, bytes_of, copy_selected, for_each_run};
 use crate::convert::{in_memory, to_u64};
-use crate::grid::ChunkPart;
 use crate::superchunk::StoredChunk;
+use bloscpack_array::{Part, bytes_of, copy, runs};
+use bloscpack_error::checked::slice_mut;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 use bloscpack_wire::{Position, Section};
@@ -34,7 +34,7 @@ impl ArrayStorage {
     pub(crate) fn read_box(&self, selection: &[Range<u64>], out: &mut [u8]) -> Result<()> {
         self.check_plain()?;
         self.grid().check(selection)?;
-        let expected = self.grid().bytes_of_selection(selection);
+        let expected = bytes_of(selection, self.grid().itemsize());
         if to_u64(out.len()) != expected {
             return Err(Error::usage(format!(
                 "buffer of {} bytes, but the slice has {expected}",
@@ -50,12 +50,12 @@ impl ArrayStorage {
 
     /// Reads the first chunk of a large box, so that no memory is allocated for one of which no chunk exists.
     pub(crate) fn check_first(&self, selection: &[Range<u64>]) -> Result<()> {
-        if self.grid().bytes_of_selection(selection) <= CHECKED_FROM {
+        if bytes_of(selection, self.grid().itemsize()) <= CHECKED_FROM {
             return Ok(());
         }
         self.stage()?;
         match self.grid().parts(selection).next() {
-            Some(part) => self.stored(part.chunk).map(drop),
+            Some(part) => self.stored(part.number).map(drop),
             None => Ok(()),
         }
     }
@@ -107,25 +107,19 @@ impl ArrayStorage {
     fn read_parts(&self, selection: &[Range<u64>], out: &mut [u8]) -> Result<()> {
         let threads = self.threads_for(out.len());
         let out = Mutex::new(out);
-        let target = Region::of(selection);
-        let read = |part: ChunkPart| {
+        let read = |part: Part| {
             let dense = self.read_part(&part)?;
-            let source = Region::of(&part.selected);
             let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
-            copy_selected(
-                &part.selected,
-                (&source, &dense),
-                (&target, &mut out),
-                self.grid().itemsize(),
-            )
+            let (from, to) = ((&*part.region, &*dense), (selection, &mut **out));
+            copy(&part.region, from, to, self.grid().itemsize())
         };
         let mut parts = self.grid().parts(selection);
         loop {
-            let some: Vec<ChunkPart> = parts.by_ref().take(PLANNED_CHUNKS).collect();
+            let some: Vec<Part> = parts.by_ref().take(PLANNED_CHUNKS).collect();
             if some.is_empty() {
                 return Ok(());
             }
-            self.announce(some.iter().map(|part| part.chunk))?;
+            self.announce(some.iter().map(|part| part.number))?;
             parallel::for_each(threads, some.into_iter(), read)?;
         }
     }
@@ -143,25 +137,19 @@ impl ArrayStorage {
     }
 
     /// The selected elements of a chunk, contiguous.
-    fn read_part(&self, part: &ChunkPart) -> Result<Vec<u8>> {
+    fn read_part(&self, part: &Part) -> Result<Vec<u8>> {
         let grid = self.grid();
-        let mut dense = vec![0; in_memory(grid.bytes_of_selection(&part.selected))?];
-        let len = dense.len();
-        let source = Region {
-            shape: grid.stored_shape(part),
-            origin: part.origin.clone(),
-        };
-        let target = Region::of(&part.selected);
-        let cached = self.cached(part.chunk)?;
+        let mut dense = vec![0; in_memory(part.region.bytes(grid.itemsize()))?];
+        let windows = (&*grid.stored(part), &*part.region);
+        let cached = self.cached(part.number)?;
         let mut decoded = 0;
-        for_each_run(&part.selected, (&source, &target), grid.itemsize(), |run| {
-            let out = bytes_of(run.to, run.len).and_then(|range| dense.get_mut(range));
-            let out = out.ok_or_else(|| Error::bug(format!("{run:?} into {len} bytes")))?;
+        runs(&part.region, windows, grid.itemsize(), |run| {
+            let out = slice_mut(&mut dense, run.to..run.to + run.len)?;
             let read = cached.read(run.from, out, &self.decoders);
-            decoded += read.map_err(|error| self.failed(part.chunk, error))?;
+            decoded += read.map_err(|error| self.failed(part.number, error))?;
             Ok(())
         })?;
-        self.cache.grown(part.chunk, decoded);
+        self.cache.grown(part.number, decoded);
         Ok(dense)
     }
 

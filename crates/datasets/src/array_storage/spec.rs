@@ -1,6 +1,6 @@
 //! [`ArraySpec`]: the description of one array.
 
-use crate::grid::Grid;
+use crate::grid::BandedGrid;
 use crate::superchunk::Container;
 use blosc1::{ChunkSettings, Compressor, Filter};
 use bloscpack_dtype::{DType, Kind};
@@ -35,7 +35,7 @@ impl Default for ChunkOptions {
 #[derive(Debug, Clone)]
 pub(crate) struct ArraySpec {
     pub dtype: DType,
-    pub grid: Grid,
+    pub grid: BandedGrid,
     /// The folder of its superchunks.
     pub folder: Key,
     pub naming: Naming,

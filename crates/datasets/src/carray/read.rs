@@ -3,6 +3,7 @@
 use super::{Blocks, CArray};
 use crate::convert::{in_memory, to_u64};
 use crate::error::DatasetError;
+use bloscpack_array::bytes_of;
 use bloscpack_dtype::native::{self, Element};
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
@@ -36,7 +37,7 @@ impl CArray {
         let Some((rows, rest)) = slice.split_first() else {
             return Ok(Vec::new());
         };
-        let total = grid.bytes_of_selection(slice);
+        let total = bytes_of(slice, grid.itemsize());
         let row_bytes = total.checked_div(rows.end - rows.start).unwrap_or(0);
         let per_step = (STEP / row_bytes.max(1))
             .max(1)
@@ -53,7 +54,7 @@ impl CArray {
             let step: Vec<Range<u64>> = std::iter::once(row..end)
                 .chain(rest.iter().cloned())
                 .collect();
-            let next = filled + in_memory(grid.bytes_of_selection(&step) / size)?;
+            let next = filled + in_memory(bytes_of(&step, grid.itemsize()) / size)?;
             if values.len() < next {
                 let bytes = total;
                 values
@@ -140,7 +141,7 @@ impl CArray {
         native::check::<T>(self.dtype())?;
         let mut values: Vec<T> = self.read_in_steps(slice)?;
         native::turn(self.dtype(), &mut values);
-        let lens = crate::grid::lens(slice).into_iter().map(in_memory);
+        let lens = bloscpack_array::lens(slice).into_iter().map(in_memory);
         let shape = lens.collect::<Result<Vec<usize>>>()?;
         ndarray::ArrayD::from_shape_vec(shape, values)
             .map_err(|error| Error::usage(error.to_string()))

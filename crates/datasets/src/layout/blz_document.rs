@@ -20,7 +20,7 @@ use super::{
 };
 use crate::array_storage::{ArraySpec, ChunkOptions, Naming};
 use crate::files::{Files, below};
-use crate::grid::Grid;
+use crate::grid::BandedGrid;
 use crate::new::NewArray;
 use crate::superchunk::{Container, SuperchunkOptions};
 use crate::warning::Warning;
@@ -75,7 +75,7 @@ impl Description {
         dtype: DType,
         shape: Vec<u64>,
     ) -> Result<ArraySpec> {
-        let grid = Grid::of_rows(shape, self.storage.chunk_rows, dtype.itemsize())?;
+        let grid = BandedGrid::of_rows(shape, self.storage.chunk_rows, dtype.itemsize())?;
         let parse = match self.storage.dtype {
             DtypeText::Text(_) => default::parse_or_warn,
             DtypeText::Nested(_) => default::parse_shared,

@@ -18,7 +18,7 @@ use super::{
 use crate::array_storage::{ArraySpec, ChunkOptions, Naming};
 use crate::convert::to_u64;
 use crate::files::{Files, below};
-use crate::grid::Grid;
+use crate::grid::BandedGrid;
 use crate::new::NewArray;
 use crate::superchunk::{Container, SuperchunkOptions};
 use crate::wire::Attributes;
@@ -67,7 +67,7 @@ fn spec(
     storage: &Storage,
 ) -> Result<ArraySpec> {
     let chunk_shape = storage.chunk_shape.clone();
-    let grid = Grid::padded(shape.to_vec(), chunk_shape, dtype.itemsize())?;
+    let grid = BandedGrid::padded(shape.to_vec(), chunk_shape, dtype.itemsize())?;
     let framing = framing(SuperchunkOptions::default(), &dtype, grid.chunk_bytes());
     let per_file = storage.superchunk_chunks.and_then(NonZeroU64::new);
     let mut spec = ArraySpec {
@@ -168,7 +168,7 @@ impl LayoutFiles for CarrayDocument {
         let shape = std::iter::once(0)
             .chain(new.row_shape.iter().copied())
             .collect();
-        let grid = Grid::padded(shape, new.chunk_shape.clone(), new.dtype.itemsize())
+        let grid = BandedGrid::padded(shape, new.chunk_shape.clone(), new.dtype.itemsize())
             .map_err(|error| Error::usage(error.to_string()))?;
         let framing = framing(new.superchunk_options, &new.dtype, grid.chunk_bytes());
         Ok(ArraySpec {

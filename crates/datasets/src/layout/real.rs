@@ -14,7 +14,7 @@ use crate::array_storage::{ArraySpec, ChunkOptions, Naming};
 use crate::dataset_layout::DatasetLayout;
 use crate::error::DatasetError;
 use crate::files::{Files, below, join};
-use crate::grid::Grid;
+use crate::grid::BandedGrid;
 use crate::new::NewArray;
 use crate::superchunk::Container;
 use crate::warning::Warning;
@@ -54,7 +54,7 @@ impl LayoutFiles for Real {
         } else {
             storage.chunk_rows
         };
-        let grid = Grid::of_rows(sizes.shape.clone(), chunk_rows, dtype.itemsize())
+        let grid = BandedGrid::of_rows(sizes.shape.clone(), chunk_rows, dtype.itemsize())
             .map_err(|error| files.locate(&sizes_key, error))?;
         let chunk_options = ChunkOptions {
             compressor: compressor(&storage, &storage_key, &mut warnings),
@@ -264,7 +264,7 @@ pub(super) fn whole_rows(folder: Key, new: &NewArray) -> Result<ArraySpec> {
         .collect();
     Ok(ArraySpec {
         dtype: new.dtype.clone(),
-        grid: Grid::of_rows(shape, chunk_rows, new.dtype.itemsize())
+        grid: BandedGrid::of_rows(shape, chunk_rows, new.dtype.itemsize())
             .map_err(|error| Error::usage(error.to_string()))?,
         folder,
         naming: Naming::FromZero,

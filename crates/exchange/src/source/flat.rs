@@ -1,8 +1,9 @@
 //! [`Flat`]: an array of consecutive elements, in C or Fortran order.
 
-use super::grid::{Grid, checked_slice, lens};
+use super::grid::{Grid, checked_slice};
 use crate::error::ExchangeError;
 use crate::int::in_memory;
+use bloscpack_array::{bytes_of, lens};
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
@@ -44,15 +45,8 @@ impl<C: Content> Flat<C> {
         ranges.insert(0, rows);
         let itemsize = self.itemsize;
         let shape = lens(&ranges);
-        let total = if shape.contains(&0) {
-            Some(0)
-        } else {
-            shape
-                .iter()
-                .try_fold(itemsize, |product, len| product.checked_mul(*len))
-        };
         let mut out = Vec::new();
-        let len = in_memory(total.ok_or(ExchangeError::NoMemory)?)?;
+        let len = in_memory(bytes_of(&ranges, itemsize))?;
         out.try_reserve_exact(len)
             .map_err(|_| ExchangeError::NoMemory)?;
         out.resize(len, 0);
@@ -139,7 +133,7 @@ struct Axis {
     start: u64,
     /// Bytes from one to the next in the whole.
     from: u64,
-    /// And in the box.
+    /// Stride in the output box.
     to: u64,
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Batch, Schema, Source, check_rows, first_len, next_rows, row_shape};
 use crate::schema::Column;
+use bloscpack_array::{check, lens};
 use bloscpack_datasets::{Attributes, CArray};
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
@@ -215,34 +216,14 @@ pub(super) fn checked_slice(
     shape: &[u64],
     slice: &[Range<u64>],
 ) -> Result<(Range<u64>, Vec<Range<u64>>)> {
-    if slice.len() > shape.len() {
-        return Err(Error::usage(format!(
-            "a slice of {} axes where there are {}",
-            slice.len(),
-            shape.len()
-        )));
-    }
-    let mut ranges = Vec::new();
-    for (axis, len) in shape.iter().enumerate() {
-        // An axis that is not named is whole.
-        let range = slice.get(axis).cloned().unwrap_or(0..*len);
-        if range.start > range.end || range.end > *len {
-            return Err(Error::usage(format!(
-                "{}..{} of axis {axis}, which has {len}",
-                range.start, range.end
-            )));
-        }
-        ranges.push(range);
-    }
+    // Axes that are not named are whole.
+    let others = shape.iter().skip(slice.len()).map(|len| 0..*len);
+    let ranges: Vec<Range<u64>> = slice.iter().cloned().chain(others).collect();
+    check(&ranges, shape)?;
     match ranges.split_first() {
         Some((rows, within)) => Ok((rows.clone(), within.to_vec())),
         None => Ok((0..1, Vec::new())),
     }
-}
-
-/// The lengths of ranges that [`checked_slice`] has found to be sound.
-pub(super) fn lens(ranges: &[Range<u64>]) -> Vec<u64> {
-    ranges.iter().map(|range| range.end - range.start).collect()
 }
 
 impl<G: Grid> Source for GridSource<G> {

@@ -18,6 +18,7 @@ use crate::store::Value;
 use crate::wire::ChunkPlace;
 use crate::wire::array::ArrayMeta;
 use crate::wire::kind::VirtualKind;
+use bloscpack_array::{Grid, relative};
 use bloscpack_error::Result;
 use std::fmt;
 
@@ -90,31 +91,12 @@ impl Bits {
 
 /// The numbers of the blocks of a chunk that have elements of the array, in ascending order.
 fn blocks_with_elements(array: &ArrayMeta, number: u64) -> impl Iterator<Item = u64> + use<> {
-    let mut rest = number;
-    let mut axes = Vec::new();
-    let lens = array.shape.iter().zip(array.grid());
-    let shapes = array.chunk_shape.iter().zip(&array.block_shape);
-    // From the last axis, which varies fastest.
-    for ((len, chunks), (chunk, block)) in lens.zip(shapes).rev() {
-        let (chunk, block) = (u64::from(*chunk), u64::from(*block).max(1));
-        let at = rest % chunks.max(1);
-        rest /= chunks.max(1);
-        let inside = len.saturating_sub(at * chunk).min(chunk).div_ceil(block);
-        axes.push((inside, chunk.div_ceil(block)));
-    }
-    // Saturates: nobody goes through as many.
-    let count = axes
-        .iter()
-        .fold(1, |count: u64, (inside, _)| count.saturating_mul(*inside));
-    (0..count).map(move |mut nth| {
-        let (mut block, mut stride) = (0u64, 1u64);
-        for (inside, all) in &axes {
-            block = block.saturating_add(stride.saturating_mul(nth % inside));
-            nth /= inside;
-            stride = stride.saturating_mul(*all);
-        }
-        block
-    })
+    let wide = |shape: &[u32]| shape.iter().map(|len| u64::from(*len)).collect();
+    let chunks = Grid::new(array.shape.clone(), wide(&array.chunk_shape));
+    let blocks = Grid::new(array.stored_chunk_shape(), wide(&array.block_shape));
+    let at = chunks.position(number);
+    let present = relative(&chunks.extent(&at), &chunks.origin(&at));
+    blocks.positions(&present).map(move |at| blocks.number(&at))
 }
 
 impl Virtual {

@@ -1,7 +1,7 @@
 //! [`NdArrayBuilder`]: the settings of a new array.
 
 use super::NdArray;
-use super::grid::Grid;
+use super::grid::NdGrid;
 use crate::error::FrameError;
 use crate::frame::InitialChunks;
 use crate::int::{to_u64, to_usize};
@@ -327,7 +327,7 @@ impl NdArrayBuilder {
             return Err(FrameError::cannot_store(part(), "itemsize", 0, "at least 1").into());
         }
         let fits = |len: usize| u32::try_from(len).ok().filter(|len| *len <= MAX_NBYTES);
-        let sized = Grid::of(meta, self.itemsize).and_then(|grid| {
+        let sized = NdGrid::of(meta, self.itemsize).and_then(|grid| {
             let (chunk, block) = (fits(grid.chunk_len)?, fits(grid.block_len)?);
             Some((grid, chunk, block))
         });
@@ -338,7 +338,7 @@ impl NdArrayBuilder {
             FrameError::cannot_store(part(), "chunk shape", found, expected)
         })?;
         let most = self.frame.limits().offsets / 8;
-        let chunks = grid.nchunks().filter(|chunks| *chunks <= most);
+        let chunks = grid.chunks.count().filter(|chunks| *chunks <= most);
         let chunks = chunks.filter(|chunks| {
             let bytes = chunks.checked_mul(to_u64(grid.chunk_len));
             bytes.is_some_and(|bytes| i64::try_from(bytes).is_ok())

@@ -1,7 +1,8 @@
 //! Arrays copied to others, and axes of one element removed.
 
 use super::NdArray;
-use super::grid::{Grid, common};
+use super::grid::NdGrid;
+use crate::int::to_u64;
 use crate::wire::array::ArrayMeta;
 use crate::wire::kind::ArrayKind;
 use bloscpack_error::{Error, Result};
@@ -50,10 +51,11 @@ impl NdArray {
     /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     pub fn boxes(&self, bytes: usize) -> impl Iterator<Item = Vec<Range<u64>>> + use<> {
-        let whole = self.grid.whole();
-        self.grid
-            .bands(bytes)
-            .map(move |band| common(&whole, &band))
+        let bands = self
+            .grid
+            .chunks
+            .bands(to_u64(self.grid.chunk_len), to_u64(bytes));
+        bands.map(|band| band.ranges)
     }
 
     /// Removes all axes that have a single element.
@@ -85,7 +87,7 @@ impl NdArray {
     /// reading only.
     pub fn squeeze_axes(&mut self, axes: &[usize]) -> Result<()> {
         for axis in axes {
-            let lens = (self.shape().get(*axis), self.grid.stored.get(*axis));
+            let lens = (self.shape().get(*axis), self.grid.blocks.shape().get(*axis));
             if lens != (Some(&1), Some(&1)) {
                 return Err(Error::usage(format!(
                     "axis {axis} of the shape {:?}, in chunks of {:?}: only axes of one element in chunks of one can be \
@@ -110,7 +112,7 @@ impl NdArray {
         if meta.shape.is_empty() && meta.kind == ArrayKind::Caterva {
             return Err(Error::usage("a Caterva array has at least one axis"));
         }
-        let grid = Grid::of(&meta, self.itemsize())
+        let grid = NdGrid::of(&meta, self.itemsize())
             .ok_or_else(|| Error::bug("chunks grew as they lost an axis"))?;
         self.frame.put_metalayer(meta.kind.name(), meta.encode()?)?;
         (self.meta, self.grid) = (meta, grid);

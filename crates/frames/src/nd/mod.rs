@@ -23,7 +23,7 @@ use crate::{Frame, FrameOptions};
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;
 use bloscpack_storage::ReadAt;
-use grid::Grid;
+use grid::NdGrid;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -63,7 +63,7 @@ pub use builder::NdArrayBuilder;
 pub struct NdArray {
     frame: Frame,
     meta: ArrayMeta,
-    grid: Grid,
+    grid: NdGrid,
     dtype: Option<DType>,
     /// Data of chunks that were changed in part and are not compressed yet, by number.
     dirty: BTreeMap<u64, Vec<u8>>,
@@ -78,7 +78,7 @@ impl NdArray {
     pub fn of(frame: Frame) -> Result<Self> {
         let meta = frame.array_meta()?.ok_or(FrameError::NoArray)?;
         meta.check(frame.header())?;
-        let grid = Grid::of(&meta, frame.typesize()).ok_or_else(|| {
+        let grid = NdGrid::of(&meta, frame.typesize()).ok_or_else(|| {
             let (part, found) = (
                 FramePart::Array(meta.kind),
                 format!("{:?}", meta.block_shape),

@@ -1,13 +1,14 @@
 //! Slices, read.
 
 use super::NdArray;
-use super::grid::{Grid, along, common, lens, offset, relative, with_range};
+use super::grid::{NdGrid, along, block_number, lens, offset, with_range};
 use crate::error::FrameError;
 use crate::int::{to_u64, to_usize};
 use crate::part::FramePart;
 use crate::wire::ChunkPlace;
 use blosc1::ChunkHeader;
 use bloscpack_array::strided::{self, Strided, strides};
+use bloscpack_array::{Part, Region, relative, starts};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Object, ReadAhead, parallel};
 use bloscpack_wire::Limit;
@@ -19,7 +20,7 @@ const SHARED_FROM: usize = 256 << 10;
 /// A part of a slice that one thread reads, and the part of the output for it. Along the axes before the one that is cut, the
 /// slice has only one element.
 struct Band<'a> {
-    wanted: Vec<Range<u64>>,
+    wanted: Region,
     out: &'a mut [u8],
 }
 
@@ -34,10 +35,10 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// Returns [`FrameError::OutOfBounds`] for a slice that is not within the array, any I/O error, and any damage to the
+    /// Returns wrong usage for a slice that is not within the array, any I/O error, and any damage to the
     /// chunks that it touches.
     pub fn read_slice(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
-        self.grid.check(slice)?;
+        self.grid.chunks.check(slice)?;
         let len = self.grid.slice_len(slice)?;
         let mut out = Vec::new();
         let room = out.try_reserve_exact(len);
@@ -56,7 +57,7 @@ impl NdArray {
     /// Returns the errors of [`read_slice`](Self::read_slice), and [`FrameError::WrongLength`] for another length of `out`.
     pub fn read_slice_into(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
         self.frame.check_state()?;
-        self.grid.check(slice)?;
+        self.grid.chunks.check(slice)?;
         let expected = self.grid.slice_len(slice)?;
         FrameError::check_len("room for a slice", out.len(), expected)?;
         if out.is_empty() {
@@ -74,16 +75,11 @@ impl NdArray {
 
     /// Announces the chunks of a slice to the storage.
     fn announce(&self, slice: &[Range<u64>]) -> Result<()> {
-        let chunks = self.grid.chunks_of(slice).map(|at| {
-            let extent = self.grid.extent(&self.grid.origin(&at));
-            let count = |part: &[Range<u64>]| {
-                part.iter()
-                    .map(|range| range.end - range.start)
-                    .product::<u64>()
-            };
+        let chunks = self.grid.chunks.parts(slice).map(|part| {
+            let extent = self.grid.chunks.extent(&part.at);
             // As many elements as half of its blocks have.
-            let is_most = count(&common(slice, &extent)) >= count(&extent).div_ceil(2);
-            (self.grid.number(&at), is_most)
+            let is_most = part.region.bytes(1) >= extent.bytes(1).div_ceil(2);
+            (part.number, is_most)
         });
         self.frame.announce(chunks)
     }
@@ -99,7 +95,7 @@ impl NdArray {
         let axis = sizes.iter().position(|len| *len > 1);
         let Some(axis) = axis.filter(|_| threads > 1) else {
             return Ok(vec![Band {
-                wanted: slice.to_vec(),
+                wanted: slice.to_vec().into(),
                 out,
             }]);
         };
@@ -128,17 +124,15 @@ impl NdArray {
     fn read_band(&self, band: Band<'_>) -> Result<()> {
         let Band { wanted, out } = band;
         let out_strides = strides(&lens(&wanted)?, self.grid.itemsize);
-        let origin: Vec<u64> = wanted.iter().map(|range| range.start).collect();
+        let origin = starts(&wanted);
         let ahead = self.frame.ahead();
-        for at in self.grid.chunks_of(&wanted) {
-            let part = common(&wanted, &self.grid.extent(&self.grid.origin(&at)));
-            let start = offset(&relative(&part, &origin), &out_strides)?;
+        for part in self.grid.chunks.parts(&wanted) {
             let to = Strided {
                 bytes: &mut *out,
-                start,
+                start: offset(&part.region, &origin, &out_strides)?,
                 strides: &out_strides,
             };
-            self.read_part(&at, &part, to, ahead.as_ref())?;
+            self.read_part(&part, to, ahead.as_ref())?;
         }
         Ok(())
     }
@@ -146,33 +140,33 @@ impl NdArray {
     /// Reads the part of a slice that one chunk contains.
     fn read_part(
         &self,
-        at: &[u64],
-        part: &[Range<u64>],
+        part: &Part,
         to: Strided<'_, &mut [u8]>,
         ahead: Option<&ReadAhead<&dyn Object>>,
     ) -> Result<()> {
-        let (grid, number) = (&self.grid, self.grid.number(at));
-        let inside = relative(part, &grid.origin(at));
+        let (grid, number) = (&self.grid, part.number);
+        let inside = relative(&part.region, &part.origin);
         if let Some(data) = self.dirty.get(&number) {
-            return each_block(grid, &inside, to, |block, at, out| {
+            return each_block(grid, &inside, to, |block, part, out| {
                 let begin = to_usize(block) * grid.block_len;
                 let bytes = data.get(begin..begin + grid.block_len);
                 let bytes = bytes.ok_or_else(|| {
                     let len = data.len();
                     Error::bug(format!("no block {block} in a chunk of {len} bytes"))
                 })?;
-                out(bytes, at)
+                out(bytes, part)
             });
         }
         let place = self.frame.stored_place(number)?;
-        let blocks = grid.blocks_of(&inside).map(|at| grid.block_number(&at));
+        let blocks = grid.blocks.positions(&inside);
+        let blocks = blocks.map(|at| block_number(grid.blocks.number(&at)));
         let blocks = blocks.collect::<Result<Vec<u32>>>()?;
         let wanted = blocks.iter().copied().map(u64::from);
         self.frame.check_blocks_present(number, place, wanted)?;
         let ChunkPlace::At(stored_at) = place else {
             let mut element = vec![0; grid.itemsize];
             self.frame.fill_from(place, 0, &mut element)?;
-            return Ok(strided::fill(&lens(&inside)?, &element, to)?);
+            return strided::fill(&lens(&inside)?, &element, to);
         };
         let stored = self.frame.storage.chunk(number, stored_at)?;
         let stored = stored.through(ahead);
@@ -184,10 +178,10 @@ impl NdArray {
             coder.with_bytes(|block_bytes| {
                 block_bytes.resize(grid.block_len, 0);
                 coder.decode(|decoder| {
-                    each_block(grid, &inside, to, |block, at, out| {
+                    each_block(grid, &inside, to, |block, part, out| {
                         let decoded = decoder.decode_block(bytes, block, block_bytes);
                         decoded.map_err(|error| stored.error(error))?;
-                        out(block_bytes, at)
+                        out(block_bytes, part)
                     })
                 })
             })
@@ -216,43 +210,43 @@ pub(super) fn no_memory(len: usize) -> Error {
     ))
 }
 
-/// Receives the bytes of the block at a position.
-type TakeBlock<'a> = &'a mut dyn FnMut(&[u8], &[u64]) -> Result<()>;
+/// Receives the bytes of a block.
+type TakeBlock<'a> = &'a mut dyn FnMut(&[u8], &Part) -> Result<()>;
 
-/// Visits the blocks of a chunk that a slice touches. `read` gets the number and the position of a block, and has to pass its
-/// bytes on.
+/// Visits the blocks of a chunk that a slice touches. `read` gets the number of a block and its part of the slice, and has to pass
+/// its bytes on.
 fn each_block(
-    grid: &Grid,
+    grid: &NdGrid,
     inside: &[Range<u64>],
     to: Strided<'_, &mut [u8]>,
-    mut read: impl FnMut(u32, &[u64], TakeBlock<'_>) -> Result<()>,
+    mut read: impl FnMut(u32, &Part, TakeBlock<'_>) -> Result<()>,
 ) -> Result<()> {
     let Strided {
         bytes,
         start,
         strides,
     } = to;
-    let origin: Vec<u64> = inside.iter().map(|range| range.start).collect();
-    for at in grid.blocks_of(inside) {
-        read(grid.block_number(&at)?, &at, &mut |block, at| {
-            let part = grid.in_block(at, inside);
+    let first = starts(inside);
+    for part in grid.blocks.parts(inside) {
+        read(block_number(part.number)?, &part, &mut |block, part| {
+            let Part { origin, region, .. } = part;
             let from = Strided {
                 bytes: block,
-                start: grid.block_start(at, &part)?,
+                start: offset(region, origin, &grid.block_strides)?,
                 strides: &grid.block_strides,
             };
             let to = Strided {
                 bytes: &mut *bytes,
-                start: start + offset(&relative(&part, &origin), strides)?,
+                start: start + offset(region, &first, strides)?,
                 strides,
             };
-            Ok(strided::copy(&lens(&part)?, grid.itemsize, from, to)?)
+            strided::copy(&lens(region)?, grid.itemsize, from, to)
         })?;
     }
     Ok(())
 }
 
-impl Grid {
+impl NdGrid {
     /// Cuts one axis of a slice into stretches: chunks where there are enough for all threads, and otherwise groups of blocks,
     /// so that no two stretches share a block.
     fn stretches(
@@ -263,8 +257,8 @@ impl Grid {
     ) -> Result<Vec<Range<u64>>> {
         let whole = slice.get(axis).ok_or_else(|| Error::bug("no such axis"))?;
         // The slice has elements, and so have chunks and blocks.
-        let chunk = along(&self.chunk, axis)?.max(1);
-        let block = along(&self.block, axis)?.max(1);
+        let chunk = along(self.chunks.chunk_shape(), axis)?.max(1);
+        let block = along(self.blocks.chunk_shape(), axis)?.max(1);
         let chunks = whole.end.div_ceil(chunk) - whole.start / chunk;
         let threads = to_u64(threads);
         let by_chunks = chunks / 2 >= threads;

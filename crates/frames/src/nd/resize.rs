@@ -1,7 +1,7 @@
 //! Axes that grow and shrink.
 
 use super::NdArray;
-use super::grid::{Grid, Positions, common};
+use super::grid::NdGrid;
 use crate::error::FrameError;
 use crate::part::FramePart;
 use crate::wire::ChunkPlace;
@@ -36,7 +36,7 @@ impl NdArray {
         }
         self.frame.begin()?;
         self.spill()?;
-        self.reshape(shape, |at, _| Ok(Some(at.to_vec())))?;
+        self.reshape(shape, |at| Ok(Some(at.to_vec())))?;
         self.all_or_poison(|array| array.clear_padding(&old))
     }
 
@@ -54,7 +54,7 @@ impl NdArray {
     pub(super) fn reshape(
         &mut self,
         shape: &[u64],
-        from: impl Fn(&[u64], &Grid) -> Result<Option<Vec<u64>>>,
+        from: impl Fn(&[u64]) -> Result<Option<Vec<u64>>>,
     ) -> Result<()> {
         let meta = ArrayMeta {
             shape: shape.to_vec(),
@@ -64,8 +64,8 @@ impl NdArray {
         let old_places = &self.frame.meta.places;
         let mut places = Vec::new();
         let mut kept = vec![false; old_places.len()];
-        for at in Positions::new(grid.counts.iter().map(|count| 0..*count).collect()) {
-            let slot = match from(&at, &self.grid)? {
+        for at in grid.chunks.positions(&grid.chunks.whole()) {
+            let slot = match from(&at)? {
                 Some(at) => self.slot_at(&at)?,
                 None => None,
             };
@@ -97,21 +97,17 @@ impl NdArray {
 
     /// The index of the entry for the chunk at this position, if there is one.
     fn slot_at(&self, at: &[u64]) -> Result<Option<usize>> {
-        let is_there = at
-            .iter()
-            .zip(&self.grid.counts)
-            .all(|(at, count)| at < count);
-        if !is_there {
+        if !self.grid.chunks.has(at) {
             return Ok(None);
         }
-        let number = self.grid.number(at);
+        let number = self.grid.chunks.number(at);
         let slot = usize::try_from(number).ok();
         slot.map(Some)
             .ok_or_else(|| Error::bug(format!("chunk {number} is beyond all memory")))
     }
 
     /// The grid of a new shape, and the bytes of a chunk, of a block, and of all chunks.
-    fn grid_for(&self, meta: &ArrayMeta) -> Result<(Grid, [u32; 2], u64)> {
+    fn grid_for(&self, meta: &ArrayMeta) -> Result<(NdGrid, [u32; 2], u64)> {
         // A shape that cannot be stored is refused here.
         meta.encode()?;
         let most = self.frame.coder.limits.offsets / 8;
@@ -120,12 +116,12 @@ impl NdArray {
             let expected = format!("at most {most} chunks, the limit `offsets`");
             FrameError::cannot_store(part, "shape", found, expected)
         };
-        let grid = Grid::of(meta, self.itemsize()).ok_or_else(too_large)?;
+        let grid = NdGrid::of(meta, self.itemsize()).ok_or_else(too_large)?;
         let sizes = [grid.chunk_len, grid.block_len].map(u32::try_from);
         let [Ok(chunk_len), Ok(block_len)] = sizes else {
             return Err(too_large().into());
         };
-        let chunks = grid.nchunks().filter(|chunks| *chunks <= most);
+        let chunks = grid.chunks.count().filter(|chunks| *chunks <= most);
         let len = chunks.and_then(|chunks| chunks.checked_mul(chunk_len.into()));
         let len = len.filter(|len| i64::try_from(*len).is_ok());
         Ok((grid, [chunk_len, block_len], len.ok_or_else(too_large)?))
@@ -133,7 +129,7 @@ impl NdArray {
 
     /// Clears the padding of chunks at the old end that is part of the array now.
     fn clear_padding(&mut self, old: &[u64]) -> Result<()> {
-        let ends = old.iter().zip(&self.grid.chunk);
+        let ends = old.iter().zip(self.grid.chunks.chunk_shape());
         // Only arrays without elements have chunks without any.
         let ends = ends.map(|(len, chunk)| len.div_ceil(*chunk.max(&1)) * chunk);
         let ends: Vec<u64> = ends.collect();
@@ -154,14 +150,14 @@ impl NdArray {
     /// Sets a slice to zeros, except in chunks that contain only zeros there.
     fn clear(&mut self, slice: &[Range<u64>]) -> Result<()> {
         let zero = vec![0; self.grid.itemsize];
-        for at in self.grid.chunks_of(slice) {
-            let number = self.grid.number(&at);
+        for at in self.grid.chunks.positions(slice) {
+            let part = self.grid.chunks.part(at, slice);
+            let number = part.number;
             if self.frame.place(number)? == ChunkPlace::Zeros && !self.dirty.contains_key(&number) {
                 continue;
             }
-            let part = common(slice, &self.grid.extent(&self.grid.origin(&at)));
-            if self.read_slice(&part)?.iter().any(|byte| *byte != 0) {
-                self.fill_slice(&part, &zero)?;
+            if self.read_slice(&part.region)?.iter().any(|byte| *byte != 0) {
+                self.fill_slice(&part.region, &zero)?;
             }
         }
         Ok(())

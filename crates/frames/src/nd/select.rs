@@ -1,11 +1,12 @@
 //! Orthogonal selection: elements at any positions of each axis.
 
 use super::NdArray;
-use super::grid::{Positions, lens};
+use super::grid::lens;
 use super::read::no_memory;
 use crate::error::FrameError;
 use crate::int::{in_memory, to_u64};
 use bloscpack_array::strided::strides;
+use bloscpack_array::{Positions, outside};
 use bloscpack_error::{Error, Result};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -35,7 +36,7 @@ impl NdArray {
     /// ```
     ///
     /// # Errors
-    /// Returns [`FrameError::OutOfBounds`] for another number of axes, or positions outside of the array; and the errors of
+    /// Returns wrong usage for another number of axes, or positions outside of the array; and the errors of
     /// [`read_slice`](Self::read_slice).
     pub fn select(&self, positions: &[&[u64]]) -> Result<Vec<u8>> {
         let (itemsize, sizes) = (self.grid.itemsize, self.check_positions(positions)?);
@@ -100,16 +101,13 @@ impl NdArray {
     /// The number of positions along each axis, all of which are within the array.
     fn check_positions(&self, positions: &[&[u64]]) -> Result<Vec<usize>> {
         let shape = self.shape();
-        let out_of_bounds = |asked| FrameError::OutOfBounds {
-            asked,
-            shape: shape.to_vec(),
-        };
         if positions.len() != shape.len() {
-            return Err(out_of_bounds(format!("a selection of {} axes", positions.len())).into());
+            let asked = format!("a selection of {} axes", positions.len());
+            return Err(outside(asked, shape));
         }
         for (axis, (positions, len)) in positions.iter().zip(shape).enumerate() {
             if let Some(at) = positions.iter().find(|at| *at >= len) {
-                return Err(out_of_bounds(format!("position {at} of axis {axis}")).into());
+                return Err(outside(format!("position {at} of axis {axis}"), shape));
             }
         }
         Ok(positions.iter().map(|positions| positions.len()).collect())
@@ -117,7 +115,7 @@ impl NdArray {
 
     /// The positions of each axis, by chunk.
     fn by_chunk(&self, positions: &[&[u64]]) -> Axes {
-        let axes = positions.iter().zip(&self.grid.chunk);
+        let axes = positions.iter().zip(self.grid.chunks.chunk_shape());
         axes.map(|(positions, chunk)| {
             let mut chunks: BTreeMap<u64, Picked> = BTreeMap::new();
             for (index, at) in positions.iter().copied().enumerate() {

@@ -1,9 +1,9 @@
 //! Elements inserted into an axis, and deleted from it.
 
 use super::NdArray;
-use super::grid::{Grid, along, with_range};
-use crate::error::FrameError;
+use super::grid::{along, with_range};
 use crate::int::to_u64;
+use bloscpack_array::{Grid, outside};
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
@@ -51,11 +51,11 @@ impl NdArray {
             ))
         })?;
         let shape = with(self.shape(), axis, longer)?;
-        if at < len && is_whole(&self.grid, axis, at, count)? {
+        if at < len && is_whole(&self.grid.chunks, axis, at, count)? {
             self.frame.begin()?;
             self.spill()?;
-            let (first, chunks) = in_chunks(&self.grid, axis, at, count)?;
-            self.reshape(&shape, |at, _| {
+            let (first, chunks) = in_chunks(&self.grid.chunks, axis, at, count)?;
+            self.reshape(&shape, |at| {
                 let position = along(at, axis)?;
                 match position.checked_sub(chunks) {
                     _ if position < first => Ok(Some(at.to_vec())),
@@ -67,7 +67,7 @@ impl NdArray {
             self.resize(&shape)?;
             self.all_or_poison(|array| array.shift(axis, at..len, Shift::Up(count)))?;
         }
-        let slice = with_range(&self.grid.whole(), axis, at..at + count)?;
+        let slice = with_range(&self.grid.chunks.whole(), axis, at..at + count)?;
         self.all_or_poison(|array| array.write_slice(&slice, data))
     }
 
@@ -97,11 +97,11 @@ impl NdArray {
             return Ok(());
         }
         let shape = with(self.shape(), axis, len - count)?;
-        if range.end < len && is_whole(&self.grid, axis, range.start, count)? {
+        if range.end < len && is_whole(&self.grid.chunks, axis, range.start, count)? {
             self.frame.begin()?;
             self.spill()?;
-            let (first, chunks) = in_chunks(&self.grid, axis, range.start, count)?;
-            return self.reshape(&shape, |at, _| {
+            let (first, chunks) = in_chunks(&self.grid.chunks, axis, range.start, count)?;
+            return self.reshape(&shape, |at| {
                 let position = along(at, axis)?;
                 if position < first {
                     Ok(Some(at.to_vec()))
@@ -122,7 +122,7 @@ impl NdArray {
         if range.is_empty() {
             return Ok(());
         }
-        let whole = self.grid.whole();
+        let whole = self.grid.chunks.whole();
         let one = self.grid.slice_len(&with_range(&whole, axis, 0..1)?)?;
         let step = to_u64((self.frame.coder.buffer / one.max(1)).max(1));
         let mut left = range;
@@ -153,11 +153,7 @@ impl NdArray {
     }
 
     fn out_of_bounds(&self, asked: String) -> Error {
-        FrameError::OutOfBounds {
-            asked,
-            shape: self.shape().to_vec(),
-        }
-        .into()
+        outside(asked, self.shape())
     }
 
     /// How many positions of an axis so many bytes fill.
@@ -193,13 +189,13 @@ enum Shift {
 
 /// Whether a range of an axis consists of whole chunks.
 fn is_whole(grid: &Grid, axis: usize, at: u64, count: u64) -> Result<bool> {
-    let chunk = along(&grid.chunk, axis)?;
+    let chunk = along(grid.chunk_shape(), axis)?;
     Ok(chunk > 0 && at.is_multiple_of(chunk) && count.is_multiple_of(chunk))
 }
 
 /// The first chunk of a range of whole chunks, and how many there are.
 fn in_chunks(grid: &Grid, axis: usize, at: u64, count: u64) -> Result<(u64, u64)> {
-    let chunk = along(&grid.chunk, axis)?.max(1);
+    let chunk = along(grid.chunk_shape(), axis)?.max(1);
     Ok((at / chunk, count / chunk))
 }
 

@@ -29,7 +29,7 @@ impl NdArray {
     /// [`read_slice`](Self::read_slice).
     pub fn to_vec<T: Element>(&self, slice: &[Range<u64>]) -> Result<Vec<T>> {
         self.check_type::<T>()?;
-        self.grid.check(slice)?;
+        self.grid.chunks.check(slice)?;
         let len = self.grid.slice_len(slice)?;
         // Pages that nothing has touched yet are touched first by the threads that fill them.
         let values = bytemuck::allocation::try_zeroed_vec(len / size_of::<T>());

@@ -1,7 +1,7 @@
 //! Slices, written.
 
 use super::NdArray;
-use super::grid::{Grid, common, lens, offset, relative};
+use super::grid::{NdGrid, block_number, lens, offset};
 use crate::coder::ChunkCoder;
 use crate::error::FrameError;
 use crate::int::{to_u64, to_usize};
@@ -11,6 +11,7 @@ use crate::storage::check_chunk_len;
 use crate::wire::ChunkPlace;
 use crate::wire::header::FrameHeader;
 use bloscpack_array::strided::{self, Strided, strides};
+use bloscpack_array::{Part, relative, starts};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 use std::ops::Range;
@@ -26,9 +27,7 @@ enum Source<'a> {
 
 /// A chunk that is to be changed.
 struct Job {
-    number: u64,
-    part: Vec<Range<u64>>,
-    origin: Vec<u64>,
+    part: Part,
     /// Whether all of its elements are replaced.
     is_whole: bool,
 }
@@ -48,11 +47,11 @@ impl NdArray {
     /// [`FrameOptions::buffer`](crate::FrameOptions::buffer) or are flushed.
     ///
     /// # Errors
-    /// Returns [`FrameError::OutOfBounds`] for a slice that is not within the array; [`FrameError::WrongLength`] for another
+    /// Returns wrong usage for a slice that is not within the array; [`FrameError::WrongLength`] for another
     /// number of bytes; [`FrameError::ReadOnly`] if the array was opened for reading only; any I/O error; and any damage to
     /// chunks that keep some of their elements.
     pub fn write_slice(&mut self, slice: &[Range<u64>], data: &[u8]) -> Result<()> {
-        self.grid.check(slice)?;
+        self.grid.chunks.check(slice)?;
         let expected = self.grid.slice_len(slice)?;
         FrameError::check_len("data of a slice", data.len(), expected)?;
         self.set(slice, Source::Data(data))
@@ -71,7 +70,7 @@ impl NdArray {
     /// # Errors
     /// Returns the errors of [`write_slice`](Self::write_slice).
     pub fn fill_slice(&mut self, slice: &[Range<u64>], element: &[u8]) -> Result<()> {
-        self.grid.check(slice)?;
+        self.grid.chunks.check(slice)?;
         FrameError::check_len("data of an element", element.len(), self.grid.itemsize)?;
         self.set(slice, Source::Element(element))
     }
@@ -82,7 +81,7 @@ impl NdArray {
         let len = to_u64(self.grid.chunk_len);
         check_chunk_len(FramePart::Chunks, len, &self.frame.coder.limits)?;
         let at_once = self.chunks_at_once();
-        let mut positions = self.grid.chunks_of(slice);
+        let mut positions = self.grid.chunks.positions(slice);
         let mut is_first = true;
         loop {
             let some: Vec<Vec<u64>> = positions.by_ref().take(at_once).collect();
@@ -116,13 +115,13 @@ impl NdArray {
         source: Source<'_>,
         chunks: Vec<Vec<u64>>,
     ) -> Result<()> {
-        let jobs: Vec<Job> = chunks.into_iter().map(|at| self.job(slice, &at)).collect();
+        let jobs: Vec<Job> = chunks.into_iter().map(|at| self.job(slice, at)).collect();
         // Damage to existing chunks is an error before anything is changed.
         self.load_for(&jobs)?;
         let jobs: Vec<(Job, Option<Vec<u8>>)> = jobs
             .into_iter()
             .map(|job| {
-                let data = self.dirty.remove(&job.number);
+                let data = self.dirty.remove(&job.part.number);
                 (job, data)
             })
             .collect();
@@ -149,25 +148,21 @@ impl NdArray {
         Ok(())
     }
 
-    fn job(&self, slice: &[Range<u64>], at: &[u64]) -> Job {
-        let (number, origin) = (self.grid.number(at), self.grid.origin(at));
-        let extent = self.grid.extent(&origin);
-        let part = common(slice, &extent);
+    fn job(&self, slice: &[Range<u64>], at: Vec<u64>) -> Job {
+        let part = self.grid.chunks.part(at, slice);
         Job {
-            number,
-            is_whole: part == extent,
+            is_whole: part.region == self.grid.chunks.extent(&part.at),
             part,
-            origin,
         }
     }
 
     /// Loads the chunks that keep some of their elements.
     fn load_for(&mut self, jobs: &[Job]) -> Result<()> {
-        let is_needed = |job: &&Job| !job.is_whole && !self.dirty.contains_key(&job.number);
+        let is_needed = |job: &&Job| !job.is_whole && !self.dirty.contains_key(&job.part.number);
         let needed: Vec<u64> = jobs
             .iter()
             .filter(is_needed)
-            .map(|job| job.number)
+            .map(|job| job.part.number)
             .collect();
         let mut loaded = Vec::with_capacity(needed.len());
         let load = |number| Ok::<_, Error>((number, self.load(number)?));
@@ -213,60 +208,56 @@ impl NdArray {
 
 /// Puts new elements into a chunk. One whose elements are all new is compressed.
 fn change(
-    grid: &Grid,
+    grid: &NdGrid,
     (coder, header): (&ChunkCoder, &FrameHeader),
     (job, data): (Job, Option<Vec<u8>>),
     (slice, source): (&[Range<u64>], Source<'_>),
 ) -> Result<(u64, Changed)> {
-    let put = |data: &mut [u8]| put_part(grid, (data, &job.origin), &job.part, slice, source);
+    let put = |data: &mut [u8]| put_part(grid, data, &job.part, slice, source);
+    let number = job.part.number;
     if !job.is_whole {
-        let mut data =
-            data.ok_or_else(|| Error::bug(format!("chunk {} was not loaded", job.number)))?;
+        let mut data = data.ok_or_else(|| Error::bug(format!("chunk {number} was not loaded")))?;
         put(&mut data)?;
-        return Ok((job.number, Changed::Data(data)));
+        return Ok((number, Changed::Data(data)));
     }
     coder.with_bytes(|data| {
         data.resize(grid.chunk_len, 0);
-        let lens = job.part.iter().map(|range| range.end - range.start);
-        if !lens.eq(grid.stored.iter().copied()) {
+        if job.part.region.shape() != grid.blocks.shape() {
             // Padding that no element fills.
             data.fill(0);
         }
         put(data)?;
-        Ok((job.number, Changed::Compressed(coder.encode(header, data)?)))
+        Ok((number, Changed::Compressed(coder.encode(header, data)?)))
     })
 }
 
 /// Puts elements into the data of a chunk, block by block.
 fn put_part(
-    grid: &Grid,
-    (data, origin): (&mut [u8], &[u64]),
-    part: &[Range<u64>],
+    grid: &NdGrid,
+    data: &mut [u8],
+    part: &Part,
     slice: &[Range<u64>],
     source: Source<'_>,
 ) -> Result<()> {
-    let inside = relative(part, origin);
-    let slice_origin: Vec<u64> = slice.iter().map(|range| range.start).collect();
-    let part_start = relative(part, &slice_origin);
-    let begin: Vec<u64> = inside.iter().map(|range| range.start).collect();
+    let inside = relative(&part.region, &part.origin);
+    let (first, begin) = (starts(slice), starts(&inside));
     let from_strides = match source {
         Source::Data(_) => strides(&lens(slice)?, grid.itemsize),
         Source::Element(_) => Vec::new(),
     };
-    for at in grid.blocks_of(&inside) {
-        let in_block = grid.in_block(&at, &inside);
-        let block = to_usize(grid.block_number(&at)?) * grid.block_len;
+    for block in grid.blocks.parts(&inside) {
+        let at = to_usize(block_number(block.number)?) * grid.block_len;
         let to = Strided {
             bytes: &mut *data,
-            start: block + grid.block_start(&at, &in_block)?,
+            start: at + offset(&block.region, &block.origin, &grid.block_strides)?,
             strides: &grid.block_strides,
         };
-        let sizes = lens(&in_block)?;
+        let sizes = lens(&block.region)?;
         match source {
             Source::Element(element) => strided::fill(&sizes, element, to)?,
             Source::Data(bytes) => {
-                let start = offset(&part_start, &from_strides)?
-                    + offset(&relative(&in_block, &begin), &from_strides)?;
+                let start = offset(&part.region, &first, &from_strides)?
+                    + offset(&block.region, &begin, &from_strides)?;
                 let from = Strided {
                     bytes,
                     start,

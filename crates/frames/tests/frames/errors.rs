@@ -130,9 +130,8 @@ fn wrong_use_is_told_apart() {
     let bytes = array.to_bytes().unwrap();
     let out_of_bounds = array.read_slice(&[0..20, 10..21]).unwrap_err();
     assert_eq!(out_of_bounds.category(), Category::Usage);
-    assert!(
-        matches!(detail(&out_of_bounds), FrameError::OutOfBounds { shape, .. } if shape == &[20, 20])
-    );
+    let message = out_of_bounds.to_string();
+    assert!(message.contains("[20, 20]"), "{message}");
     let short = array.write_slice(&[0..2, 0..2], &[1, 2, 3]).unwrap_err();
     let expected = FrameError::WrongLength {
         what: "data of a slice",

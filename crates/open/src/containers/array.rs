@@ -5,6 +5,7 @@ use crate::elements::Elements;
 use crate::summary::{Line, Summary, distinct};
 use crate::text::{count, pretty, shape};
 use crate::{Container, Inner, Kind, MAX_CHUNKS, Outline, Region, Report, Selection};
+use bloscpack_array::Grid;
 use bloscpack_datasets::{ArraySurvey, CArray};
 use bloscpack_error::Result;
 use serde_json::{Value, json};
@@ -182,8 +183,12 @@ impl<'a> SurveyedArray<'a> {
     /// Bytes of the last chunk, if there is one.
     fn last_chunk(&self) -> Option<u64> {
         let last = self.array.chunks().checked_sub(1)?;
-        let region = Region::of_chunk(last, self.array.shape(), self.array.chunk_shape());
-        Some(region.bytes(self.array.dtype().itemsize()))
+        let (shape, chunk) = (self.array.shape(), self.array.chunk_shape());
+        let grid = Grid::new(shape.to_vec(), chunk.to_vec());
+        Some(
+            grid.extent(&grid.position(last))
+                .bytes(self.array.dtype().itemsize()),
+        )
     }
 
     /// Notes on everything unusual, each after this prefix.

@@ -1,6 +1,7 @@
 //! Arrays of datasets.
 
-use super::{ChunkSource, Conversion, Format, NewArray, number, positive};
+use super::{ChunkSource, Conversion, Format, NewArray, positive};
+use bloscpack_array::Grid;
 use bloscpack_datasets::CArray;
 use bloscpack_error::Result;
 use std::ops::Range;
@@ -16,7 +17,8 @@ impl<'a> Conversion<'a> {
             .default_element()
             .and_then(|fill| element(fill, array.dtype().itemsize()));
         new.attributes = array.attributes().text().to_owned();
-        Self::new(new, Source(array))
+        let grid = Grid::new(array.shape().to_vec(), array.chunk_shape().to_vec());
+        Self::new(new, Source { array, grid })
     }
 }
 
@@ -30,15 +32,17 @@ fn element(default: &[u8], itemsize: u64) -> Option<Vec<u8>> {
     is_same.then(|| first.to_vec())
 }
 
-struct Source<'a>(&'a CArray);
+struct Source<'a> {
+    array: &'a CArray,
+    grid: Grid,
+}
 
 impl ChunkSource for Source<'_> {
     fn read(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
-        self.0.read_slice(slice)
+        self.array.read_slice(slice)
     }
 
     fn stored(&self, at: &[u64]) -> Result<Option<Vec<u8>>> {
-        let number = number(at, self.0.shape(), self.0.chunk_shape())?;
-        self.0.stored_chunk(number).map(Some)
+        self.array.stored_chunk(self.grid.number(at)).map(Some)
     }
 }

@@ -25,8 +25,8 @@ impl<'a> Conversion<'a> {
         let (dtype, shape) = (header.dtype.clone(), header.shape.clone());
         let fortran = header.fortran_order && shape.len() > 1;
         let axis = if fortran { shape.len() - 1 } else { 0 };
-        let grid = Grid::of(&reader, &dtype, &shape, axis);
-        let mut new = NewArray::new(format, dtype, &shape, &positive(&grid.chunk));
+        let chunks = Chunks::of(&reader, &dtype, &shape, axis);
+        let mut new = NewArray::new(format, dtype, &shape, &positive(&chunks.shape));
         new.settings = settings(&reader, new.settings);
         new.fortran = fortran;
         if let Some(text) = reader.metadata().and_then(|all| all.get_text("attributes")) {
@@ -38,20 +38,20 @@ impl<'a> Conversion<'a> {
                 reader,
                 elements,
                 axis,
-                is_aligned: grid.is_aligned,
+                is_aligned: chunks.is_aligned,
             },
         ))
     }
 }
 
 /// How the chunks of a file divide its array.
-struct Grid {
-    chunk: Vec<u64>,
+struct Chunks {
+    shape: Vec<u64>,
     /// Whether each contains whole rows.
     is_aligned: bool,
 }
 
-impl Grid {
+impl Chunks {
     fn of<S: ReadAt>(reader: &IndexedReader<S>, dtype: &DType, shape: &[u64], axis: usize) -> Self {
         let others = shape.iter().enumerate().filter(|(other, _)| *other != axis);
         let lens = others.map(|(_, len)| (*len).max(1));
@@ -68,7 +68,10 @@ impl Grid {
         if let Some(len) = chunk.get_mut(axis) {
             *len = rows;
         }
-        Self { chunk, is_aligned }
+        Self {
+            shape: chunk,
+            is_aligned,
+        }
     }
 }
 

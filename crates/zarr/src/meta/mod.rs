@@ -201,7 +201,7 @@ fn check_codecs(codecs: &Codecs, chunk: &[u64], itemsize: u64, limits: &Limits) 
     });
     let counts = counts.collect::<Checked<Vec<u64>>>()?;
     // A shard of 2^63 bytes has fewer chunks.
-    let count = product(&counts).unwrap_or(u64::MAX);
+    let count = product(counts.iter().copied()).unwrap_or(u64::MAX);
     ZarrError::check_limit(Limit::Offsets, count.saturating_mul(16), limits.offsets)?;
     check_codecs(&shard.codecs, inner, itemsize, limits)
 }

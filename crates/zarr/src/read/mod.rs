@@ -4,8 +4,9 @@ mod shard;
 
 use crate::codec::{Codecs, Serializer, Unpacker};
 use crate::error::{Checked, ZarrError};
-use crate::int::{byte_len, in_memory, to_u64};
+use crate::int::{byte_len, in_memory};
 use bloscpack_array::strided::{self, Strided, strides};
+use bloscpack_array::{Region, bytes_of, copy};
 use bloscpack_error::{IoSide as _, Result};
 use bloscpack_storage::{Key, Object, ReadAt, Store};
 use std::io;
@@ -93,7 +94,7 @@ impl Reader<'_> {
             return self.shard(shard, shape, chunk, part);
         }
         let whole = self.whole(codecs, shape, chunk)?;
-        Ok(self.cut(&whole, shape, part)?)
+        self.cut(&whole, shape, part)
     }
 
     /// All elements of a chunk, in C order.
@@ -112,7 +113,7 @@ impl Reader<'_> {
                     .unpack(codecs, chunk.read()?, Some(expected))?
             }
             Serializer::Sharding(shard) => {
-                let all: Vec<Range<u64>> = stored_shape.iter().map(|len| 0..*len).collect();
+                let all = Region::all(&stored_shape);
                 let unpacked;
                 let chunk = if codecs.bytes.is_empty() {
                     chunk
@@ -126,7 +127,7 @@ impl Reader<'_> {
         };
         match &codecs.transpose {
             None => Ok(data),
-            Some(order) => Ok(self.restored(&data, &stored_shape, order)?),
+            Some(order) => self.restored(&data, &stored_shape, order),
         }
     }
 
@@ -137,8 +138,7 @@ impl Reader<'_> {
 
     /// The elements of a box of which nothing is stored.
     pub(crate) fn filled(&self, part: &[Range<u64>]) -> Checked<Vec<u8>> {
-        let lens: Vec<u64> = part.iter().map(|range| range.end - range.start).collect();
-        let bytes = self.bytes(&lens)?;
+        let bytes = bytes_of(part, self.itemsize);
         let len = in_memory(bytes)?;
         let mut data = Vec::new();
         let room = data.try_reserve_exact(len);
@@ -152,25 +152,22 @@ impl Reader<'_> {
     }
 
     /// A part of the elements of a chunk of this shape.
-    pub(crate) fn cut(&self, whole: &[u8], shape: &[u64], part: &[Range<u64>]) -> Checked<Vec<u8>> {
-        let lens = part.iter().map(|range| in_memory(range.end - range.start));
-        let lens = lens.collect::<std::result::Result<Vec<usize>, _>>()?;
-        let itemsize = in_memory(self.itemsize)?;
-        let from = strides(&narrow(shape)?, itemsize);
-        let first = part.iter().map(|range| in_memory(range.start));
-        let first = first.collect::<std::result::Result<Vec<usize>, _>>()?;
-        let start = first
-            .iter()
-            .zip(&from)
-            .map(|(at, stride)| at * stride)
-            .sum();
-        self.copied(&lens, whole, (start, &from), itemsize)
+    pub(crate) fn cut(&self, whole: &[u8], shape: &[u64], part: &[Range<u64>]) -> Result<Vec<u8>> {
+        let mut out = vec![0; in_memory(bytes_of(part, self.itemsize))?];
+        copy(
+            part,
+            (&Region::all(shape), whole),
+            (part, &mut out),
+            self.itemsize,
+        )?;
+        Ok(out)
     }
 
     /// Elements whose axes were stored in this order.
-    fn restored(&self, data: &[u8], stored_shape: &[u64], order: &[usize]) -> Checked<Vec<u8>> {
+    fn restored(&self, data: &[u8], stored_shape: &[u64], order: &[usize]) -> Result<Vec<u8>> {
         let itemsize = in_memory(self.itemsize)?;
-        let stored = narrow(stored_shape)?;
+        let stored = stored_shape.iter().map(|len| in_memory(*len));
+        let stored = stored.collect::<Checked<Vec<usize>>>()?;
         let stored_strides = strides(&stored, itemsize);
         let (mut lens, mut from) = (vec![0; order.len()], vec![0; order.len()]);
         for ((axis, len), stride) in order.iter().zip(stored).zip(stored_strides) {
@@ -178,37 +175,18 @@ impl Reader<'_> {
                 (*to_len, *to_stride) = (len, stride);
             }
         }
-        self.copied(&lens, data, (0, &from), itemsize)
-    }
-
-    /// A box with these strides, in C order.
-    fn copied(
-        &self,
-        lens: &[usize],
-        bytes: &[u8],
-        (start, from): (usize, &[usize]),
-        itemsize: usize,
-    ) -> Checked<Vec<u8>> {
-        let lens_wide: Vec<u64> = lens.iter().map(|len| to_u64(*len)).collect();
-        let mut out = vec![0; in_memory(self.bytes(&lens_wide)?)?];
-        let to = strides(lens, itemsize);
+        let mut out = vec![0; data.len()];
         let from = Strided {
-            bytes,
-            start,
-            strides: from,
+            bytes: data,
+            start: 0,
+            strides: &from,
         };
         let to = Strided {
             bytes: out.as_mut_slice(),
             start: 0,
-            strides: &to,
+            strides: &strides(&lens, itemsize),
         };
-        let copied = strided::copy(lens, itemsize, from, to);
-        copied
-            .map_err(|error| ZarrError::damaged("a box of elements", error, "one in its chunk"))?;
+        strided::copy(&lens, itemsize, from, to)?;
         Ok(out)
     }
-}
-
-fn narrow(shape: &[u64]) -> Checked<Vec<usize>> {
-    shape.iter().map(|len| in_memory(*len)).collect()
 }

@@ -12,9 +12,9 @@ use super::{Chunk, Reader};
 use crate::codec::{Shard, check_crc32c};
 use crate::error::{Checked, ZarrError};
 use crate::int::{in_memory, product, to_u64};
-use bloscpack_array::boxes::{Positions, Window, common, relative, runs, units};
+use bloscpack_array::{Grid, Part, copy, relative};
 use bloscpack_dtype::ByteOrder;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
 use std::ops::Range;
 
 /// Bytes of an entry of the index.
@@ -32,50 +32,22 @@ impl Reader<'_> {
         part: &[Range<u64>],
     ) -> Result<Vec<u8>> {
         let inner = &shard.chunk_shape;
-        let counts: Vec<u64> = shape
-            .iter()
-            .zip(inner)
-            .map(|(len, inner)| len / inner)
-            .collect();
-        let index = Index::read(shard, &counts, chunk)?;
+        let grid = Grid::new(shape.to_vec(), inner.clone());
+        let index = Index::read(shard, grid.counts(), chunk)?;
         let mut out = self.filled(part)?;
-        let lens: Vec<u64> = part.iter().map(|range| range.end - range.start).collect();
-        let first: Vec<u64> = part.iter().map(|range| range.start).collect();
-        for at in Positions::new(units(part, inner)) {
-            let number = at
-                .iter()
-                .zip(&counts)
-                .fold(0, |number, (at, count)| number * count + at);
+        for Part {
+            number,
+            origin,
+            region,
+            ..
+        } in grid.parts(part)
+        {
             let Some(stored) = index.chunk(number, chunk)? else {
                 continue;
             };
-            let origin: Vec<u64> = at.iter().zip(inner).map(|(at, len)| at * len).collect();
-            let extent = origin
-                .iter()
-                .zip(inner)
-                .map(|(begin, len)| *begin..begin + len);
-            let wanted = common(part, &extent.collect::<Vec<_>>());
-            let inside = relative(&wanted, &origin);
+            let inside = relative(&region, &origin);
             let dense = self.part(&shard.codecs, inner, stored, &inside)?;
-            let begins: Vec<u64> = wanted.iter().map(|range| range.start).collect();
-            let wide: Vec<u64> = wanted.iter().map(|range| range.end - range.start).collect();
-            let from = Window {
-                shape: &wide,
-                origin: &begins,
-            };
-            let to = Window {
-                shape: &lens,
-                origin: &first,
-            };
-            runs(&wanted, (from, to), self.itemsize, |run| {
-                let from = dense.get(run.from..run.from + run.len);
-                let to = out.get_mut(run.to..run.to + run.len);
-                let (Some(from), Some(to)) = (from, to) else {
-                    return Err(Error::bug(format!("no {run:?} in a chunk of a shard")));
-                };
-                to.copy_from_slice(from);
-                Ok(())
-            })?;
+            copy(&region, (&region, &dense), (part, &mut out), self.itemsize)?;
         }
         Ok(out)
     }
@@ -92,7 +64,7 @@ struct Index {
 impl Index {
     fn read(shard: &Shard, counts: &[u64], chunk: Chunk<'_>) -> Result<Self> {
         // The number of entries was checked when the array was opened.
-        let count = product(counts).unwrap_or(u64::MAX);
+        let count = product(counts.iter().copied()).unwrap_or(u64::MAX);
         let entries = count.saturating_mul(to_u64(ENTRY));
         let len = entries.saturating_add(if shard.has_crc { 4 } else { 0 });
         let short = || ZarrError::CutShort {

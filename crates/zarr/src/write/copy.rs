@@ -3,7 +3,7 @@
 use super::{ArrayWriter, padded};
 use crate::int::{byte_len, to_u64};
 use blosc1::{ChunkHeader, CompressorFormat, validate};
-use bloscpack_array::boxes::Positions;
+use bloscpack_array::Grid;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 use std::ops::{AddAssign, Range};
@@ -76,11 +76,8 @@ impl ArrayWriter {
     ) -> Result<ChunkCounts> {
         let mut counts = ChunkCounts::default();
         let chunk_bytes = byte_len(&self.new.chunk_shape, self.new.dtype.itemsize()).unwrap_or(0);
-        let mut units = self.new.counts();
-        if let Some(first) = units.first_mut() {
-            *first = first.div_ceil(self.new.chunks_per_shard.max(1));
-        }
-        let mut all = Positions::new(units.iter().map(|count| 0..*count).collect());
+        let files = Grid::new(self.new.shape.clone(), self.new.outer_shape()?);
+        let mut all = files.positions(&files.whole());
         let write = |at: Vec<u64>| {
             if self.new.is_sharded() {
                 self.write_shard(&at, source)
@@ -104,15 +101,8 @@ impl ArrayWriter {
 
     /// The encoded bytes of a chunk.
     fn chunk(&self, at: &[u64], source: &dyn ChunkSource) -> Result<(Vec<u8>, ChunkCounts)> {
-        let axes = at.iter().zip(&self.new.chunk_shape).zip(&self.new.shape);
-        let slice: Vec<Range<u64>> = axes
-            .map(|((at, chunk), len)| {
-                let begin = at.saturating_mul(*chunk);
-                begin..begin.saturating_add(*chunk).min(*len)
-            })
-            .collect();
-        let lens: Vec<u64> = slice.iter().map(|range| range.end - range.start).collect();
-        if lens == self.new.chunk_shape
+        let slice = self.new.grid().extent(at);
+        if slice.shape() == self.new.chunk_shape
             && let Some(stored) = self.taken(at, source)?
         {
             let mut counts = ChunkCounts::default();
@@ -120,14 +110,19 @@ impl ArrayWriter {
             return Ok((stored, counts));
         }
         let data = source.read(&slice)?;
-        let expected = byte_len(&lens, self.new.dtype.itemsize());
-        if expected != Some(to_u64(data.len())) {
+        let expected = slice.bytes(self.new.dtype.itemsize());
+        if expected != to_u64(data.len()) {
             let found = data.len();
             return Err(Error::bug(format!(
-                "{found} bytes of {slice:?}, expected {expected:?}"
+                "{found} bytes of {slice:?}, expected {expected}"
             )));
         }
-        let data = padded(data, &lens, &self.new.chunk_shape, &self.new.fill_bytes()?)?;
+        let data = padded(
+            data,
+            &slice.shape(),
+            &self.new.chunk_shape,
+            &self.new.fill_bytes()?,
+        )?;
         let mut counts = ChunkCounts::default();
         counts.compressed += 1;
         Ok((self.encode(&data)?, counts))
@@ -150,7 +145,7 @@ impl ArrayWriter {
             return Err(Error::bug("a shard without axes"));
         };
         let (mut counts, mut shard, mut index) = (ChunkCounts::default(), Vec::new(), Vec::new());
-        let there = self.new.counts().first().copied().unwrap_or(0);
+        let there = self.new.grid().counts().first().copied().unwrap_or(0);
         for number in 0..self.new.chunks_per_shard {
             let position = first
                 .saturating_mul(self.new.chunks_per_shard)

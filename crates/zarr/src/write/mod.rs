@@ -6,11 +6,12 @@ mod new;
 pub use copy::{ChunkCounts, ChunkSource};
 pub use new::NewArray;
 
-use crate::error::{Checked, ZarrError};
+use crate::error::ZarrError;
 use crate::int::{byte_len, in_memory, to_u64};
 use crate::keys::ChunkKeys;
 use crate::meta::{Encoded, Format, encode_array, encode_group};
 use blosc1::ChunkEncoder;
+use bloscpack_array::{Region, copy};
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_storage::parallel::{self, Pool};
 use bloscpack_storage::{Key, Store};
@@ -204,41 +205,22 @@ impl Made {
 const SYNCED: usize = 8;
 
 /// The elements of a chunk at the end of an axis, padded with an element.
-pub(crate) fn padded(data: Vec<u8>, lens: &[u64], chunk: &[u64], fill: &[u8]) -> Checked<Vec<u8>> {
-    use bloscpack_array::strided::{self, Strided, strides};
+pub(crate) fn padded(data: Vec<u8>, lens: &[u64], chunk: &[u64], fill: &[u8]) -> Result<Vec<u8>> {
     if lens == chunk {
         return Ok(data);
     }
-    let narrow = |lens: &[u64]| {
-        lens.iter()
-            .map(|len| in_memory(*len))
-            .collect::<std::result::Result<Vec<usize>, _>>()
-    };
-    let (lens, chunk) = (narrow(lens)?, narrow(chunk)?);
-    let itemsize = fill.len();
-    let len = chunk
-        .iter()
-        .try_fold(itemsize, |len, axis| len.checked_mul(*axis));
-    let len = len.ok_or(ZarrError::NoMemory { bytes: u64::MAX })?;
+    let (part, whole) = (Region::all(lens), Region::all(chunk));
+    let itemsize = to_u64(fill.len());
+    let bytes = whole.bytes(itemsize);
     let mut out = Vec::new();
+    let len = in_memory(bytes)?;
     out.try_reserve_exact(len)
-        .map_err(|_| ZarrError::NoMemory { bytes: to_u64(len) })?;
+        .map_err(|_| ZarrError::NoMemory { bytes })?;
     out.resize(len, 0);
     if fill.iter().any(|byte| *byte != 0) {
-        out.chunks_exact_mut(itemsize)
+        out.chunks_exact_mut(fill.len())
             .for_each(|to| to.copy_from_slice(fill));
     }
-    let from = Strided {
-        bytes: data.as_slice(),
-        start: 0,
-        strides: &strides(&lens, itemsize),
-    };
-    let to = Strided {
-        bytes: out.as_mut_slice(),
-        start: 0,
-        strides: &strides(&chunk, itemsize),
-    };
-    let copied = strided::copy(&lens, itemsize, from, to);
-    copied.map_err(|error| ZarrError::damaged("a chunk", error, "one that fits"))?;
+    copy(&part, (&part, &data), (&whole, &mut out), itemsize)?;
     Ok(out)
 }

@@ -4,6 +4,7 @@ use crate::error::{Checked, ZarrError};
 use crate::int::{byte_len, in_memory};
 use crate::meta::Format;
 use blosc1::{ChunkSettings, MAX_NBYTES};
+use bloscpack_array::Grid;
 use bloscpack_array::strided::{self, Strided, strides};
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
@@ -109,10 +110,9 @@ impl NewArray {
         Ok(outer)
     }
 
-    /// Chunks along each axis.
-    pub(super) fn counts(&self) -> Vec<u64> {
-        let axes = self.shape.iter().zip(&self.chunk_shape);
-        axes.map(|(len, chunk)| len.div_ceil(*chunk)).collect()
+    /// The array in chunks.
+    pub(super) fn grid(&self) -> Grid {
+        Grid::new(self.shape.clone(), self.chunk_shape.clone())
     }
 
     /// The elements of a chunk with the first axis running fastest.

@@ -4,6 +4,7 @@ use super::once::{Once, fields_of};
 use super::zones::Zones;
 use super::{Rows, at, batch_of, in_memory};
 use bloscpack::{Error, Result};
+use bloscpack_open::array::Grid;
 use bloscpack_open::exchange::{BatchConverter, NdSource, Schema, Source};
 use bloscpack_open::frames::NdArray;
 use bloscpack_open::{Container, Inner};
@@ -98,10 +99,8 @@ impl GridRows {
     }
 
     fn chunks(&self) -> u64 {
-        let counts = self.shape.iter().zip(&self.chunk_shape);
-        let counts = counts.map(|(len, chunk)| len.div_ceil((*chunk).max(1)));
-        // Saturates: there are no more elements than 64 bits count.
-        counts.fold(1, u64::saturating_mul)
+        let grid = Grid::new(self.shape.clone(), self.chunk_shape.clone());
+        grid.count().unwrap_or(u64::MAX)
     }
 
     /// The coordinates in each chunk.

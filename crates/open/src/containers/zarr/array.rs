@@ -9,6 +9,7 @@ use crate::watch::Watch;
 use crate::{
     Container, Inner, Kind, OpenOptions, Outline, Region, Report, Selection, SelectionError,
 };
+use bloscpack_array::Grid;
 use bloscpack_datasets::Attributes;
 use bloscpack_error::Result;
 use bloscpack_storage::Key;
@@ -117,12 +118,11 @@ pub(crate) fn verify(
     }
 }
 
-/// The number of chunks that the shape has, for people; as many as can be counted.
+/// The number of chunks that the shape has; `u64::MAX` for more.
 fn chunk_count(array: &ZarrArray) -> u64 {
-    let axes = array.shape().iter().zip(array.chunk_shape());
-    axes.fold(1u64, |all, (len, chunk)| {
-        all.saturating_mul(len.div_ceil(*chunk))
-    })
+    let (shape, chunk) = (array.shape(), array.chunk_shape());
+    let grid = Grid::new(shape.to_vec(), chunk.to_vec());
+    grid.count().unwrap_or(u64::MAX)
 }
 
 /// The fields of an array for scripts.
