@@ -466,7 +466,7 @@ impl<R> std::fmt::Debug for Decoder<R> {
 mod tests {
     use super::Decoder;
     use crate::Encoder;
-    use bloscpack_error::{Category, ErrorKind};
+    use bloscpack_error::{Category, Code};
     use bloscpack_wire::{Checksum, Digest, Hasher, Hashers, Limits};
     use std::io::{self, Write};
 
@@ -497,7 +497,7 @@ mod tests {
             let mut decoder = builder.read_from(file.as_slice());
             for _ in 0..2 {
                 let error = decoder.copy_to(&mut Vec::new()).unwrap_err();
-                assert!(matches!(error.kind(), ErrorKind::Panicked), "{error}");
+                assert_eq!(error.code(), Code::Panicked, "{error}");
             }
         }
     }

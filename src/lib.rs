@@ -133,7 +133,7 @@ pub use bytes;
 pub use serde_json;
 
 pub use blosc1::{Compressor, Filter};
-pub use bloscpack_error::{Category, Error, ErrorKind, Result};
+pub use bloscpack_error::{Category, Code, Error, Result};
 pub use bloscpack_wire::{Checksum, FormatVersion, Limits, Metadata};
 pub use decoder::{Decoder, DecoderBuilder, Warning};
 pub use encoder::{DEFAULT_CHUNK_SIZE, Encoder, EncoderBuilder, SeekEncoder};

@@ -9,7 +9,7 @@
 
 use bloscpack::storage::{Memory, ReadAt};
 use bloscpack::{
-    Decoder, Encoder, EncoderBuilder, ErrorKind, Limits,
+    Code, Decoder, Encoder, EncoderBuilder, Limits,
     records::{RecordReader, RecordWriter},
     recover::{RecoverOptions, recover},
     verify::{verify, verify_at},
@@ -486,7 +486,7 @@ fn frames_whose_source_fails_or_panics_at_any_call() {
                 match (array.read_slice(&[0..512, 0..512]), how) {
                     (Ok(found), _) => assert!(found == expected),
                     (Err(error), How::Panics) => {
-                        assert!(matches!(error.kind(), ErrorKind::Panicked), "{error}");
+                        assert_eq!(error.code(), Code::Panicked, "{error}");
                     }
                     (Err(error), How::Fails) => assert!(error.to_string().contains("planted")),
                 }

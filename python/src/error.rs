@@ -1,17 +1,15 @@
 //! Errors of the library as exceptions of `bloscpack.errors`.
 
 use bloscpack::error::Side;
-use bloscpack::wire::FormatError;
-use bloscpack::{Category, Error, ErrorKind};
+use bloscpack::{Category, Code, Error};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// The exception for an error of the library; or the one that a Python file object raised, if that is its cause.
 pub fn raised(py: Python<'_>, error: Error) -> PyErr {
-    let kind = kind_name(&error);
-    let facts = facts(py, &error, kind);
-    let io = match error.into_kind() {
-        ErrorKind::Io(error) => error,
+    let facts = facts(py, &error);
+    let io = match (error.code(), error.into_io_error()) {
+        (Code::Io, Ok(error)) => error,
         _ => {
             return facts
                 .and_then(|facts| exception(py, &facts))
@@ -36,10 +34,10 @@ fn exception(py: Python<'_>, facts: &Bound<'_, PyDict>) -> PyResult<PyErr> {
     Ok(PyErr::from_value(value))
 }
 
-fn facts<'py>(py: Python<'py>, error: &Error, kind: &str) -> PyResult<Bound<'py, PyDict>> {
+fn facts<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyDict>> {
     let facts = PyDict::new(py);
     facts.set_item("message", error.to_string())?;
-    facts.set_item("kind", kind)?;
+    facts.set_item("code", error.code().as_str())?;
     facts.set_item("category", category_name(error.category()))?;
     facts.set_item("hint", error.hint())?;
     facts.set_item("path", error.path().map(|path| path.as_os_str()))?;
@@ -53,26 +51,10 @@ fn facts<'py>(py: Python<'py>, error: &Error, kind: &str) -> PyResult<Bound<'py,
         "section",
         position.map(|position| position.section.to_string()),
     )?;
-    if let ErrorKind::Io(error) = error.kind() {
+    if let Some(error) = error.io_error() {
         facts.set_item("io", format!("{:?}", error.kind()))?;
     }
     Ok(facts)
-}
-
-fn kind_name(error: &Error) -> &'static str {
-    match error.kind() {
-        ErrorKind::Io(_) => "io",
-        ErrorKind::Committed(_) => "committed",
-        ErrorKind::Format(FormatError::Digest(_)) => "checksum",
-        ErrorKind::Format(FormatError::Magic { .. }) => "magic",
-        ErrorKind::Format(_) => "format",
-        ErrorKind::Usage(_) => "usage",
-        ErrorKind::WrongSize { .. } | ErrorKind::WrongCount { .. } => "promise",
-        ErrorKind::Value { .. } => "value",
-        ErrorKind::Detail(_) => "detail",
-        ErrorKind::Panicked | ErrorKind::Bug(_) => "bug",
-        _ => "other",
-    }
 }
 
 fn category_name(category: Category) -> &'static str {

@@ -102,7 +102,7 @@ impl<T: Target> AsyncEncoder<T> {
     /// else may follow.
     ///
     /// # Errors
-    /// Returns any error of the target, and [`ErrorKind::WrongSize`](bloscpack_error::ErrorKind::WrongSize) if fewer bytes
+    /// Returns any error of the target, and [`Code::WrongSize`](bloscpack_error::Code::WrongSize) if fewer bytes
     /// arrived than were announced. The stream is then not complete.
     pub async fn finish(&mut self) -> Result<()> {
         poll_fn(|task| self.output.poll_finish(task)).await

@@ -30,7 +30,7 @@ pub use report::{Damage, Finding, Lost, Recovery};
 pub(crate) use scan::holds_chunks;
 
 use bloscpack_error::checked::to_u64;
-use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{Checksum, FormatError, MetadataPlace, ParseError, Position, Section};
 use collector::Collector;
@@ -242,8 +242,5 @@ fn error_at(error: FormatError, position: Position) -> Error {
 
 /// The damage that an error reports; any other error is returned as it is.
 pub(super) fn damage_of(error: Error) -> Result<FormatError> {
-    match error.kind() {
-        ErrorKind::Format(wrong) => Ok(wrong.clone()),
-        _ => Err(error),
-    }
+    error.format_error().cloned().ok_or(error)
 }

@@ -1,7 +1,7 @@
 //! [`Damage`], [`Lost`] and [`Recovery`]: the reports of verification and recovery.
 
+use bloscpack_error::Error;
 use bloscpack_error::checked::len_of;
-use bloscpack_error::{Error, ErrorKind};
 use bloscpack_wire::ParseError;
 use std::ops::Range;
 
@@ -150,7 +150,7 @@ impl Recovery {
         let place = damage.error.position();
         let member = place.map_or(0, |place| place.member);
         self.unchecked |= self.bare.binary_search(&member).is_ok();
-        if let (0, ErrorKind::Format(error)) = (self.damage_count, damage.error.kind()) {
+        if let (0, Some(error)) = (self.damage_count, damage.error.format_error()) {
             let error = error.clone();
             self.first = Some(match place.copied() {
                 Some(position) => ParseError { error, position }.into(),

@@ -9,7 +9,7 @@ use super::{at, damage_of};
 use crate::indexed::{ChunkExtent, Fetcher};
 use blosc1::ChunkHeader;
 use bloscpack_error::checked::to_usize;
-use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_storage::parallel::Pipeline;
 use bloscpack_wire::{FormatError, Limit, Limits, Section};
@@ -148,7 +148,7 @@ impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
         let (Some(pending), Some(done)) = (self.pending.pop_front(), self.pipeline.next()) else {
             return Err(Error::bug("a chunk that was submitted has no result"));
         };
-        match done.map_err(|_| Error::new(ErrorKind::Panicked, None))? {
+        match done.map_err(|_| Error::panicked())? {
             Ok(data) => {
                 self.collector.data(&data)?;
                 self.collector.chunk(&pending)

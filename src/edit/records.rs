@@ -254,7 +254,7 @@ impl<F: Folder> RecordAppender<'_, F> {
     /// Appends a value as a record.
     ///
     /// # Errors
-    /// Returns the same errors as [`push`](Self::push), and [`ErrorKind::Value`](bloscpack_error::ErrorKind::Value) for a
+    /// Returns the same errors as [`push`](Self::push), and [`Code::RecordValue`](bloscpack_error::Code::RecordValue) for a
     /// value that cannot be a record.
     pub fn push_as<T: ToRecord + ?Sized>(&mut self, value: &T) -> Result<()> {
         record_of_value(value, self.chunker.records(), &mut self.buffer)?;

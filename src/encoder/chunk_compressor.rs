@@ -4,7 +4,7 @@ use crate::chunk_buffer::ChunkBuffer;
 use crate::shared_source::Fetch;
 use blosc1::{ChunkEncoder, ChunkError, ChunkSettings};
 use bloscpack_error::checked::{slice, to_u64, to_usize};
-use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel::{Crew, Panicked, Pipeline};
 use bloscpack_wire::{Checksum, Hashers};
 use std::sync::Arc;
@@ -196,7 +196,7 @@ impl ChunkCompressor {
     ) -> Result<()> {
         // Only a batch that has arrived leaves the output without a gap.
         self.is_broken = true;
-        let Done { batch, result } = done.map_err(|_| Error::new(ErrorKind::Panicked, None))?;
+        let Done { batch, result } = done.map_err(|_| Error::panicked())?;
         result?;
         check_ends(&batch.ends, batch.lens.len(), batch.chunks.len())?;
         sink.put(&batch.chunks, &batch.ends)?;
@@ -280,6 +280,7 @@ fn compress(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bloscpack_error::Code;
 
     /// Collects the chunks.
     #[derive(Default)]
@@ -314,7 +315,7 @@ mod tests {
     #[track_caller]
     fn assert_bug(result: Result<()>) {
         let error = result.unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::Bug(_)), "{error:?}");
+        assert_eq!(error.code(), Code::Bug, "{error:?}");
     }
 
     #[test]

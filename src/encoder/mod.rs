@@ -304,12 +304,13 @@ impl EncoderBuilder {
     /// `finish`.
     ///
     /// ```
-    /// use bloscpack::{Encoder, error::ErrorKind};
+    /// use bloscpack::{Code, Encoder};
     /// use std::io::Write;
     /// let mut encoder = Encoder::builder().size(10).write_to(Vec::new())?;
     /// encoder.write_all(b"too short")?;
     /// let error = encoder.finish().unwrap_err();
-    /// assert!(matches!(error.kind(), ErrorKind::WrongSize { promised: 10, given: 9 }));
+    /// assert_eq!(error.code(), Code::WrongSize);
+    /// assert_eq!(error.to_string(), "expected 10 bytes, got only 9");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

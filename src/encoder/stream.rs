@@ -207,7 +207,7 @@ impl<W: Write> Encoder<W> {
     /// Writes the rest, and the end mark if the length was not known, and returns the writer.
     ///
     /// # Errors
-    /// Returns any error of the writer, and [`ErrorKind::WrongSize`](bloscpack_error::ErrorKind::WrongSize) if fewer bytes
+    /// Returns any error of the writer, and [`Code::WrongSize`](bloscpack_error::Code::WrongSize) if fewer bytes
     /// arrived than were announced. The stream is then not complete.
     pub fn finish(mut self) -> Result<W> {
         self.chunker

@@ -4,7 +4,7 @@ use super::source::FollowedFile;
 use crate::indexed::IndexedReader;
 use crate::records::IndexedRecordReader;
 use bloscpack_error::checked::in_memory;
-use bloscpack_error::{Error, ErrorKind, IoSide, Result, Side};
+use bloscpack_error::{Error, IoSide, Result, Side};
 use bloscpack_storage::{FileWatch, Refreshed};
 use std::io;
 use std::time::{Duration, Instant};
@@ -233,5 +233,7 @@ impl<R: Growing> Follower<R> {
 }
 
 fn is_kind(error: &Error, kinds: &[io::ErrorKind]) -> bool {
-    matches!(error.kind(), ErrorKind::Io(error) if kinds.contains(&error.kind()))
+    error
+        .io_error()
+        .is_some_and(|error| kinds.contains(&error.kind()))
 }

@@ -174,11 +174,12 @@ impl RecordWriterBuilder {
     /// The number of records, if it is known beforehand. Any other number is an error of `push` or `finish`.
     ///
     /// ```
-    /// use bloscpack::{error::ErrorKind, records::RecordWriter};
+    /// use bloscpack::{error::Code, records::RecordWriter};
     /// let mut writer = RecordWriter::builder().count(2).write_to(Vec::new())?;
     /// writer.push("one")?;
     /// let error = writer.finish().unwrap_err();
-    /// assert!(matches!(error.kind(), ErrorKind::WrongCount { promised: 2, given: 1 }));
+    /// assert_eq!(error.code(), Code::WrongCount);
+    /// assert_eq!(error.to_string(), "expected 2 records, got only 1");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

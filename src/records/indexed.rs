@@ -8,7 +8,7 @@ use crate::engine::Warning;
 use crate::indexed::{ChunkExtent, Fetcher, Index};
 use blosc1::{ChunkHeader, internal::has_blocks};
 use bloscpack_error::checked::{slice_mut, to_usize};
-use bloscpack_error::{Category, Error, ErrorKind, IoSide, Result};
+use bloscpack_error::{Category, Error, IoSide, Result};
 use bloscpack_storage::{ReadAhead, ReadAt};
 use bloscpack_wire::{
     Form, FormatError, Header, Limit, Metadata, PackHead, Packing, ParseError,
@@ -173,7 +173,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
     /// A record as a value.
     ///
     /// # Errors
-    /// Returns the same errors as [`get`](Self::get), and [`ErrorKind::Value`](bloscpack_error::ErrorKind::Value) if it is
+    /// Returns the same errors as [`get`](Self::get), and [`Code::RecordValue`](bloscpack_error::Code::RecordValue) if it is
     /// not a value of this type.
     pub fn get_as<T: FromRecord>(&self, record: u64) -> Result<T> {
         value_of_record(self.get(record)?, record)
@@ -326,7 +326,7 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         let unpacked = self.read_unpacked(source, packed.packing, chunk);
         let unpacked = unpacked.and_then(|unpacked| self.keep(packed, chunk, unpacked));
         if let Err(error) = &unpacked
-            && let (ErrorKind::Format(what), Some(position)) = (error.kind(), error.position())
+            && let (Some(what), Some(position)) = (error.format_error(), error.position())
         {
             let (error, position) = (what.clone(), *position);
             let mut damaged = packed.damaged();

@@ -263,7 +263,7 @@ impl<R: Read> RecordReader<R> {
     /// The next record as a value, or nothing at the end.
     ///
     /// ```
-    /// use bloscpack::{error::ErrorKind, records::{RecordReader, RecordWriter}};
+    /// use bloscpack::{error::Code, records::{RecordReader, RecordWriter}};
     /// let mut writer = RecordWriter::new(Vec::new())?;
     /// writer.push("text")?;
     /// writer.push([0xff])?; // not UTF-8
@@ -272,13 +272,14 @@ impl<R: Read> RecordReader<R> {
     /// let mut reader = RecordReader::new(stream.as_slice());
     /// assert_eq!(reader.next_as::<String>()?.as_deref(), Some("text"));
     /// let error = reader.next_as::<String>().unwrap_err();
-    /// assert!(matches!(error.kind(), ErrorKind::Value { record: 1, .. }));
+    /// assert_eq!(error.code(), Code::RecordValue);
+    /// assert!(error.to_string().starts_with("record 1: "));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// Returns the same errors as [`next_record`](Self::next_record), and
-    /// [`ErrorKind::Value`](bloscpack_error::ErrorKind::Value) for a record that is not a value of this type.
+    /// [`Code::RecordValue`](bloscpack_error::Code::RecordValue) for a record that is not a value of this type.
     pub fn next_as<T: FromRecord>(&mut self) -> Result<Option<T>> {
         let number = self.records();
         let Some(record) = self.next_bytes()? else {

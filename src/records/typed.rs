@@ -1,6 +1,6 @@
 //! Records as values: text, bytes without a copy, and values of `serde`.
 
-use bloscpack_error::ErrorKind;
+use bloscpack_error::Code;
 use bytes::Bytes;
 use std::error::Error;
 
@@ -67,7 +67,7 @@ pub(crate) fn record_of_value<T: ToRecord + ?Sized>(
 ) -> bloscpack_error::Result<()> {
     buffer.clear();
     let written = value.to_record(buffer);
-    written.map_err(|error| bloscpack_error::Error::new(ErrorKind::Value { record, error }, None))
+    written.map_err(|error| not_a_value(record, error))
 }
 
 /// The value of a record with this number.
@@ -76,7 +76,15 @@ pub(super) fn value_of_record<T: FromRecord>(
     record: u64,
 ) -> bloscpack_error::Result<T> {
     let value = T::from_record(bytes);
-    value.map_err(|error| bloscpack_error::Error::new(ErrorKind::Value { record, error }, None))
+    value.map_err(|error| not_a_value(record, error))
+}
+
+fn not_a_value(record: u64, error: ValueError) -> bloscpack_error::Error {
+    bloscpack_error::Error::because(
+        Code::RecordValue,
+        format!("record {record}: {error}"),
+        error,
+    )
 }
 
 impl<T: AsRef<[u8]> + ?Sized> ToRecord for T {

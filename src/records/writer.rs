@@ -47,7 +47,7 @@ impl<W: Write> RecordWriter<W> {
     ///
     /// # Errors
     /// Returns a [`Usage`](bloscpack_error::Category::Usage) error for a record that is too long, which is left out; any error
-    /// of the target; [`ErrorKind::WrongCount`](bloscpack_error::ErrorKind::WrongCount) for more records than were announced.
+    /// of the target; [`Code::WrongCount`](bloscpack_error::Code::WrongCount) for more records than were announced.
     pub fn push(&mut self, record: impl AsRef<[u8]>) -> Result<()> {
         self.chunker.push(record.as_ref(), &mut self.sink).writing()
     }
@@ -55,7 +55,7 @@ impl<W: Write> RecordWriter<W> {
     /// Writes a value as a record.
     ///
     /// # Errors
-    /// Returns the same errors as [`push`](Self::push), and [`ErrorKind::Value`](bloscpack_error::ErrorKind::Value) for a
+    /// Returns the same errors as [`push`](Self::push), and [`Code::RecordValue`](bloscpack_error::Code::RecordValue) for a
     /// value that cannot be a record.
     pub fn push_as<T: ToRecord + ?Sized>(&mut self, value: &T) -> Result<()> {
         record_of_value(value, self.chunker.records(), &mut self.buffer)?;
@@ -75,7 +75,7 @@ impl<W: Write> RecordWriter<W> {
     /// Writes the rest, and the end mark if the number was not known, and returns the target.
     ///
     /// # Errors
-    /// Returns any error of the target, and [`ErrorKind::WrongCount`](bloscpack_error::ErrorKind::WrongCount) if fewer records
+    /// Returns any error of the target, and [`Code::WrongCount`](bloscpack_error::Code::WrongCount) if fewer records
     /// arrived than were announced. The stream is then not complete.
     pub fn finish(mut self) -> Result<W> {
         self.chunker.finish(&mut self.sink).writing()?;
@@ -161,7 +161,7 @@ impl<W: Write + Seek> SeekRecordWriter<W> {
     /// Writes a value as a record.
     ///
     /// # Errors
-    /// Returns the same errors as [`push`](Self::push), and [`ErrorKind::Value`](bloscpack_error::ErrorKind::Value) for a
+    /// Returns the same errors as [`push`](Self::push), and [`Code::RecordValue`](bloscpack_error::Code::RecordValue) for a
     /// value that cannot be a record.
     pub fn push_as<T: ToRecord + ?Sized>(&mut self, value: &T) -> Result<()> {
         record_of_value(value, self.chunker.records(), &mut self.buffer)?;

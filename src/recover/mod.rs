@@ -6,7 +6,7 @@ pub use super::damages::{Finding, Lost, RecoverOptions, Recovery};
 
 use super::damages::{Damage, Findings, FoundMember, Take};
 use super::walk::Walk;
-use bloscpack_error::{Error, ErrorKind, IoSide, Result};
+use bloscpack_error::{Code, Error, IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
 use bloscpack_wire::{
     Event, Form, FormatError, FormatVersion, Header, Metadata, NumpyArray, Section,
@@ -146,7 +146,7 @@ where
         // It keeps a reader from reading chunks that are all sound: a table or a header contradicts them.
         let section = error.position().map(|position| position.section);
         // A wrong entry is found where its chunk begins.
-        let is_entry = matches!(error.kind(), ErrorKind::Format(FormatError::Offset { .. }));
+        let is_entry = error.code() == Code::Offsets;
         recovery.offsets_lost |= is_entry || section == Some(Section::Offsets);
         recovery.damage(Damage::from(error));
         let mut damages = recovery.damages.drain(..);

@@ -2,7 +2,7 @@
 
 use super::{Take, place};
 use crate::damages::Damage;
-use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_error::{Error, Result};
 use bloscpack_wire::{FormatError, Section};
 use std::ops::Range;
 
@@ -96,7 +96,7 @@ impl Stop {
 
 /// Member and number of the wrong entry of a table, if that is the error.
 fn entry_of(error: &Error) -> Option<(u64, u64)> {
-    let ErrorKind::Format(FormatError::Offset { entry, .. }) = error.kind() else {
+    let Some(FormatError::Offset { entry, .. }) = error.format_error() else {
         return None;
     };
     Some((error.position()?.member, *entry))

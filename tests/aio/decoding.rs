@@ -4,7 +4,7 @@ use super::ends::{Mood, Reader};
 use super::run;
 use bloscpack::aio::{AsyncDecoder, Futures, RecordStream, Tokio};
 use bloscpack::records::{RecordReader, RecordWriter};
-use bloscpack::{Decoder, DecoderBuilder, Encoder, Error, ErrorKind, Limits};
+use bloscpack::{Code, Decoder, DecoderBuilder, Encoder, Error, Limits};
 use futures_util::StreamExt;
 use std::future::poll_fn;
 use std::io::{Read, Write};
@@ -307,7 +307,7 @@ fn a_worker_that_panics_is_an_error() {
         assert_eq!(decoder.next_bytes().await.unwrap().unwrap().len(), 100);
         for _ in 0..2 {
             let error = decoder.next_bytes().await.unwrap_err();
-            assert!(matches!(error.kind(), ErrorKind::Panicked), "{error}");
+            assert_eq!(error.code(), Code::Panicked, "{error}");
         }
     });
 }

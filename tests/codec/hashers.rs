@@ -10,8 +10,8 @@ use bloscpack::survey::Survey;
 use bloscpack::verify::{Damage, verify_at_with, verify_with};
 use bloscpack::wire::{Digest, FormatError, Hasher, Hashers};
 use bloscpack::{
-    Category, Checksum, Decoder, Encoder, EncoderBuilder, Error, ErrorKind, FormatVersion,
-    Metadata, ReadOptions, Result,
+    Category, Checksum, Decoder, Encoder, EncoderBuilder, Error, FormatVersion, Metadata,
+    ReadOptions, Result,
 };
 use bloscpack_open::{OpenOptions, Selection, open_source};
 use std::io::{Cursor, Read, Write};
@@ -274,7 +274,7 @@ impl Hasher for Long {
 fn assert_refused<T>(result: Result<T>) {
     let error = result.map(|_| ()).unwrap_err();
     assert_eq!(error.category(), Category::Usage, "{error}");
-    let ErrorKind::Format(FormatError::Hasher { .. }) = error.kind() else {
+    let Some(FormatError::Hasher { .. }) = error.format_error() else {
         panic!("{error:?}");
     };
 }

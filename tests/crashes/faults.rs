@@ -9,7 +9,7 @@
 )]
 
 use bloscpack::storage::{Cursor, Memory, Snapshot};
-use bloscpack::{Category, Error, ErrorKind};
+use bloscpack::{Category, Error};
 use std::cell::Cell;
 use std::ffi::OsStr;
 use std::io;
@@ -83,7 +83,10 @@ fn assured<'a>(contents: &'a [Content], outcome: &Outcome) -> &'a [Content] {
 
 /// Whether there was no space, before the change was committed.
 fn is_full(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Io(error) if error.kind() == io::ErrorKind::StorageFull)
+    error.category() == Category::Failed
+        && error
+            .io_error()
+            .is_some_and(|error| error.kind() == io::ErrorKind::StorageFull)
 }
 
 /// Lets each operation of a scenario fail, one after the other; `then` looks at what came of it.

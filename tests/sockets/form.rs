@@ -2,7 +2,7 @@
 
 use bloscpack::records::RecordWriterBuilder;
 use bloscpack::{
-    Category, Decoder, Encoder, EncoderBuilder, Error, ErrorKind,
+    Category, Decoder, Encoder, EncoderBuilder, Error,
     records::{RecordReader, RecordWriter},
 };
 use std::io::{self, ErrorKind as Io, Read, Write};
@@ -136,9 +136,9 @@ fn end_of_io(error: io::Error) -> End {
 }
 
 fn end_of(error: &Error) -> End {
-    match error.kind() {
-        ErrorKind::Io(error) => End::Failed(error.kind()),
-        _ => End::Told(error.category()),
+    match error.io_error() {
+        Some(error) => End::Failed(error.kind()),
+        None => End::Told(error.category()),
     }
 }
 

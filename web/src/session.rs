@@ -3,7 +3,7 @@
 use crate::files::{Files, HostFile};
 use crate::npy::NpySource;
 use crate::{chunks, host};
-use bloscpack::error::ErrorKind;
+use bloscpack::Code;
 use bloscpack::records::IndexedRecordReader;
 use bloscpack::storage::ReadAt;
 use bloscpack::verify::Damage;
@@ -246,6 +246,6 @@ fn label(error: &Error) -> &'static str {
 
 /// The error as the command reports it.
 pub fn of_error(error: &Error) -> Value {
-    let is_io = matches!(error.kind(), ErrorKind::Io(_));
-    json!({"error": error.to_string(), "label": label(error), "hint": error.hint(), "io": is_io})
+    let is_io = error.code() == Code::Io;
+    json!({"error": error.to_string(), "code": error.code().as_str(), "label": label(error), "hint": error.hint(), "io": is_io})
 }

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io;
 
 use bloscpack::{
-    Error, ErrorKind,
+    Code, Error,
     error::Side,
     wire::{FormatError, Limit},
 };
@@ -20,6 +20,8 @@ pub struct Failure {
     status: Status,
     /// `None` if there is no reader left.
     title: Option<String>,
+    /// The code, of an error of the library or of the system.
+    code: Option<Code>,
     details: Vec<String>,
     hint: Option<String>,
     /// Whether it is about a certain chunk.
@@ -34,6 +36,7 @@ impl Failure {
         Self {
             status,
             title: Some(title.into()),
+            code: (status == Status::Usage).then_some(Code::Usage),
             details: Vec::new(),
             hint: None,
             in_chunk: false,
@@ -57,7 +60,10 @@ impl Failure {
     /// An error of the operating system; `name` is that of the file.
     pub fn io(name: impl Display, error: &io::Error) -> Self {
         let title = titled(&name.to_string(), error.to_string());
-        Self::new(Status::Failed, without_code(&title))
+        Self {
+            code: Some(Code::Io),
+            ..Self::new(Status::Failed, without_code(&title))
+        }
     }
 
     /// An error of the library; `name` is that of the file.
@@ -67,6 +73,7 @@ impl Failure {
         let failure = Self::new(error.category().into(), without_code(&title));
         let position = error.position();
         Self {
+            code: Some(error.code()),
             hint: hint(error),
             in_chunk: position.is_some_and(|position| position.chunk.is_some()),
             is_taken: false,
@@ -82,10 +89,11 @@ impl Failure {
         if is_stopped(error) {
             return Self::interrupted();
         }
-        if let ErrorKind::Committed(error) = error.kind() {
-            return Self::io(target, error);
+        let io = error.io_error();
+        if let (Some(io), Code::Committed) = (io, error.code()) {
+            return Self::io(target, io);
         }
-        let name = match (error.side(), io_error(error)) {
+        let name = match (error.side(), io) {
             (Some(Side::Target), _) | (None, Some(_)) => target,
             (Some(Side::Source), _) | (None, None) => source,
         };
@@ -97,6 +105,7 @@ impl Failure {
         Self {
             status: Status::Done,
             title: None,
+            code: None,
             details: Vec::new(),
             hint: None,
             in_chunk: false,
@@ -145,6 +154,11 @@ impl Failure {
         self.title.as_deref()
     }
 
+    /// The stable name of what went wrong, for scripts.
+    pub fn code(&self) -> Option<&'static str> {
+        self.code.map(Code::as_str)
+    }
+
     /// Prints it.
     pub fn report(&self) {
         if let Some(title) = &self.title {
@@ -180,10 +194,7 @@ pub fn is_stopped(error: &Error) -> bool {
 
 /// The error of the operating system, if it is one.
 pub fn io_error(error: &Error) -> Option<&io::Error> {
-    match error.kind() {
-        ErrorKind::Io(error) => Some(error),
-        _ => None,
-    }
+    error.io_error().filter(|_| error.code() == Code::Io)
 }
 
 /// The library's advice, in terms of our options.
@@ -197,11 +208,7 @@ fn hint(error: &Error) -> Option<String> {
         Limit::Total => "total=SIZE",
     });
     if let Some(limit) = limit {
-        let is_written = matches!(
-            error.kind(),
-            ErrorKind::Format(FormatError::WriteLimit { .. })
-        );
-        return Some(if is_written {
+        return Some(if error.code() == Code::WriteLimit {
             format!("raise the limit here and wherever it is read: --limit {limit}")
         } else {
             format!("if you trust the input, raise the limit: --limit {limit}")
@@ -216,15 +223,13 @@ fn hint(error: &Error) -> Option<String> {
             "in a clone of bloscpack: {install} --features {feature}"
         ));
     }
-    match error.kind() {
-        ErrorKind::Format(FormatError::Magic { found })
-            if probe_bytes(found).family == Some(Family::Frame) =>
-        {
+    match error.format_error() {
+        Some(FormatError::Magic { found }) if probe_bytes(found).family == Some(Family::Frame) => {
             Some(
                 "this is a Blosc2 frame, which can be read from a file, but not from a pipe".into(),
             )
         }
-        ErrorKind::Format(error) if error.is_unended() => {
+        Some(error) if error.is_unended() => {
             Some("blpk decompress --allow-unterminated extracts the complete chunks".into())
         }
         _ => error.hint().map(str::to_owned),

@@ -8,7 +8,7 @@ use crate::dataset::Dataset;
 use crate::error::DatasetError;
 use crate::warning::Warning;
 use crate::wire::SuperchunkWarning;
-use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::{EntryKind, parallel};
 use std::sync::{Mutex, PoisonError};
 
@@ -159,7 +159,7 @@ impl CArray {
         report.warnings.extend(warnings);
         // All other errors are in the report. Nothing is known about a chunk whose check panicked.
         if let Err(error) = done
-            && matches!(error.kind(), ErrorKind::Panicked)
+            && error.code() == Code::Panicked
         {
             report.damages.push(error);
         }

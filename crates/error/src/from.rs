@@ -1,6 +1,7 @@
 //! Conversions from the errors of the layers below, and to and from [`io::Error`].
 
-use crate::{Category, Detail, Error, ErrorKind};
+use crate::{Category, Cause, Code, Detail, Error};
+use blosc1::ChunkError;
 use bloscpack_storage as storage;
 use bloscpack_storage::parallel::Panicked;
 use bloscpack_wire::{FormatError, ParseError};
@@ -11,25 +12,31 @@ const _: () = assert!(storage::internal::MARK == bloscpack_wire::MARK);
 
 impl<T: Detail> From<T> for Error {
     fn from(detail: T) -> Self {
-        Self::new(ErrorKind::Detail(Box::new(detail)), None)
+        Self::of(detail.code(), Cause::Detail(Box::new(detail)))
     }
 }
 
 impl From<ParseError> for Error {
     fn from(ParseError { error, position }: ParseError) -> Self {
-        Self::new(ErrorKind::Format(error), Some(position))
+        Self::from(error).at(position)
+    }
+}
+
+impl From<ChunkError> for Error {
+    fn from(error: ChunkError) -> Self {
+        FormatError::Chunk(error).into()
     }
 }
 
 impl From<FormatError> for Error {
     fn from(error: FormatError) -> Self {
-        Self::new(ErrorKind::Format(error), None)
+        Self::of(Code::from(&error), Cause::Format(error))
     }
 }
 
 impl From<Panicked> for Error {
     fn from(_: Panicked) -> Self {
-        Self::new(ErrorKind::Panicked, None)
+        Self::panicked()
     }
 }
 
@@ -41,10 +48,10 @@ impl From<storage::Error> for Error {
                 let why = fault.as_str();
                 FormatError::Interrupted { why }.into()
             }
-            storage::Error::Committed(error) => Self::new(ErrorKind::Committed(error), None),
+            storage::Error::Committed(error) => Self::of(Code::Committed, Cause::Io(error)),
             storage::Error::Bug { found } => Self::bug(found),
             storage::Error::Archive(error) => error.into(),
-            other => Self::bug(other.to_string()),
+            other => Self::bug(other),
         }
     }
 }
@@ -57,7 +64,7 @@ impl From<io::Error> for Error {
             Ok(error) => error,
             Err(error) => match error.downcast::<storage::Error>() {
                 Ok(error) => error.into(),
-                Err(error) => Self::new(ErrorKind::Io(error), None),
+                Err(error) => Self::of(Code::Io, Cause::Io(error)),
             },
         }
     }
@@ -73,13 +80,12 @@ impl From<Error> for io::Error {
             Category::Usage => io::ErrorKind::InvalidInput,
             Category::Failed | Category::Committed => io::ErrorKind::Other,
         };
-        match error.kind() {
-            ErrorKind::Io(_) => match error.into_kind() {
-                ErrorKind::Io(error) => error,
-                other => Self::new(kind, Error::new(other, None)),
-            },
-            _ => Self::new(kind, error),
+        if error.code() == Code::Committed {
+            return Self::new(kind, error);
         }
+        error
+            .into_io_error()
+            .unwrap_or_else(|error| Self::new(kind, error))
     }
 }
 
@@ -90,17 +96,17 @@ mod tests {
 
     #[test]
     fn no_message_comes_twice_along_the_chain() {
-        let chunk = blosc1::ChunkError::Bug { what: "a chunk" };
-        let value = ErrorKind::Value {
-            record: 3,
-            error: Box::new(io::Error::other(Error::usage("a value"))),
-        };
+        let chunk = ChunkError::Bug { what: "a chunk" };
         let through = io::Error::other(Error::usage("through I/O"));
         for error in [
             Error::from(FormatError::from(chunk)),
             Error::from(io::Error::from_raw_os_error(28)).in_file("there"),
             Error::from(io::Error::other(io::Error::other(through))),
-            Error::new(value, None),
+            Error::because(
+                Code::RecordValue,
+                "record 3: a value",
+                io::Error::other(Error::usage("a value")),
+            ),
         ] {
             let mut seen: Vec<String> = Vec::new();
             let mut next: Option<&(dyn std::error::Error + 'static)> = Some(&error);
@@ -122,13 +128,10 @@ mod tests {
             chunk: Some(1),
             section: Section::Chunk,
         };
-        let error = Error::new(ErrorKind::Format(FormatError::Trailing), Some(position));
+        let error = Error::from(FormatError::Trailing).at(position);
         let through = Error::from(io::Error::from(error));
         assert_eq!(through.position(), Some(&position));
-        assert!(matches!(
-            through.kind(),
-            ErrorKind::Format(FormatError::Trailing)
-        ));
+        assert_eq!(through.format_error(), Some(&FormatError::Trailing));
 
         let io = io::Error::from(Error::from(io::Error::from_raw_os_error(28)));
         assert_eq!(io.raw_os_error(), Some(28));

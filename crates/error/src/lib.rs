@@ -1,92 +1,177 @@
 //! The error that every crate of the `bloscpack` workspace returns.
 //!
-//! An [`Error`] says what went wrong ([`ErrorKind`]), how a caller can react ([`Category`]), where in the input
+//! An [`Error`] says what went wrong ([`Code`] and message), how a caller can react ([`Category`]), where in the input
 //! ([`Position`]), on which [`Side`] of the work, and in which file, each where it is known.
 //!
 //! ```
 //! use bloscpack::decompress;
-//! use bloscpack_error::Category;
+//! use bloscpack_error::{Category, Code};
 //!
 //! let error = decompress(b"blpk\x03").unwrap_err();
+//! assert_eq!(error.code(), Code::CutShort);
 //! assert_eq!(error.category(), Category::CutShort);
 //! assert_eq!(error.to_string(), "header (byte 0): cut short after 5 bytes of the header");
 //! ```
 //!
-//! The layers below have small errors of their own, which convert into this one: [`ChunkError`], [`FormatError`],
-//! [`DTypeError`](bloscpack_dtype::DTypeError), and that of the storage layer. The crates above add errors of their own as a [`Detail`].
+//! The layers below have small errors of their own, which convert into this one: [`ChunkError`](blosc1::ChunkError), [`FormatError`],
+//! [`DTypeError`](bloscpack_dtype::DTypeError), and that of the storage layer.
 #![forbid(unsafe_code)]
 
-mod category;
 #[doc(hidden)]
 pub mod checked;
+mod code;
 mod detail;
 mod from;
-mod kind;
 mod side;
 
-pub use category::Category;
+pub use code::{Category, Code};
 pub use detail::Detail;
-pub use kind::ErrorKind;
 pub use side::{IoSide, Side};
 
-use blosc1::ChunkError;
 use bloscpack_wire::{FormatError, Limit, Position};
+use std::borrow::Cow;
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The result of every fallible function of the workspace.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// An error: its kind, and where it happened.
+/// An error: what went wrong, and where.
 #[derive(Debug)]
 pub struct Error(Box<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    kind: ErrorKind,
+    code: Code,
+    cause: Cause,
+    limit: Option<Limit>,
+    hint: Option<Cow<'static, str>>,
+    part: Option<String>,
     position: Option<Position>,
     side: Option<Side>,
     path: Option<PathBuf>,
 }
 
+#[derive(Debug)]
+enum Cause {
+    Message(Cow<'static, str>),
+    /// A message that contains that of its source.
+    Because(String, Box<dyn std::error::Error + Send + Sync>),
+    Io(io::Error),
+    Format(FormatError),
+    Detail(Box<dyn Detail>),
+}
+
 impl Error {
-    /// An error of this kind, at this position where it has one.
-    #[must_use]
-    pub fn new(kind: ErrorKind, position: Option<Position>) -> Self {
+    /// An error with this message: what was found, and what was expected.
+    pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::of(code, Cause::Message(message.into()))
+    }
+
+    fn of(code: Code, cause: Cause) -> Self {
         Self(Box::new(Inner {
-            kind,
-            position,
+            code,
+            cause,
+            limit: None,
+            hint: None,
+            part: None,
+            position: None,
             side: None,
             path: None,
         }))
     }
 
     /// Wrong usage.
-    pub fn usage(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Usage(message.into()), None)
+    pub fn usage(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(Code::Usage, message)
     }
 
     /// A broken invariant: `found` says which, with the values that break it.
-    pub fn bug(found: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Bug(found.into()), None)
+    pub fn bug(found: impl fmt::Display) -> Self {
+        Self::new(Code::Bug, format!("internal error: {found}"))
+            .with_hint("this is a bug: please report it with the input")
     }
 
-    /// The same error. If reading or writing failed, it was on this side, unless a side is known already.
+    /// A worker panicked.
     #[must_use]
-    pub fn on(mut self, side: Side) -> Self {
-        if matches!(self.kind(), ErrorKind::Io(_) | ErrorKind::Committed(_)) {
-            self.0.side.get_or_insert(side);
+    pub fn panicked() -> Self {
+        Self::new(Code::Panicked, "a worker panicked")
+    }
+
+    /// Bytes of a part are missing.
+    pub fn cut_short(part: impl fmt::Display, found: u64, expected: u64) -> Self {
+        Self::new(
+            Code::CutShort,
+            format!("{part}: cut short after {found} of {expected} bytes"),
+        )
+    }
+
+    /// More bytes than a limit allows.
+    #[must_use]
+    pub fn over_limit(limit: Limit, found: u64, allowed: u64) -> Self {
+        FormatError::Limit {
+            limit,
+            found,
+            allowed,
         }
+        .into()
+    }
+
+    /// There is not enough memory for so many bytes.
+    #[must_use]
+    pub fn no_memory(bytes: u64) -> Self {
+        Self::new(
+            Code::NoMemory,
+            format!("not enough memory for {bytes} bytes"),
+        )
+        .with_hint("read or write less at once")
+    }
+
+    /// Refuses more bytes than a limit allows.
+    ///
+    /// # Errors
+    /// Returns [`Code::OverLimit`] for more than `allowed`.
+    pub fn check_limit(limit: Limit, found: u64, allowed: u64) -> Result<()> {
+        if found <= allowed {
+            Ok(())
+        } else {
+            Err(Self::over_limit(limit, found, allowed))
+        }
+    }
+
+    /// Another number of bytes than was announced.
+    #[must_use]
+    pub fn wrong_size(promised: u64, given: u64) -> Self {
+        Self::new(Code::WrongSize, broken_promise("bytes", promised, given))
+    }
+
+    /// Another number of records than was announced.
+    #[must_use]
+    pub fn wrong_count(promised: u64, given: u64) -> Self {
+        Self::new(Code::WrongCount, broken_promise("records", promised, given))
+    }
+
+    /// An error with a source, whose text the message contains.
+    pub fn because(
+        code: Code,
+        message: impl Into<String>,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::of(code, Cause::Because(message.into(), source.into()))
+    }
+
+    /// The same error, at this position.
+    #[must_use]
+    pub fn at(mut self, position: Position) -> Self {
+        self.0.position = Some(position);
         self
     }
 
-    /// The same error, of a change that is committed: if reading or writing failed, that was while it was completed.
+    /// The same error, in this part of the input unless a part is known already: `frame header (byte 10)`.
     #[must_use]
-    pub fn committed(mut self) -> Self {
-        if let ErrorKind::Io(error) = &mut self.0.kind {
-            let error = std::mem::replace(error, std::io::ErrorKind::Other.into());
-            self.0.kind = ErrorKind::Committed(error);
-        }
+    pub fn in_part(mut self, part: impl fmt::Display) -> Self {
+        self.0.part.get_or_insert_with(|| part.to_string());
         self
     }
 
@@ -97,22 +182,59 @@ impl Error {
         self
     }
 
-    /// The kind.
+    /// The same error. If reading or writing failed, it was on this side, unless a side is known already.
     #[must_use]
-    pub fn kind(&self) -> &ErrorKind {
-        &self.0.kind
+    pub fn on(mut self, side: Side) -> Self {
+        if matches!(self.0.cause, Cause::Io(_)) {
+            self.0.side.get_or_insert(side);
+        }
+        self
     }
 
-    /// The kind, by value.
+    /// The same error, of a change that is committed: if reading or writing failed, that was while it was completed.
     #[must_use]
-    pub fn into_kind(self) -> ErrorKind {
-        self.0.kind
+    pub fn committed(mut self) -> Self {
+        if self.0.code == Code::Io {
+            self.0.code = Code::Committed;
+        }
+        self
+    }
+
+    /// The same error, with advice on what to do next.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<Cow<'static, str>>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// What went wrong.
+    #[must_use]
+    pub fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// The category, which says how a caller can react.
+    #[must_use]
+    pub fn category(&self) -> Category {
+        self.0.code.category()
+    }
+
+    /// The message without the location: what was found, and what was expected.
+    #[must_use]
+    pub fn message(&self) -> impl fmt::Display + '_ {
+        Message(&self.0)
     }
 
     /// The position in the input, for an error that has one.
     #[must_use]
     pub fn position(&self) -> Option<&Position> {
         self.0.position.as_ref()
+    }
+
+    /// The part of the input, where it has no [`Position`]: of a frame, or of a file in another format.
+    #[must_use]
+    pub fn part(&self) -> Option<&str> {
+        self.0.part.as_deref()
     }
 
     /// The side of the work on which reading or writing failed; `None` for other errors.
@@ -127,38 +249,53 @@ impl Error {
         self.0.path.as_deref()
     }
 
-    /// The category, which says how a caller can react.
+    /// The error of the operating system, for [`Code::Io`] and [`Code::Committed`].
     #[must_use]
-    pub fn category(&self) -> Category {
-        match self.kind() {
-            ErrorKind::Io(_)
-            | ErrorKind::WrongSize { .. }
-            | ErrorKind::WrongCount { .. }
-            | ErrorKind::Value { .. }
-            | ErrorKind::Panicked
-            | ErrorKind::Bug(_) => Category::Failed,
-            ErrorKind::Committed(_) => Category::Committed,
-            ErrorKind::Usage(_) => Category::Usage,
-            ErrorKind::Format(error) => error.fault().into(),
-            ErrorKind::Detail(detail) => detail.fault().into(),
+    pub fn io_error(&self) -> Option<&io::Error> {
+        match &self.0.cause {
+            Cause::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// The error of the operating system by value, for [`Code::Io`] and [`Code::Committed`].
+    ///
+    /// # Errors
+    /// Returns any other error as it is.
+    pub fn into_io_error(self) -> std::result::Result<io::Error, Self> {
+        match *self.0 {
+            Inner {
+                cause: Cause::Io(error),
+                ..
+            } => Ok(error),
+            inner => Err(Self(Box::new(inner))),
+        }
+    }
+
+    /// The error in the bytes of a Bloscpack file, if it is one, rather than one in the way they were read or used.
+    #[must_use]
+    pub fn format_error(&self) -> Option<&FormatError> {
+        match &self.0.cause {
+            Cause::Format(error) => Some(error),
+            _ => None,
         }
     }
 
     /// The limit that the input exceeds, if it exceeds one.
     #[must_use]
     pub fn limit(&self) -> Option<Limit> {
-        match self.kind() {
-            ErrorKind::Format(error) => error.limit(),
-            ErrorKind::Detail(detail) => detail.limit(),
-            _ => None,
+        match &self.0.cause {
+            Cause::Format(error) => error.limit(),
+            Cause::Detail(detail) => detail.limit(),
+            _ => self.0.limit,
         }
     }
 
     /// The error of a crate above this one, such as `DatasetError` or `FrameError`, if it is one.
     #[must_use]
     pub fn detail<T: Detail>(&self) -> Option<&T> {
-        match self.kind() {
-            ErrorKind::Detail(detail) => {
+        match &self.0.cause {
+            Cause::Detail(detail) => {
                 let error: &dyn std::error::Error = detail.as_ref();
                 error.downcast_ref()
             }
@@ -170,33 +307,34 @@ impl Error {
     /// chunks before it can be read by a decoder that allows unterminated input.
     #[must_use]
     pub fn is_unended(&self) -> bool {
-        matches!(self.kind(), ErrorKind::Format(error) if error.is_unended())
+        self.format_error().is_some_and(FormatError::is_unended)
     }
 
     /// Whether the bytes of a Bloscpack file are wrong, rather than the way they were read or used.
     #[must_use]
     pub fn is_format(&self) -> bool {
-        matches!(self.kind(), ErrorKind::Format(_))
+        self.format_error().is_some()
     }
 
     /// Advice on what to do next, where there is any.
     #[must_use]
-    pub fn hint(&self) -> Option<&'static str> {
-        if let ErrorKind::Format(FormatError::WriteLimit { limit, .. }) = self.kind() {
-            return Some(write_limit_hint(*limit));
+    pub fn hint(&self) -> Option<&str> {
+        if let Some(hint) = &self.0.hint {
+            return Some(hint);
         }
-        if let Some(limit) = self.limit() {
-            return Some(limit_hint(limit));
+        match (self.limit(), self.code()) {
+            (Some(limit), Code::WriteLimit) => return Some(write_limit_hint(limit)),
+            (Some(limit), _) => return Some(limit_hint(limit)),
+            (None, _) => {}
         }
-        match self.kind() {
-            ErrorKind::Format(error) if error.is_unended() => {
+        match &self.0.cause {
+            Cause::Format(error) if error.is_unended() => {
                 Some("allow unterminated input to read the chunks that are there")
             }
-            ErrorKind::Format(FormatError::Magic { .. }) => {
+            Cause::Format(FormatError::Magic { .. }) => {
                 Some("the input may be damaged, or compressed by another program")
             }
-            ErrorKind::Bug(_) => Some("this is a bug: please report it with the input"),
-            ErrorKind::Detail(detail) => detail.hint(),
+            Cause::Detail(detail) => detail.hint(),
             _ => None,
         }
     }
@@ -226,6 +364,14 @@ fn write_limit_hint(limit: Limit) -> &'static str {
     }
 }
 
+fn broken_promise(unit: &str, promised: u64, given: u64) -> String {
+    if given > promised {
+        format!("expected {promised} {unit}, but there are more")
+    } else {
+        format!("expected {promised} {unit}, got only {given}")
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(path) = self.path() {
@@ -234,18 +380,40 @@ impl fmt::Display for Error {
         if let Some(position) = self.position() {
             write!(f, "{position}: ")?;
         }
-        self.kind().fmt(f)
+        if let Some(part) = self.part() {
+            write!(f, "{part}: ")?;
+        }
+        Message(&self.0).fmt(f)
+    }
+}
+
+/// The message of an error, without its location.
+struct Message<'a>(&'a Inner);
+
+impl fmt::Display for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.cause {
+            Cause::Message(message) => f.write_str(message),
+            Cause::Because(message, _) => f.write_str(message),
+            Cause::Io(error) if self.0.code == Code::Committed => {
+                write!(f, "the change is committed, but not completed: {error}")
+            }
+            Cause::Io(error) => error.fmt(f),
+            Cause::Format(error) => error.fmt(f),
+            Cause::Detail(error) => error.fmt(f),
+        }
     }
 }
 
 impl std::error::Error for Error {
+    /// The source of the error that this one holds: the message contains that error already.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.kind().cause()
-    }
-}
-
-impl From<ChunkError> for Error {
-    fn from(error: ChunkError) -> Self {
-        FormatError::Chunk(error).into()
+        match &self.0.cause {
+            Cause::Message(_) => None,
+            Cause::Because(_, error) => error.source(),
+            Cause::Io(error) => error.source(),
+            Cause::Format(error) => error.source(),
+            Cause::Detail(error) => error.source(),
+        }
     }
 }

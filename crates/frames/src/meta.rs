@@ -13,7 +13,7 @@ use blosc1::{
     Blosc2Encoder, Blosc2Settings, ChunkError, ChunkHeader, ChunkSettings, FilterPipeline,
     HEADER_LEN,
 };
-use bloscpack_error::{Error, ErrorKind};
+use bloscpack_error::Error;
 use bloscpack_storage::{Object, ReadAhead, ReadAt as _};
 use bloscpack_wire::{Limit, Limits, Position, Section};
 use std::ops::Range;
@@ -227,7 +227,7 @@ fn index_error(byte: u64, error: ChunkError) -> Error {
         chunk: None,
         section: Section::Offsets,
     };
-    Error::new(ErrorKind::Format(error.into()), Some(position))
+    Error::from(error).at(position)
 }
 
 /// The places of chunks if the index consists of one entry that is repeated, as where no chunk is stored.

@@ -27,7 +27,7 @@ impl ChangedByAnotherWriter {
     /// The same for an error of the library.
     #[must_use]
     pub fn is_cause(error: &bloscpack::Error) -> bool {
-        matches!(error.kind(), bloscpack::ErrorKind::Io(error) if Self::is_cause_of(error))
+        error.io_error().is_some_and(Self::is_cause_of)
     }
 }
 

@@ -37,7 +37,7 @@ class Error(ValueError):
 
     Attributes are `None` where they are unknown or do not apply:
 
-    * ``kind``, ``category``: what happened (``"checksum"``), and how to react (``"damaged"``, ``"cut short"``,
+    * ``code``, ``category``: what happened (``"digest"``; docs/errors.md lists all codes), and how to react (``"damaged"``, ``"cut short"``,
       ``"unsupported"``, ``"over limit"``, ``"usage"``, ``"committed"`` or ``"failed"``);
     * ``byte``, ``chunk``, ``member``, ``section``: where in the input, counted from 0;
     * ``path``, ``side``: the file, and whether it is the ``"source"`` or the ``"target"``;
@@ -46,7 +46,7 @@ class Error(ValueError):
       end of the bytes of the input that are damaged, and of what is lost.
     """
 
-    kind: str = "usage"
+    code: str = "usage"
     category: str = "usage"
     byte: int | None = None
     chunk: int | None = None
@@ -127,18 +127,18 @@ def of_os_error(error: OSError, path: Any) -> Error:
     """The exception for what the system said about a file that is written."""
     classes = (cls for name, cls in _io_classes.items() if isinstance(error, _OF_IO[name]))
     made = next(classes, IOFailure)(f"{os.fsdecode(path)}: {error.strerror or error}")
-    made.kind, made.category, made.side, made.path = "io", "failed", "target", path
+    made.code, made.category, made.side, made.path = "io", "failed", "target", path
     made.errno = error.errno  # type: ignore[attr-defined]
     return made
 
 
 def _class_of(facts: dict[str, Any]) -> type[Error]:
-    kind = facts["kind"]
-    if kind == "io":
+    code = facts["code"]
+    if code == "io":
         return _io_classes.get(facts.get("io", ""), IOFailure)
-    if kind == "checksum":
+    if code == "digest":
         return ChecksumError
-    if kind in ("promise", "value"):
+    if code in ("wrong-size", "wrong-count", "record-value"):
         return UsageError
     return _OF_CATEGORY.get(facts["category"], Error)
 
@@ -146,7 +146,7 @@ def _class_of(facts: dict[str, Any]) -> type[Error]:
 def of_facts(facts: dict[str, Any]) -> Error:
     """The exception for what the native half found out. It is called from there."""
     error = _class_of(facts)(facts["message"])
-    for name in ("kind", "category", "byte", "chunk", "member", "section", "side", "limit", "hint"):
+    for name in ("code", "category", "byte", "chunk", "member", "section", "side", "limit", "hint"):
         setattr(error, name, facts[name])
     if facts["path"] is not None:
         error.path = os.fspath(facts["path"])

@@ -15,9 +15,7 @@
     reason = "lengths and numbers here are small"
 )]
 
-use bloscpack::{
-    Category, Decoder, Error, ErrorKind, Limits, survey::Survey, verify::verify, wire::Section,
-};
+use bloscpack::{Category, Decoder, Error, Limits, survey::Survey, verify::verify, wire::Section};
 use std::io::{Cursor, Read};
 use std::time::Duration;
 
@@ -99,7 +97,7 @@ fn refused(name: &str, input: &[u8], category: Category, section: Section, kind:
     let place = error.position().map(|position| position.section);
     assert_eq!(error.category(), category, "{name}: {error}");
     assert_eq!(place, Some(section), "{name}: {error}");
-    let ErrorKind::Format(format) = error.kind() else {
+    let Some(format) = error.format_error() else {
         panic!("{name}: {error:?}");
     };
     let shown = format!("{format:?}");

@@ -3,7 +3,7 @@
 use super::{Fields, MIB, PLAIN, bounded};
 use crate::hostile::golden::{Random, chunk, sensor};
 use bloscpack::wire::FormatError;
-use bloscpack::{Category, Checksum, Decoder, ErrorKind, wire::Hashers};
+use bloscpack::{Category, Checksum, Decoder, wire::Hashers};
 use std::io::Read;
 
 /// A chunk with its digest, and the bytes of data in it.
@@ -136,15 +136,15 @@ fn chunks_that_were_swapped_copied_lost_or_slipped_in_are_told_where_the_format_
         let found = result.as_ref().err().map_or(String::new(), |_| {
             let error = bounded("shuffled", &file, 64 * MIB).unwrap_err();
             let category = if matches!(
-                error.kind(),
-                ErrorKind::Format(FormatError::MissingChunks { .. })
+                error.format_error(),
+                Some(FormatError::MissingChunks { .. })
             ) {
                 Category::CutShort
             } else {
                 Category::Damaged
             };
             assert_eq!(error.category(), category, "{place}");
-            let ErrorKind::Format(format) = error.kind() else {
+            let Some(format) = error.format_error() else {
                 panic!("{place}")
             };
             format!("{format:?}")

@@ -57,6 +57,7 @@ pub fn json(damage: &Damage) -> Value {
 pub fn error_json(error: &Error) -> Value {
     let position = error.position();
     json!({
+        "code": error.code().as_str(),
         "message": without_code(&error.to_string()),
         "status": Status::from(error.category()).code(),
         "file": error.path(),

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
-use bloscpack::{EncoderBuilder, Error, ErrorKind, blosc::Tuned, error::Side};
+use bloscpack::{EncoderBuilder, Error, blosc::Tuned, error::Side};
 
 use crate::input::CountedFile;
 use crate::output::Output;
@@ -56,7 +56,7 @@ fn refuse_more(file: &CountedFile, range: &Range<u64>) -> bloscpack::Result<()> 
     let more = file.reaches_past(range.end);
     if more.map_err(|error| Error::from(error).on(Side::Source))? {
         let given = promised + 1;
-        Err(Error::new(ErrorKind::WrongSize { promised, given }, None))
+        Err(Error::wrong_size(promised, given))
     } else {
         Ok(())
     }

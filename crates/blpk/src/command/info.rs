@@ -83,7 +83,7 @@ impl Info {
             Ok(summary) => summary,
             Err(error) => {
                 let failure = opened.origin.failure(&error);
-                self.print_intact(&mut opened, failure.title())?;
+                self.print_intact(&mut opened, &failure)?;
                 return Err(failure);
             }
         };
@@ -112,7 +112,7 @@ impl Info {
     }
 
     /// Prints what is intact of a file that is cut or damaged.
-    fn print_intact(&self, opened: &mut Opened, error: Option<&str>) -> Result<(), Failure> {
+    fn print_intact(&self, opened: &mut Opened, failure: &Failure) -> Result<(), Failure> {
         let Some(intact) = Intact::of(opened) else {
             return Ok(());
         };
@@ -122,7 +122,8 @@ impl Info {
         }
         let mut object = intact.json();
         object["path"] = json!(exact(&self.path));
-        object["error"] = json!(error);
+        object["error"] = json!(failure.title());
+        object["code"] = json!(failure.code());
         json_text::print(&object)
     }
 

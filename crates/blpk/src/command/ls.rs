@@ -173,10 +173,11 @@ fn entry(path: &Path, outline: &Result<Outline, Failure>, trouble: Option<&Failu
             "uncompressed_bytes": outline.bytes,
             "status": trouble.map_or(0, |failure| failure.status().code()),
             "error": trouble.and_then(Failure::title),
+            "code": trouble.and_then(Failure::code),
         }),
         Err(failure) => {
             let status = failure.status().code();
-            json!({ "path": path, "status": status, "error": failure.title() })
+            json!({ "path": path, "status": status, "error": failure.title(), "code": failure.code() })
         }
     }
 }

@@ -64,6 +64,7 @@ impl Recover {
                     "output": Value::Null,
                     "complete": false,
                     "error": title,
+                    "code": failure.code(),
                 });
                 output::print(&format!("{object:#}\n"))?;
                 Ok(failure.status())
@@ -311,6 +312,7 @@ fn json(input: &Path, output: &Path, report: &Recovery, is_changing: bool) -> Va
         "offsets_lost": report.offsets_lost,
         "unchecked": report.unchecked,
         "error": Value::Null,
+        "code": Value::Null,
         "interrupted_change": is_changing,
     })
 }

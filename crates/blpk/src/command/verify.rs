@@ -245,6 +245,7 @@ impl Outcome {
             "damages": [],
             "warnings": report.map_or(&[][..], |report| &report.warnings),
             "error": self.report.as_ref().err().and_then(Failure::title),
+            "code": self.report.as_ref().err().and_then(Failure::code),
         });
         WithLists(object, lists.into_iter().collect())
     }

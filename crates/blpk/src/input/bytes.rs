@@ -6,9 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bloscpack::{
-    Error, ErrorKind,
+    Code, Error,
     storage::{ReadAt, Snapshot},
-    wire::FormatError,
 };
 use bloscpack_open::{Family, probe};
 
@@ -84,8 +83,8 @@ pub fn failure(path: &Path, error: &Error) -> Failure {
         let journal = quoted(&journal(path));
         format!("the file is complete only together with {journal}")
     };
-    match error.kind() {
-        ErrorKind::Format(FormatError::Interrupted { .. }) => {
+    match error.code() {
+        Code::Interrupted => {
             let hint = if probe(path).is_ok_and(|probe| probe.family == Some(Family::Frame)) {
                 "put that back next to it"
             } else {
@@ -94,7 +93,7 @@ pub fn failure(path: &Path, error: &Error) -> Failure {
             Failure::library(name, error).hint(format!("{}: {hint}", incomplete()))
         }
         // The system does not say which of the two files the error is about.
-        ErrorKind::Io(_) if !is_busy(error) && is_marked(path) => {
+        Code::Io if !is_busy(error) && is_marked(path) => {
             let both = format!("{name}, with its journal {}", quoted(&journal(path)));
             let hint = "a change was interrupted, so both files must be readable";
             Failure::library(both, error).hint(format!("{}: {hint}", incomplete()))

@@ -272,12 +272,17 @@ fn nothing_found_is_told_as_json() {
     let folder = Folder::new();
     folder.write("noise", noise(5000));
     folder.write("empty", "");
-    for (name, status) in [("noise", 5), ("empty", 4), ("missing", 1)] {
+    for (name, status, code) in [
+        ("noise", 5, "unknown-format"),
+        ("empty", 4, "cut-short"),
+        ("missing", 1, "io"),
+    ] {
         let said = report(&folder.run(["recover", "--json", name, "out.blp"]), status);
         assert_eq!(
             (&said["path"], &said["complete"]),
             (&json!(name), &json!(false))
         );
+        assert_eq!(said["code"], code);
         let error = said["error"].as_str().unwrap();
         assert!(error.contains(name), "{error}");
         assert!(!folder.names().contains(&"out.blp".to_owned()), "{name}");

@@ -243,6 +243,7 @@ fn verify_as_json() {
         (&json!(1), &json!(second))
     );
     assert_eq!(damages[0]["content"], json!({"start": 1024, "end": 2048}));
+    assert_eq!(damages[0]["code"], "digest");
     assert_eq!(
         (&damages[1]["chunk"], &damages[1]["byte"]),
         (&json!(3), &json!(fourth))
@@ -252,6 +253,7 @@ fn verify_as_json() {
         (&json!(1), &Value::Null)
     );
     assert!(files[2]["error"].as_str().unwrap().contains("missing.blp"));
+    assert_eq!(files[2]["code"], "io");
 }
 
 #[test]

@@ -221,6 +221,6 @@ impl ArrayStorage {
             chunk: Some(chunk),
             section: Section::Chunk,
         };
-        self.in_superchunk(number, Error::new(error.into_kind(), Some(position)))
+        self.in_superchunk(number, error.at(position))
     }
 }

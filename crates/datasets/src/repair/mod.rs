@@ -286,8 +286,8 @@ fn note(
 fn note_error(findings: &mut Vec<Finding>, error: &Error, remedy: Remedy) {
     let path = error.path().map(|path| path.display().to_string());
     let message = match error.position() {
-        Some(position) => format!("{position}: {}", error.kind()),
-        None => error.kind().to_string(),
+        Some(position) => format!("{position}: {}", error.message()),
+        None => error.message().to_string(),
     };
     note(findings, path.unwrap_or_default(), message, remedy);
 }

@@ -11,7 +11,7 @@ mod single;
 use crate::convert::{in_memory, to_u64, to_usize};
 use crate::error::DatasetError;
 use blosc1::{ChunkHeader, HEADER_LEN};
-use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_error::{Error, Result};
 use bloscpack_storage::Object;
 use bloscpack_wire::{Checksum, Digest, FormatError, Hashers, Position, Section};
 use bytes::Bytes;
@@ -121,7 +121,7 @@ fn at(byte: u64, chunk: Option<u64>, error: impl Into<FormatError>) -> Error {
         chunk,
         section: Section::Chunk,
     };
-    Error::new(ErrorKind::Format(error.into()), Some(position))
+    Error::from(error.into()).at(position)
 }
 
 impl Container {

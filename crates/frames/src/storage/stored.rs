@@ -6,7 +6,7 @@ use crate::int::{in_memory, to_u64, to_usize};
 use crate::memory::zeroed;
 use crate::part::FramePart;
 use blosc1::{ChunkError, ChunkHeader, HEADER_LEN};
-use bloscpack_error::{Error, ErrorKind, Result};
+use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Access, Key, Object, ReadAhead};
 use bloscpack_wire::{Limit, Limits, Position, Section};
 
@@ -98,7 +98,7 @@ impl<'a> StoredChunk<'a> {
             chunk: Some(self.number),
             section: Section::Chunk,
         };
-        Error::new(ErrorKind::Format(error.into()), Some(position))
+        Error::from(error).at(position)
     }
 
     fn io<T>(&self, done: std::io::Result<T>) -> Result<T> {

@@ -1,7 +1,7 @@
 //! Tests of errors: the variant, the limit, the side and the file.
 
 use crate::frame_parts::Parts;
-use bloscpack_error::{Category, Error, ErrorKind, Side};
+use bloscpack_error::{Category, Error, Side};
 use bloscpack_frames::{ArrayKind, Frame, FrameError, FrameKind, FrameOptions, FramePart, NdArray};
 use bloscpack_wire::{Limit, Limits};
 use std::io;
@@ -14,9 +14,9 @@ fn detail(error: &Error) -> &FrameError {
 }
 
 fn io_kind(error: &Error) -> io::ErrorKind {
-    match error.kind() {
-        ErrorKind::Io(error) => error.kind(),
-        other => panic!("{other} is not an I/O error"),
+    match error.io_error() {
+        Some(io) => io.kind(),
+        None => panic!("{error} is not an I/O error"),
     }
 }
 

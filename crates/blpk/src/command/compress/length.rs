@@ -3,10 +3,10 @@
 use std::io::{self, Read as _, Seek as _};
 use std::ops::Range;
 
-use bloscpack::{EncoderBuilder, Error, ErrorKind, error::Side};
+use bloscpack::{Code, EncoderBuilder, Error, error::Side};
 
 use crate::command::encoding::{Content, Encoded, encode};
-use crate::failure::{Failure, io_error};
+use crate::failure::Failure;
 use crate::input::Input;
 use crate::output::{Output, SyncingFile};
 use crate::progress::Progress;
@@ -92,16 +92,15 @@ fn start_over(input: &Input, mut output: &SyncingFile) -> io::Result<()> {
 /// Whether the input is longer or shorter than claimed.
 fn is_wrong_length(error: &Error) -> bool {
     let is_end = |error: &io::Error| error.kind() == io::ErrorKind::UnexpectedEof;
-    match error.kind() {
-        ErrorKind::WrongSize { .. } => true,
-        _ => error.side() == Some(Side::Source) && io_error(error).is_some_and(is_end),
-    }
+    let is_cut = error.side() == Some(Side::Source) && error.io_error().is_some_and(is_end);
+    is_cut || error.code() == Code::WrongSize
 }
 
 fn wrong_length(name: &str, claimed: u64, given: bool, error: &Error) -> Failure {
-    let found = match error.kind() {
-        ErrorKind::WrongSize { .. } => error.to_string(),
-        _ => format!("expected {claimed} bytes, got fewer"),
+    let found = if error.code() == Code::WrongSize {
+        error.to_string()
+    } else {
+        format!("expected {claimed} bytes, got fewer")
     };
     if given {
         return Failure::new(Status::Failed, format!("{name}: wrong --size: {found}"));
