@@ -4,11 +4,11 @@ use super::exported;
 use bloscpack::dtype::DType;
 use bloscpack::storage::zip_folder;
 use bloscpack_open::exchange::Format;
-use bloscpack_open::frames::store::{
+use bloscpack_open::frames::{FrameOptions, NdArray};
+use bloscpack_open::stores::{
     ColumnData, ColumnKind, EMBED_FILE, ItemKind, StoreColumn, TableWriter, Value, create_tree,
     seal_store,
 };
-use bloscpack_open::frames::{FrameOptions, NdArray};
 use bloscpack_open::{OpenOptions, open, open_source};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -6,7 +6,8 @@ pub mod new;
 use bloscpack::Compressor;
 use bloscpack_open::{
     exchange::{Schema, UserAttributes, store_columns},
-    frames::{NdArrayBuilder, store::TableWriter},
+    frames::NdArrayBuilder,
+    stores::TableWriter,
 };
 
 use crate::args::with_given;

@@ -4,7 +4,7 @@ use bloscpack_datasets::Attributes;
 use bloscpack_error::Result;
 use bloscpack_frames::ArrayKind;
 use bloscpack_frames::NdArray;
-use bloscpack_frames::store::Value;
+use bloscpack_stores::Value;
 
 /// Bytes of the longest name of a metalayer.
 const MAX_NAME: usize = 31;

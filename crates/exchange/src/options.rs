@@ -6,7 +6,7 @@ use super::schema::{Column, row_shape};
 use bloscpack_datasets::{CArray, CTable};
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;
-use bloscpack_frames::store::{ColumnKind, StoreColumn};
+use bloscpack_stores::{ColumnKind, StoreColumn};
 use std::collections::BTreeMap;
 
 /// Information that a file of another format lacks: types of text columns, values for missing cells.

@@ -6,7 +6,7 @@ use super::values::Cells;
 use bloscpack_datasets::{Attributes, CArray, CArrayBuilder, CTable, CTableBuilder};
 use bloscpack_dtype::{ByteOrder, DType, Field, Kind, Struct};
 use bloscpack_error::{Error, Result};
-use bloscpack_frames::store::ItemKind;
+use bloscpack_stores::ItemKind;
 
 /// A column: what it is called and what its elements are.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use super::source::{Progress, Source, for_each};
 use super::values::Cells;
 use bloscpack_dtype::{DType, Kind, TimeBase, TimeUnit};
 use bloscpack_error::{Error, Result};
-use bloscpack_frames::store::{ColumnData, ColumnKind, ItemKind, StoreColumn, TableWriter, Value};
+use bloscpack_stores::{ColumnData, ColumnKind, ItemKind, StoreColumn, TableWriter, Value};
 use std::borrow::Cow;
 
 /// "Not a time".

@@ -2,7 +2,7 @@
 
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;
-use bloscpack_frames::store::Value;
+use bloscpack_stores::Value;
 use serde_json::{Map, Value as Json, json};
 
 /// The form of the rows of a column in a batch.

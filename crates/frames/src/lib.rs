@@ -53,11 +53,11 @@ mod frame;
 mod int;
 mod memory;
 mod meta;
+pub mod msgpack;
 mod nd;
 mod options;
 mod part;
 mod storage;
-pub mod store;
 // Public for tests and for the other crates of the workspace.
 #[doc(hidden)]
 pub mod wire;
@@ -65,13 +65,12 @@ pub mod wire;
 pub use bloscpack_array::{Caches, default_shapes};
 pub use error::FrameError;
 // Its types are in the signatures of this crate: whoever uses them needs the same version.
-pub use frame::{Frame, FrameBuilder, FrameReport, Virtual};
+pub use frame::{Frame, FrameBuilder, FrameReport, VaryingFrame, Virtual, seal};
 pub use nd::{NdArray, NdArrayBuilder};
 #[cfg(feature = "ndarray")]
 pub use ndarray;
 pub use options::FrameOptions;
 pub use part::FramePart;
-pub use store::StoreError;
 pub use wire::array::ArrayMeta;
 pub use wire::header::FrameHeader;
 pub use wire::kind::{ArrayKind, FrameKind, VirtualKind};

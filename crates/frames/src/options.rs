@@ -54,7 +54,9 @@ impl FrameOptions {
         self
     }
 
-    pub(crate) fn workers(&self) -> usize {
+    /// The number of threads that compress and decompress.
+    #[must_use]
+    pub fn workers(&self) -> usize {
         self.threads.unwrap_or_else(processors)
     }
 

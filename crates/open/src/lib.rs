@@ -49,6 +49,8 @@ pub use bloscpack_array as array;
 pub use bloscpack_datasets as datasets;
 #[doc(inline)]
 pub use bloscpack_frames as frames;
+#[doc(inline)]
+pub use bloscpack_stores as stores;
 
 pub use bloscpack_array::Region;
 pub use error::SelectionError;
@@ -296,7 +298,7 @@ pub enum Inner<'a> {
     /// The array in a frame.
     NdArray(&'a bloscpack_frames::NdArray),
     /// A table in a store of frames.
-    StoreTable(&'a bloscpack_frames::store::StoreTable),
+    StoreTable(&'a bloscpack_stores::StoreTable),
     /// A Zarr array.
     ZarrArray(&'a bloscpack_zarr::ZarrArray),
     /// A Bloscpack file: its source, if that can be read at any position.

@@ -158,7 +158,7 @@ fn directory(path: &Path) -> io::Result<Probe> {
     };
     let family = if has(bloscpack_frames::wire::METADATA_FILE)? {
         Family::Frame
-    } else if has(bloscpack_frames::store::EMBED_FILE)? {
+    } else if has(bloscpack_stores::EMBED_FILE)? {
         Family::Store
     } else {
         Family::Directory

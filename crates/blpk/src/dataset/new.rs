@@ -8,8 +8,9 @@ use bloscpack::{Category, Error, error::Side};
 use bloscpack_open::{
     Family,
     datasets::{CArray, CArrayBuilder, CTable, CTableBuilder},
-    frames::{Frame, FrameOptions, store::EMBED_FILE},
+    frames::{Frame, FrameOptions},
     probe,
+    stores::EMBED_FILE,
 };
 use same_file::is_same_file;
 use tempfile::TempDir;

@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use bloscpack::storage::DiskStore;
-use bloscpack_open::frames::store::{EMBED_FILE, unpack_store};
+use bloscpack_open::stores::{EMBED_FILE, unpack_store};
 #[cfg(not(windows))]
 use same_file::Handle;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bloscpack::Error;
 use bloscpack::storage::zip_folder;
-use bloscpack_open::frames::store::EMBED_FILE;
+use bloscpack_open::stores::EMBED_FILE;
 
 use crate::dataset::new::{NewDataset, file_permissions, refuse_within};
 use crate::failure::Failure;

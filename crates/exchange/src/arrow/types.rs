@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Field, Fields, Schema as ArrowSchema, TimeUnit as U
 use bloscpack_datasets::wire::Attributes;
 use bloscpack_dtype::{ByteOrder, DType, Kind, TimeBase, TimeUnit};
 use bloscpack_error::{Error, Result};
-use bloscpack_frames::store::ItemKind;
+use bloscpack_stores::ItemKind;
 use std::collections::HashMap;
 use std::sync::Arc;
 

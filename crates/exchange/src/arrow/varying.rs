@@ -8,7 +8,7 @@ use arrow_array::{
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use bloscpack_error::{Error, Result};
-use bloscpack_frames::store::{ItemKind, Value};
+use bloscpack_stores::{ItemKind, Value};
 use std::sync::Arc;
 
 /// The values as an array of `type_of` their kind. Values of any kind are JSON.

@@ -5,7 +5,7 @@ use crate::int::to_u64;
 use crate::schema::{Batch, Column};
 use crate::values::Cells;
 use bloscpack_dtype::{DType, DTypeError, Kind};
-use bloscpack_frames::store::Value;
+use bloscpack_stores::Value;
 use serde_json::Value as Json;
 
 /// A row of a batch as a cell: an element as its dtype writes it, but bytes in another encoding than UTF-8 as they are; more

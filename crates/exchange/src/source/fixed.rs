@@ -8,7 +8,7 @@ use crate::source::BATCH;
 use crate::values::Cells;
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
-use bloscpack_frames::store::{ItemKind, Value};
+use bloscpack_stores::{ItemKind, Value};
 
 /// Elements in place of values that vary in length or are missing.
 ///

@@ -5,8 +5,8 @@ use crate::int::{in_memory, to_u64};
 use crate::schema::Column;
 use crate::values::{Cells, no_bytes};
 use bloscpack_error::{Error, Result};
-use bloscpack_frames::StoreError;
-use bloscpack_frames::store::{
+use bloscpack_stores::StoreError;
+use bloscpack_stores::{
     ColumnData, ColumnKind, ItemKind, StoreColumn, StoreTable, TableReader, Value,
 };
 use std::ops::Range;

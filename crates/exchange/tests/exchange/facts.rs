@@ -733,8 +733,8 @@ fn time_zones_stay_where_they_can() {
     use super::Held;
     use bloscpack_exchange::{Source as _, StoreSource, import_store, store_columns};
     use bloscpack_frames::FrameOptions;
-    use bloscpack_frames::store::{FrameStore, TableWriter};
     use bloscpack_storage::DiskStore;
+    use bloscpack_stores::{FrameStore, TableWriter};
     use std::sync::Arc;
 
     let zone = |schema: &Schema, name: &str| {

@@ -47,7 +47,10 @@ pub(super) enum Compared {
 
 impl Frame {
     /// Compares all bytes of the frame with its fingerprint, if it has one.
-    pub(crate) fn check_fingerprint(&self) -> Result<()> {
+    ///
+    /// # Errors
+    /// Returns any I/O error, and damage if a byte differs.
+    pub fn check_fingerprint(&self) -> Result<()> {
         match self.compare_fingerprint()? {
             Compared::Same => Ok(()),
             Compared::Resized(error) | Compared::Different(error) => Err(error.into()),
@@ -77,17 +80,18 @@ impl Frame {
     }
 
     /// Whether it has a fingerprint.
-    pub(crate) fn has_fingerprint(&self) -> bool {
+    #[must_use]
+    pub fn has_fingerprint(&self) -> bool {
         self.meta.trailer.fingerprint.is_some()
     }
 }
 
-/// Gives a complete frame in a file its fingerprint; a file that goes on after the frame stays as it is. A crash in between leaves a frame that is damaged: the file is not to be
-/// used before this returns.
+/// Gives a complete frame in a file its fingerprint; a file that continues after the frame stays as it is. A crash in between leaves
+/// a damaged frame: no reader should open the file before this returns.
 ///
 /// # Errors
 /// Returns any I/O error, and damage if the file does not end with a frame.
-pub(crate) fn seal(path: &Path) -> Result<()> {
+pub fn seal(path: &Path) -> Result<()> {
     let mut file = File::options().read(true).write(true).open(path)?;
     let len = file.metadata()?.len();
     let mut prefix = [0; FrameHeader::PREFIX_LEN];

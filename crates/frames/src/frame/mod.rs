@@ -8,6 +8,7 @@ mod metalayers;
 mod open;
 mod read;
 mod refresh;
+mod varying;
 mod verify;
 mod virtual_data;
 
@@ -29,7 +30,8 @@ use std::path::Path;
 pub(crate) use builder::InitialChunks;
 
 pub use builder::FrameBuilder;
-pub(crate) use fingerprint::seal;
+pub use fingerprint::seal;
+pub use varying::VaryingFrame;
 pub use verify::FrameReport;
 pub use virtual_data::Virtual;
 pub(crate) use virtual_data::own_layers;

@@ -170,7 +170,10 @@ impl Frame {
     }
 
     /// Bytes of a chunk's data.
-    pub(crate) fn chunk_len(&self, number: u64) -> Result<u32> {
+    ///
+    /// # Errors
+    /// Returns [`FrameError::NoChunk`] for a chunk that does not exist.
+    pub fn chunk_len(&self, number: u64) -> Result<u32> {
         self.slot(number)?;
         let size = self.chunk_size();
         let rest = number

@@ -56,7 +56,7 @@ impl Frame {
     /// Reads and decompresses every chunk and every layer of metadata, and compares them with what the frame says.
     ///
     /// Most frames have no digest: changed bytes that still decompress are not noticed. But frames that this library has put into a
-    /// [store](crate::store) have one of all their bytes.
+    /// store have one of all their bytes.
     ///
     /// `progress` is called for each sound chunk, with the bytes of its data, by several threads.
     ///
@@ -73,8 +73,9 @@ impl Frame {
         self.verify_allowing(progress, || false)
     }
 
-    /// The same, where another program may have changed the shape of the array, and nothing else.
-    pub(crate) fn verify_allowing(
+    /// As [`verify`](Self::verify), but another program may have changed the shape of the array, and nothing else, if
+    /// `may_be_resized` returns true.
+    pub fn verify_allowing(
         &self,
         progress: impl Fn(u64) + Sync,
         may_be_resized: impl FnOnce() -> bool,

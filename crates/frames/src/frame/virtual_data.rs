@@ -13,8 +13,8 @@
 
 use super::Frame;
 use crate::error::FrameError;
+use crate::msgpack::Value;
 use crate::part::FramePart;
-use crate::store::Value;
 use crate::wire::ChunkPlace;
 use crate::wire::array::ArrayMeta;
 use crate::wire::kind::VirtualKind;

@@ -1,8 +1,7 @@
 //! Tests of frames whose elements are not, or not all, in them, written by python-blosc2. What is in them was read there.
 
 use bloscpack_error::{Category, Error};
-use bloscpack_frames::store::FrameStore;
-use bloscpack_frames::{Frame, FrameError, FrameOptions, NdArray};
+use bloscpack_frames::{Frame, FrameError, NdArray};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -205,23 +204,4 @@ fn a_bitmap_of_another_length_counts_for_nothing() {
         let error = frame.chunk(2).unwrap_err();
         assert!(error.to_string().contains("an unknown source"), "{error}");
     }
-}
-
-#[test]
-fn a_member_of_a_store_is_what_it_is_alone() {
-    let options = FrameOptions::new();
-    let embedded = options.open(path("tree.b2e")).unwrap();
-    let store = FrameStore::of_frame(embedded, options).unwrap();
-    assert!(is_virtual(
-        &store.frame("lazy").unwrap().chunk(0).unwrap_err()
-    ));
-    assert!(store.frame("a").unwrap().chunk(0).is_ok());
-    let report = store.verify("");
-    assert!(report.is_sound());
-    assert!(
-        report
-            .warnings
-            .iter()
-            .any(|text| text.starts_with("lazy: 4 of 4 chunks"))
-    );
 }

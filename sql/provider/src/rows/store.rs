@@ -3,7 +3,7 @@
 use super::{Rows, at, batch_of};
 use bloscpack::{Error, Result};
 use bloscpack_open::exchange::{BatchConverter, Schema, Source, StoreSource};
-use bloscpack_open::frames::store::StoreTable;
+use bloscpack_open::stores::StoreTable;
 use bloscpack_open::{Container, Inner};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use bloscpack_open::{
     exchange::{ImportOptions, Source as _, import_store},
-    frames::store::TableWriter,
     internal::locate_store,
+    stores::TableWriter,
 };
 
 use super::Append;

@@ -7,10 +7,8 @@ use bloscpack_open::{
     Inner, Kind,
     datasets::Attributes,
     exchange::import_store,
-    frames::{
-        ArrayKind,
-        store::{create_tree, seal_store},
-    },
+    frames::ArrayKind,
+    stores::{create_tree, seal_store},
 };
 
 use super::Convert;

@@ -9,9 +9,9 @@ use crate::summary::Summary;
 use crate::{Container, Family, Kind, OpenOptions, Outline, Selection};
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_frames::FrameOptions;
-use bloscpack_frames::store::{EMBED_FILE, FrameStore, MemberKind, StoreTable};
 use bloscpack_storage::SharedSource;
 use bloscpack_storage::{DiskStore, Store};
+use bloscpack_stores::{EMBED_FILE, FrameStore, MemberKind, StoreTable};
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -163,7 +163,7 @@ pub(crate) fn container(
         }),
         _ => {
             let path = path.to_owned();
-            return Err(bloscpack_frames::StoreError::NotFound { path }.into());
+            return Err(bloscpack_stores::StoreError::NotFound { path }.into());
         }
     })
 }
@@ -173,7 +173,7 @@ struct Objects(String);
 
 impl Objects {
     fn unsupported(&self) -> Error {
-        bloscpack_frames::StoreError::Unsupported {
+        bloscpack_stores::StoreError::Unsupported {
             path: self.0.clone(),
             what: "objects of python-blosc2, which are only read as columns of a table".to_owned(),
         }

@@ -5,7 +5,7 @@ use crate::text::plain;
 use crate::{Container, Inner, Kind, Outline, Report, Selection, SelectionError};
 use crate::{Part, watch::Watch};
 use bloscpack_error::Result;
-use bloscpack_frames::store::{ColumnKind, FrameStore, StoreColumn, StoreTable};
+use bloscpack_stores::{ColumnKind, FrameStore, StoreColumn, StoreTable};
 use serde_json::json;
 use std::io::Write;
 use std::sync::Arc;

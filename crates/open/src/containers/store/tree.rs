@@ -5,7 +5,7 @@ use crate::summary::{Line, Summary};
 use crate::text::{count, plain, pretty, shape};
 use crate::{Container, Kind, OpenOptions, Outline, Report, Selection};
 use bloscpack_error::{Error, Result};
-use bloscpack_frames::store::FrameStore;
+use bloscpack_stores::FrameStore;
 use serde_json::json;
 use std::io::Write;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The columns of a table, as JSON describes them.
 
-use super::super::error::StoreError;
+use crate::error::StoreError;
 use bloscpack_dtype::{ByteOrder, DType, Kind, TimeBase, TimeUnit};
 use bloscpack_error::Result;
 use bloscpack_storage::Key;
@@ -26,9 +26,9 @@ pub struct StoreColumn {
     /// The time zone in which timestamps are shown. Their counts are in UTC.
     pub timezone: Option<String>,
     /// Where it is below the folder of columns.
-    pub(in super::super) path: String,
-    pub(in super::super) nulls: Nulls,
-    pub(in super::super) layout: Layout,
+    pub(crate) path: String,
+    pub(crate) nulls: Nulls,
+    pub(crate) layout: Layout,
 }
 
 impl StoreColumn {
@@ -36,12 +36,12 @@ impl StoreColumn {
     ///
     /// ```
     /// use bloscpack_dtype::DType;
-    /// use bloscpack_frames::store::{ColumnKind, ItemKind, StoreColumn};
+    /// use bloscpack_stores::{ColumnKind, ItemKind, StoreColumn};
     /// let price = ColumnKind::Fixed { dtype: DType::F64, row_shape: vec![] };
     /// assert_eq!(StoreColumn::new("price", price, false)?.stored_kind, "float64");
     /// let note = ColumnKind::Varying(ItemKind::Text);
     /// assert_eq!(StoreColumn::new("note", note, true)?.stored_kind, "utf8");
-    /// # Ok::<(), bloscpack_frames::StoreError>(())
+    /// # Ok::<(), bloscpack_stores::StoreError>(())
     /// ```
     ///
     /// # Errors
@@ -103,7 +103,7 @@ impl StoreColumn {
     }
 
     /// The description of a column of a new table.
-    pub(in super::super) fn to_json(&self) -> Json {
+    pub(crate) fn to_json(&self) -> Json {
         let mut json = Map::new();
         let mut put = |key: &str, value: Json| json.insert(key.to_owned(), value);
         put("name", json!(self.name));
@@ -133,7 +133,7 @@ impl StoreColumn {
     }
 
     /// Bytes of a row of fixed length; `u64::MAX` for more, and 0 for values of varying length.
-    pub(in super::super) fn row_bytes(&self) -> u64 {
+    pub(crate) fn row_bytes(&self) -> u64 {
         match &self.kind {
             // Saturation is the meaning: such rows are refused.
             ColumnKind::Fixed { dtype, row_shape } => row_shape
@@ -247,7 +247,7 @@ pub enum ItemKind {
 
 /// How the missing values of a column are known.
 #[derive(Debug, Clone, PartialEq)]
-pub(in super::super) enum Nulls {
+pub(crate) enum Nulls {
     /// By the value itself, or not at all.
     Inherent,
     /// By an array of true where there is a value.
@@ -258,7 +258,7 @@ pub(in super::super) enum Nulls {
 
 /// How the values of a column are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in super::super) enum Layout {
+pub(crate) enum Layout {
     /// An array.
     Array,
     /// An array of bytes, of which 255 is neither true nor false.
@@ -469,7 +469,7 @@ fn storage_path(name: &str) -> String {
 /// Python's JSON as that of everyone else, with the numbers that only Python has as text.
 fn plain_json(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
-    for (at, part) in split_strings(text) {
+    for (at, part) in bloscpack_frames::msgpack::split_strings(text) {
         if at {
             plain.push_str(part)
         } else {
@@ -480,28 +480,6 @@ fn plain_json(text: &str) -> String {
         }
     }
     plain
-}
-
-/// The text in parts, and whether each is within quotes.
-pub(in super::super) fn split_strings(text: &str) -> Vec<(bool, &str)> {
-    let (mut parts, mut rest, mut inside) = (Vec::new(), text, false);
-    while let Some(quote) = next_quote(rest, inside) {
-        let (part, after) = rest.split_at(quote + 1);
-        parts.push((inside, part));
-        (rest, inside) = (after, !inside);
-    }
-    parts.push((inside, rest));
-    parts
-}
-
-/// The next quote that is not escaped.
-fn next_quote(text: &str, inside: bool) -> Option<usize> {
-    let mut escaped = false;
-    text.bytes().position(|byte| {
-        let is_quote = byte == b'"' && !escaped;
-        escaped = inside && byte == b'\\' && !escaped;
-        is_quote
-    })
 }
 
 #[cfg(test)]

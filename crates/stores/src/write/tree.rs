@@ -1,10 +1,10 @@
 //! Trees of frames, in a directory.
 
 use super::meta::layer;
-use crate::frame::{Frame, seal};
-use crate::store::msgpack::Value;
-use crate::store::{EMBED_FILE, MAX_DEPTH, StoreError, split_ending};
+use crate::{EMBED_FILE, MAX_DEPTH, StoreError, split_ending};
 use bloscpack_error::{Error, IoSide as _, Result};
+use bloscpack_frames::msgpack::Value;
+use bloscpack_frames::{Frame, seal};
 use bloscpack_storage::internal::sync_file;
 use bloscpack_storage::{EntryKind, Key, Store};
 use std::fs::{self, File};
@@ -20,7 +20,7 @@ const STEP: u64 = 1 << 20;
 /// below, becomes part of it.
 ///
 /// ```
-/// use bloscpack_frames::store::{FrameStore, create_tree, seal_store};
+/// use bloscpack_stores::{FrameStore, create_tree, seal_store};
 /// use bloscpack_frames::{FrameOptions, NdArray};
 /// use bloscpack_storage::DiskStore;
 /// use std::sync::Arc;
@@ -56,7 +56,7 @@ pub fn create_tree(folder: &Path) -> Result<()> {
     frame.create(folder.join(EMBED_FILE)).map(drop)
 }
 
-/// Gives every frame in the directory of a store a fingerprint, by which [`verify`](crate::store::FrameStore::verify) sees any
+/// Gives every frame in the directory of a store a fingerprint, by which [`verify`](crate::FrameStore::verify) sees any
 /// change of a bit, and makes all of it permanent.
 ///
 /// # Errors
@@ -132,7 +132,7 @@ fn copy(store: &dyn Store, key: &Key, path: &Path) -> Result<()> {
     let (len, mut at, mut buffer) = (from.size().reading()?, 0, Vec::new());
     while at < len {
         let step = STEP.min(len - at);
-        buffer.resize(crate::int::in_memory(step)?, 0);
+        buffer.resize(bloscpack_error::checked::in_memory(step)?, 0);
         from.read_exact_at(at, &mut buffer).reading()?;
         io::Write::write_all(&mut to, &buffer).writing()?;
         at += step;

@@ -11,9 +11,9 @@
 //!     each block: u32 length of its data | its data, compressed unless it has that length
 //! ```
 
+use super::Frame;
 use crate::FrameOptions;
 use crate::error::FrameError;
-use crate::frame::Frame;
 use crate::int::{to_u64, to_usize};
 use crate::memory::zeroed;
 use crate::part::FramePart;
@@ -33,29 +33,39 @@ const UNSPLIT: u8 = 0x10;
 const DICTIONARY: u8 = 0x01;
 const FLAGS2_AT: usize = 30;
 
-/// A frame whose chunks and blocks are of any length: objects, one a chunk, or batches of them.
-pub(crate) struct VaryingFrame {
+/// A frame whose chunks and blocks are of any length: objects, one a chunk, or batches of them. python-blosc2 has them in stores.
+#[derive(Debug)]
+pub struct VaryingFrame {
     /// Only its metadata, and where its chunks are: it has no chunk size.
     frame: Frame,
 }
 
 impl VaryingFrame {
+    /// Opens a frame, whether its chunks vary in length or not.
+    ///
+    /// # Errors
+    /// Returns the errors of [`FrameOptions::read`].
     pub fn open(source: Box<dyn Object>, options: &FrameOptions) -> Result<Self> {
         let frame = options.read_varying(source)?;
         Ok(Self { frame })
     }
 
-    /// The metadata.
+    /// The frame, of which only the metadata can be read if it [varies](Self::varies).
+    #[must_use]
     pub fn frame(&self) -> &Frame {
         &self.frame
     }
 
     /// Whether chunks or blocks vary in length, so that it cannot be read as a frame.
+    #[must_use]
     pub fn varies(&self) -> bool {
         self.frame.header().flags != FrameHeader::FLAGS && self.frame.chunks() > 0
     }
 
     /// The data of each block of a chunk; of an ordinary one all at once.
+    ///
+    /// # Errors
+    /// Returns any I/O error, and any damage to the chunk.
     pub fn blocks(&self, number: u64) -> Result<Vec<Vec<u8>>> {
         let chunk = self.stored(number)?;
         if chunk.first() == Some(&VARYING) {

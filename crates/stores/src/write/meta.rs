@@ -1,12 +1,11 @@
 //! `_meta`: what a table says of itself.
 
-use crate::FrameOptions;
-use crate::frame::Frame;
-use crate::store::META;
-use crate::store::error::StoreError;
-use crate::store::msgpack::Value;
-use crate::store::table::{ATTRIBUTES, StoreColumn};
+use crate::META;
+use crate::error::StoreError;
+use crate::table::{ATTRIBUTES, StoreColumn};
 use bloscpack_error::{Error, Result};
+use bloscpack_frames::msgpack::Value;
+use bloscpack_frames::{Frame, FrameOptions};
 use serde_json::{Map, Value as Json, json};
 use std::path::{Path, PathBuf};
 
@@ -91,7 +90,7 @@ pub(super) fn update(folder: &Path, rows: u64, options: &FrameOptions) -> Result
 /// A schema with another number of rows, and without indexes. All else stays as it is.
 fn with_rows(text: &str, rows: u64) -> Result<String> {
     let mut plain = String::with_capacity(text.len());
-    for (is_string, part) in crate::store::table::split_strings(text) {
+    for (is_string, part) in bloscpack_frames::msgpack::split_strings(text) {
         let mut part = part.to_owned();
         if !is_string {
             part = NUMBERS.iter().fold(part, |part, (number, instead)| {

@@ -10,7 +10,7 @@ mod tree;
 pub use table::TableWriter;
 pub use tree::{create_tree, seal_store, unpack_store};
 
-use crate::nd::NdArrayBuilder;
+use bloscpack_frames::NdArrayBuilder;
 use std::sync::Arc;
 
 /// Sets on a new array how it is compressed.

@@ -7,7 +7,7 @@ use std::fmt::Display;
 /// An error in a store of frames, with the path in it that it is about.
 ///
 /// ```
-/// use bloscpack_frames::{StoreError, store::Value};
+/// use bloscpack_stores::{StoreError, Value};
 /// let error = Value::decode(b"\x93\x01").unwrap_err();
 /// assert_eq!(error.to_string(), "MessagePack: cut short after 2 bytes");
 /// let error = StoreError::damaged("a/x", error);

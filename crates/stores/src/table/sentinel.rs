@@ -4,7 +4,7 @@ use bloscpack_dtype::{DType, Kind};
 use serde_json::Value as Json;
 
 /// A value that stands for a missing one.
-pub(in super::super) enum Sentinel {
+pub(crate) enum Sentinel {
     /// Any NaN.
     Nan,
     /// These bytes.

@@ -1,11 +1,10 @@
 //! [`Growing`]: an array to which rows are added, a chunk at a time.
 
 use super::Settings;
-use crate::FrameOptions;
-use crate::int::{in_memory, to_u64};
-use crate::nd::NdArray;
 use bloscpack_dtype::DType;
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
+use bloscpack_frames::{FrameOptions, NdArray};
 use std::path::{Path, PathBuf};
 
 /// The shape of new chunks and blocks, in rows.

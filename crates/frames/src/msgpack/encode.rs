@@ -1,19 +1,19 @@
 //! [`Value::encode`]: a value as MessagePack.
 
-use super::msgpack::{Value, ValueError, wrong};
+use super::{Value, ValueError, wrong};
 use crate::int::to_u64;
 
 impl Value {
     /// Appends the value, in the fewest bytes.
     ///
     /// ```
-    /// use bloscpack_frames::store::Value;
+    /// use bloscpack_frames::msgpack::Value;
     /// let value = Value::List(vec![Value::Nil, Value::Int(-1), Value::Text("a".to_owned())]);
     /// let mut bytes = Vec::new();
     /// value.encode(&mut bytes)?;
     /// assert_eq!(bytes, b"\x93\xc0\xff\xa1a");
     /// assert_eq!(Value::decode(&bytes)?, value);
-    /// # Ok::<(), bloscpack_frames::store::ValueError>(())
+    /// # Ok::<(), bloscpack_frames::msgpack::ValueError>(())
     /// ```
     ///
     /// # Errors

@@ -1,16 +1,16 @@
 //! [`ColumnReader`]: the values of a column.
 
-use super::super::FrameStore;
-use super::super::error::StoreError;
-use super::super::msgpack::Value;
 use super::array;
 use super::items::Items;
 use super::schema::{ColumnKind, Layout, Nulls, StoreColumn};
 use super::sentinel::Sentinel;
-use crate::int::{in_memory, to_u64};
-use crate::nd::NdArray;
+use crate::FrameStore;
+use crate::error::StoreError;
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;
+use bloscpack_error::checked::{in_memory, to_u64};
+use bloscpack_frames::NdArray;
+use bloscpack_frames::msgpack::Value;
 use serde_json::Value as Json;
 use std::ops::Range;
 
@@ -219,7 +219,7 @@ impl Fixed {
 }
 
 /// An array of these elements, with one axis.
-pub(in super::super) fn typed(tree: &FrameStore, path: &str, dtype: &DType) -> Result<NdArray> {
+pub(crate) fn typed(tree: &FrameStore, path: &str, dtype: &DType) -> Result<NdArray> {
     let array = array(tree, path)?;
     if array.dtype() == Some(dtype) && array.shape().len() == 1 {
         Ok(array)
@@ -234,7 +234,7 @@ pub(in super::super) fn typed(tree: &FrameStore, path: &str, dtype: &DType) -> R
 }
 
 /// The bytes of these rows, all of which have to be there.
-pub(in super::super) fn slice(array: &NdArray, range: &Range<u64>, path: &str) -> Result<Vec<u8>> {
+pub(crate) fn slice(array: &NdArray, range: &Range<u64>, path: &str) -> Result<Vec<u8>> {
     let mut slice: Vec<_> = array.shape().iter().map(|axis| 0..*axis).collect();
     let rows = slice.first().map_or(0, |rows| rows.end);
     if range.end > rows {
@@ -244,9 +244,7 @@ pub(in super::super) fn slice(array: &NdArray, range: &Range<u64>, path: &str) -
     if let Some(first) = slice.first_mut() {
         *first = range.clone();
     }
-    array
-        .read_slice(&slice)
-        .map_err(super::super::error::at(path))
+    array.read_slice(&slice).map_err(crate::error::at(path))
 }
 
 fn texts(
@@ -276,7 +274,7 @@ fn texts(
     }
     let content = bytes
         .read_slice(std::slice::from_ref(&(*first..*last)))
-        .map_err(super::super::error::at(path))?;
+        .map_err(crate::error::at(path))?;
     let mut rest = content.as_slice();
     let mut values = Vec::new();
     for (start, end) in ends.iter().zip(ends.iter().skip(1)) {
@@ -296,7 +294,7 @@ fn texts(
 }
 
 /// The strings that codes stand for.
-pub(in super::super) fn words(tree: &FrameStore, path: &str) -> Result<Vec<Value>> {
+pub(crate) fn words(tree: &FrameStore, path: &str) -> Result<Vec<Value>> {
     let mut items = Items::open(tree, path)?;
     let all = 0..items.len();
     let words = items.read(&all)?;

@@ -2,13 +2,13 @@
 
 use super::Settings;
 use super::growing::{Grid, Growing};
-use crate::FrameOptions;
-use crate::int::{in_memory, to_u64};
-use crate::store::error::StoreError;
-use crate::store::msgpack::Value;
-use crate::store::table::ColumnData;
+use crate::error::StoreError;
+use crate::table::ColumnData;
 use bloscpack_dtype::DType;
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
+use bloscpack_frames::FrameOptions;
+use bloscpack_frames::msgpack::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 

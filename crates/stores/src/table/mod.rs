@@ -9,17 +9,16 @@ pub use column::ColumnData;
 pub use schema::{ColumnKind, ComputedColumn, ItemKind, StoreColumn};
 
 pub(super) use column::{slice, typed, words};
-pub(super) use schema::{Layout, Nulls, split_strings};
+pub(super) use schema::{Layout, Nulls};
 pub(super) use sentinel::Sentinel;
 
 use super::error::{StoreError, at};
-use super::msgpack::Value;
 use super::{FrameStore, META, join};
-use crate::frame::Frame;
-use crate::int::to_u64;
-use crate::nd::NdArray;
 use bloscpack_dtype::DType;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Category, Error, Result};
+use bloscpack_frames::msgpack::Value;
+use bloscpack_frames::{Frame, NdArray};
 use column::ColumnReader;
 use std::ops::Range;
 use std::sync::Arc;

@@ -4,12 +4,11 @@ use super::Settings;
 use super::column::{ColumnWriter, Mask, Missing, Values, with};
 use super::growing::{Grid, Growing};
 use super::{meta, tree};
-use crate::FrameOptions;
-use crate::nd::NdArrayBuilder;
-use crate::store::table::{COLUMNS, ColumnData, ColumnKind, StoreColumn, VALID_ROWS};
-use crate::store::{StoreError, Value};
+use crate::table::{COLUMNS, ColumnData, ColumnKind, StoreColumn, VALID_ROWS};
+use crate::{StoreError, Value};
 use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::{Error, Result};
+use bloscpack_frames::{FrameOptions, NdArrayBuilder};
 use bloscpack_storage::parallel;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,7 +30,7 @@ const MIN_ROWS: u32 = 256;
 /// ```
 /// use bloscpack_dtype::DType;
 /// use bloscpack_frames::FrameOptions;
-/// use bloscpack_frames::store::{ColumnData, ColumnKind, FrameStore, StoreColumn, TableWriter};
+/// use bloscpack_stores::{ColumnData, ColumnKind, FrameStore, StoreColumn, TableWriter};
 /// use bloscpack_storage::DiskStore;
 /// use std::sync::Arc;
 ///

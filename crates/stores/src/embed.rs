@@ -1,10 +1,10 @@
 //! Frames within the content of another frame.
 
 use super::error::StoreError;
-use super::msgpack::Value;
-use crate::frame::Frame;
-use crate::int::{in_memory, to_u64};
 use bloscpack_error::Result;
+use bloscpack_error::checked::{in_memory, to_u64};
+use bloscpack_frames::Frame;
+use bloscpack_frames::msgpack::Value;
 use bloscpack_storage::ReadAt;
 use std::collections::BTreeMap;
 use std::io;

@@ -1,7 +1,6 @@
 //! A [`Value`] as JSON, as Python reads and writes it.
 
-use super::msgpack::{Value, ValueError, wrong};
-use super::table::split_strings;
+use super::{Value, ValueError, wrong};
 use serde_json::Value as Json;
 
 /// Numbers that only Python's JSON has, and the string that stands for each while JSON is parsed.
@@ -19,12 +18,12 @@ impl Value {
     /// The value of a JSON text, which may have the numbers of Python's JSON.
     ///
     /// ```
-    /// use bloscpack_frames::store::Value;
+    /// use bloscpack_frames::msgpack::Value;
     /// let text = r#"{"unit": "m", "limits": [0.5, -Infinity]}"#;
     /// let value = Value::of_json(text)?;
     /// assert_eq!(value.get("unit"), Some(&Value::Text("m".to_owned())));
     /// assert_eq!(value.to_json().as_deref(), Some(text));
-    /// # Ok::<(), bloscpack_frames::store::ValueError>(())
+    /// # Ok::<(), bloscpack_frames::msgpack::ValueError>(())
     /// ```
     ///
     /// # Errors
@@ -132,6 +131,28 @@ fn write(value: &Value, out: &mut String) -> Option<()> {
         Value::Bytes(_) | Value::Ext(..) => return None,
     }
     Some(())
+}
+
+/// The text in parts, and whether each is within quotes.
+pub fn split_strings(text: &str) -> Vec<(bool, &str)> {
+    let (mut parts, mut rest, mut inside) = (Vec::new(), text, false);
+    while let Some(quote) = next_quote(rest, inside) {
+        let (part, after) = rest.split_at(quote + 1);
+        parts.push((inside, part));
+        (rest, inside) = (after, !inside);
+    }
+    parts.push((inside, rest));
+    parts
+}
+
+/// The next quote that is not escaped.
+fn next_quote(text: &str, inside: bool) -> Option<usize> {
+    let mut escaped = false;
+    text.bytes().position(|byte| {
+        let is_quote = byte == b'"' && !escaped;
+        escaped = inside && byte == b'\\' && !escaped;
+        is_quote
+    })
 }
 
 #[cfg(test)]

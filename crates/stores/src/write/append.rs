@@ -4,17 +4,16 @@ use super::Settings;
 use super::column::{ColumnWriter, Mask, Missing, Values, with};
 use super::growing::{Grid, Growing};
 use super::table::TableWriter;
-use crate::FrameOptions;
-use crate::int::{in_memory, to_u64};
-use crate::nd::NdArrayBuilder;
-use crate::store::error::StoreError;
-use crate::store::table::{
+use crate::error::StoreError;
+use crate::table::{
     COLUMNS, ColumnKind, Layout, Nulls, Sentinel, StoreColumn, StoreTable, VALID_ROWS, slice,
     typed, words,
 };
-use crate::store::{FrameStore, INDEXES, join};
+use crate::{FrameStore, INDEXES, join};
 use bloscpack_dtype::DType;
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, IoSide as _, Result};
+use bloscpack_frames::{FrameOptions, NdArrayBuilder};
 use bloscpack_storage::DiskStore;
 use serde_json::Value as Json;
 use std::fs;

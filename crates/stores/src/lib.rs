@@ -7,31 +7,28 @@
 //! [`TableWriter`] makes the directory of a table, or adds rows to one; [`create_tree`] begins a tree of arrays. Both are for a
 //! directory that nobody else knows yet: whoever calls them gives it its name when it is complete.
 
+#![forbid(unsafe_code)]
+#![deny(clippy::indexing_slicing, clippy::string_slice)]
+
 mod embed;
-mod encode;
 mod error;
-mod json;
-mod msgpack;
 mod table;
-mod varying;
 mod write;
 
+pub use bloscpack_frames::msgpack::{Value, ValueError};
 pub use error::StoreError;
-pub use msgpack::{Value, ValueError};
 pub use table::{
     ColumnData, ColumnKind, ComputedColumn, ItemKind, StoreColumn, StoreTable, TableReader,
 };
 pub use write::{TableWriter, create_tree, seal_store, unpack_store};
 
-use crate::FrameOptions;
-use crate::frame::{Frame, FrameReport};
 use bloscpack_error::{Error, IoSide as _, Result};
+use bloscpack_frames::{Frame, FrameOptions, FrameReport, VaryingFrame};
 use bloscpack_storage::{EntryKind, Key, Object, Store};
 use embed::{Place, Section};
 use error::at;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use varying::VaryingFrame;
 
 /// The file that every store has at its root.
 pub const EMBED_FILE: &str = "embed.b2e";
@@ -288,12 +285,11 @@ impl FrameStore {
 
     fn verify_frame(&self, path: &str) -> Result<FrameReport> {
         if let Some(Member::Embedded(Place::Remote(url))) = self.members.get(path) {
-            return Ok(FrameReport {
-                warnings: vec![format!(
-                    "nothing of it was fetched from {url:?}, and nothing was checked"
-                )],
-                ..FrameReport::default()
-            });
+            let mut report = FrameReport::default();
+            report.warnings.push(format!(
+                "nothing of it was fetched from {url:?}, and nothing was checked"
+            ));
+            return Ok(report);
         }
         let frame = self.varying(path)?;
         if !frame.varies() {
@@ -310,7 +306,7 @@ impl FrameStore {
                     report.chunks += 1;
                     report.bytes += blocks
                         .iter()
-                        .map(|block| crate::int::to_u64(block.len()))
+                        .map(|block| bloscpack_error::checked::to_u64(block.len()))
                         .sum::<u64>();
                 }
                 Err(error) => report.damages.push(error),
@@ -405,3 +401,8 @@ fn split_ending(name: &str) -> Option<(&str, &str)> {
     let is_known = ENDINGS.contains(&ending) && !path.is_empty() && !path.ends_with('/');
     is_known.then_some((path, ending))
 }
+
+/// The example of the README is a test, too.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

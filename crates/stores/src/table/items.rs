@@ -1,12 +1,12 @@
 //! Items in batches, or one a chunk.
 
-use super::super::FrameStore;
-use super::super::error::StoreError;
-use super::super::msgpack::{MAX_VALUES, Value};
-use super::super::varying::VaryingFrame;
 use super::layer;
-use crate::int::{in_memory, to_u64};
+use crate::FrameStore;
+use crate::error::StoreError;
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
+use bloscpack_frames::VaryingFrame;
+use bloscpack_frames::msgpack::{MAX_VALUES, Value};
 use std::ops::Range;
 
 /// The metalayers of batches, and of objects of which each is a chunk.

@@ -1,21 +1,27 @@
 //! [`Value`]: a value in MessagePack.
 
+mod encode;
+mod json;
+
+#[doc(hidden)]
+pub use json::split_strings;
+
 use crate::int::to_usize;
 use std::fmt;
 
 /// Arrays and maps within each other. python-msgpack refuses more than 511.
 const MAX_DEPTH: usize = 128;
 /// Values that are decoded together: each takes more memory than the byte that may be all of it.
-pub(super) const MAX_VALUES: usize = 1 << 25;
+pub const MAX_VALUES: usize = 1 << 25;
 
 /// A value of MessagePack: metadata of a store, or an item of a column whose values vary in length.
 ///
 /// ```
-/// use bloscpack_frames::store::Value;
+/// use bloscpack_frames::msgpack::Value;
 /// let value = Value::decode(b"\x82\xa1a\x01\xa1b\x92\xc0\xc3")?;
 /// assert_eq!(value.get("a"), Some(&Value::Int(1)));
 /// assert_eq!(value.get("b"), Some(&Value::List(vec![Value::Nil, Value::Bool(true)])));
-/// # Ok::<(), bloscpack_frames::store::ValueError>(())
+/// # Ok::<(), bloscpack_frames::msgpack::ValueError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -70,8 +76,12 @@ impl Value {
         Self::decode_within(bytes, &mut MAX_VALUES.clone())
     }
 
-    /// The same, of at most so many values, which are subtracted.
-    pub(super) fn decode_within(bytes: &[u8], values: &mut usize) -> Result<Self, ValueError> {
+    /// The only value in these bytes, which consists of at most `values` values. They are subtracted, so that several decoded
+    /// one after another share the bound.
+    ///
+    /// # Errors
+    /// Returns the errors of [`decode`](Self::decode), and one for more values.
+    pub fn decode_within(bytes: &[u8], values: &mut usize) -> Result<Self, ValueError> {
         let mut reader = Reader {
             rest: bytes,
             len: bytes.len(),
@@ -122,7 +132,8 @@ impl Value {
     }
 
     /// The values of a list, or of a tuple of Python, which python-blosc2 writes as a list that begins with a mark.
-    pub(crate) fn as_tuple(&self) -> Option<&[Self]> {
+    #[must_use]
+    pub fn as_tuple(&self) -> Option<&[Self]> {
         match self.as_list()? {
             [Self::Text(mark), rest @ ..] if mark == "__tuple__" => Some(rest),
             all => Some(all),
