@@ -1,19 +1,32 @@
 //! Lengths and slices that are never made up: what does not fit is an error that stops the work.
 
 use crate::{Error, Result};
-use bloscpack_wire::FormatError;
 pub use bloscpack_wire::internal::{to_u64, to_usize};
 use std::ops::Range;
 
 /// A length in a file as a length in memory.
 ///
 /// # Errors
-/// Returns [`FormatError::Unsupported`] if the address space is too small for it.
+/// Returns [`Code::NoMemory`](crate::Code::NoMemory) for more than any buffer can have.
+#[inline]
 pub fn in_memory(len: u64) -> Result<usize> {
-    usize::try_from(len).map_err(|_| {
-        let what = format!("{len} bytes at once, more than this machine can address");
-        FormatError::Unsupported { what }.into()
-    })
+    isize::try_from(len)
+        .map(isize::unsigned_abs)
+        .map_err(|_| Error::no_memory(len))
+}
+
+/// A buffer of zeros.
+///
+/// # Errors
+/// Returns [`Code::NoMemory`](crate::Code::NoMemory) if it cannot be allocated.
+pub fn zeros(bytes: u64) -> Result<Vec<u8>> {
+    let len = in_memory(bytes)?;
+    let mut zeros = Vec::new();
+    zeros
+        .try_reserve_exact(len)
+        .map_err(|_| Error::no_memory(bytes))?;
+    zeros.resize(len, 0);
+    Ok(zeros)
 }
 
 /// The length of a range. It saturates: a range that ends before it begins is empty.
@@ -51,6 +64,16 @@ fn outside(range: &Range<usize>, len: usize) -> Error {
 mod tests {
     use super::*;
     use crate::Code;
+
+    #[test]
+    fn what_no_buffer_can_have_is_an_error() {
+        assert_eq!(zeros(3).unwrap(), [0; 3]);
+        for bytes in [u64::MAX, 1 << 63, (1 << 63) - 1] {
+            let error = zeros(bytes).unwrap_err();
+            assert_eq!(error.code(), Code::NoMemory);
+            assert!(error.to_string().contains(&bytes.to_string()), "{error}");
+        }
+    }
 
     #[test]
     fn a_range_that_does_not_lie_inside_is_a_bug() {

@@ -99,6 +99,16 @@ impl Error {
         Self::new(Code::Panicked, "a worker panicked")
     }
 
+    /// A part has another value than the expected one.
+    pub fn unexpected(
+        code: Code,
+        part: impl fmt::Display,
+        found: impl fmt::Display,
+        expected: impl fmt::Display,
+    ) -> Self {
+        Self::new(code, format!("{part}: found {found}, expected {expected}"))
+    }
+
     /// Bytes of a part are missing.
     pub fn cut_short(part: impl fmt::Display, found: u64, expected: u64) -> Self {
         Self::new(
