@@ -1,13 +1,13 @@
 //! [`ZarrArray`]: an array that is read.
 
 use crate::codec::Unpacker;
-use crate::error::ZarrError;
-use crate::int::{byte_len, in_memory, to_u64};
+use crate::int::byte_len;
 use crate::meta::{ArrayMeta, Format};
 use crate::options::OpenOptions;
 use crate::read::{Chunk, Reader, open_file};
 use bloscpack_array::{Grid, Part, bytes_of, copy, lens, relative};
 use bloscpack_dtype::DType;
+use bloscpack_error::checked::{to_u64, zeros};
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_storage::{Key, Store, parallel};
 use std::ops::Range;
@@ -117,12 +117,7 @@ impl ZarrArray {
     /// chunks that it touches.
     pub fn read_slice(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
         self.grid.check(slice)?;
-        let bytes = bytes_of(slice, self.dtype().itemsize());
-        let len = in_memory(bytes)?;
-        let mut out = Vec::new();
-        let room = out.try_reserve_exact(len);
-        room.map_err(|_| ZarrError::NoMemory { bytes })?;
-        out.resize(len, 0);
+        let mut out = zeros(bytes_of(slice, self.dtype().itemsize()))?;
         self.read_into(slice, &mut out)?;
         Ok(out)
     }
@@ -174,7 +169,7 @@ impl ZarrArray {
     fn read_stored(&self, at: &[u64], key: &Key, part: &[Range<u64>]) -> Result<Vec<u8>> {
         let reader = self.reader();
         let Some(file) = open_file(&*self.store, key)? else {
-            return Ok(reader.filled(part)?);
+            return reader.filled(part);
         };
         let chunk = Chunk::of(&*file).reading()?;
         if !self.meta.codecs.is_read_whole() {

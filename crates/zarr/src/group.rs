@@ -1,11 +1,12 @@
 //! [`ZarrGroup`]: a folder of arrays and groups.
 
 use crate::array::ZarrArray;
-use crate::error::ZarrError;
+use crate::error::unsupported;
 use crate::meta::{ArrayMeta, Document, Format, object_text};
 use crate::options::OpenOptions;
 use crate::read::open_file;
-use bloscpack_error::{Error, IoSide as _, Result, Side};
+use bloscpack_error::checked::in_memory;
+use bloscpack_error::{Category, Error, IoSide as _, Result, Side};
 use bloscpack_storage::{Entry, EntryKind, Key, Store};
 use bloscpack_wire::{Limit, Limits};
 use std::path::Path;
@@ -105,7 +106,7 @@ impl ZarrGroup {
         let mut open = vec![(String::new(), self.clone(), 0)];
         while let Some((path, group, depth)) = open.pop() {
             if depth > MAX_DEPTH {
-                return Err(ZarrError::unsupported("groups nested", depth, "at most 64").into());
+                return Err(unsupported("groups nested", depth, "at most 64"));
             }
             let mut below = Vec::new();
             for (name, node) in group.members()? {
@@ -164,11 +165,19 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    /// Adds the name of a file to an error.
+    /// Adds the name of a file of metadata to an error, and advice to one about damage.
     fn located<T>(&self, name: &str, act: impl FnOnce() -> Result<T>) -> Result<T> {
-        act().map_err(|error| match self.folder.join(name) {
-            Ok(key) => error.in_file(Path::new(key.as_str())),
-            Err(_) => error,
+        act().map_err(|error| {
+            let error = match error.category() {
+                Category::Damaged | Category::CutShort => error.with_hint(
+                    "the consolidated metadata of a group has a copy of that of its arrays",
+                ),
+                _ => error,
+            };
+            match self.folder.join(name) {
+                Ok(key) => error.in_file(Path::new(key.as_str())),
+                Err(_) => error,
+            }
         })
     }
 
@@ -180,9 +189,8 @@ impl Files<'_> {
                 return Ok(None);
             };
             let size = file.size().reading()?;
-            ZarrError::check_limit(Limit::Metadata, size, self.limits.metadata.into())?;
-            let size = usize::try_from(size).map_err(|_| ZarrError::NoMemory { bytes: size })?;
-            let bytes = file.read_bytes(0, size).reading()?;
+            Error::check_limit(Limit::Metadata, size, self.limits.metadata.into())?;
+            let bytes = file.read_bytes(0, in_memory(size)?).reading()?;
             Ok(Some(bytes.to_vec()))
         })
     }

@@ -55,7 +55,6 @@ mod write;
 
 pub use array::ZarrArray;
 pub use codec::{BytesCodec, Codecs, Serializer, Shard};
-pub use error::ZarrError;
 pub use group::{ZarrGroup, ZarrNode};
 pub use keys::ChunkKeys;
 pub use meta::{ArrayMeta, Format};

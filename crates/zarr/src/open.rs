@@ -1,10 +1,9 @@
 //! Opens arrays and groups.
 
 use crate::array::ZarrArray;
-use crate::error::ZarrError;
 use crate::group::{self, ZarrGroup, ZarrNode};
 use crate::options::OpenOptions;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::{Key, Store};
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ impl OpenOptions {
     /// Opens what is in this folder of a store.
     ///
     /// # Errors
-    /// Returns [`ZarrError::NotFound`] if that is not Zarr, any I/O error, and any damage of the metadata.
+    /// Returns [`Code::UnknownFormat`] if that is not Zarr, any I/O error, and any damage of the metadata.
     pub fn open(&self, store: impl Store + 'static, folder: &Key) -> Result<ZarrNode> {
         self.open_shared(Arc::new(store), folder)
     }
@@ -22,7 +21,12 @@ impl OpenOptions {
     /// # Errors
     /// Returns the errors of [`open`](Self::open).
     pub fn open_shared(&self, store: Arc<dyn Store>, folder: &Key) -> Result<ZarrNode> {
-        group::open(&store, folder, self)?.ok_or_else(|| ZarrError::NotFound.into())
+        group::open(&store, folder, self)?.ok_or_else(|| {
+            Error::new(
+                Code::UnknownFormat,
+                "no Zarr array or group: there is neither zarr.json nor .zarray nor .zgroup",
+            )
+        })
     }
 
     /// Opens an array.

@@ -218,12 +218,7 @@ fn failed_to_open(path: &Path, error: &Error) -> Failure {
     let failure = Failure::library(quoted(path), error);
     match error.category() {
         _ if error.detail::<FrameError>().is_some() => failure.if_damaged(VERIFY),
-        Category::Damaged | Category::CutShort
-            if error.detail::<bloscpack_open::zarr::ZarrError>().is_some() =>
-        {
-            failure.hint("the consolidated metadata of a group has a copy of that of its arrays")
-        }
-        Category::Damaged | Category::CutShort => {
+        Category::Damaged | Category::CutShort if error.hint().is_none() => {
             failure.hint("blpk dataset repair can fix some kinds of damage")
         }
         _ => failure,

@@ -8,8 +8,8 @@
     allow(dead_code, reason = "codecs that are off need less")
 )]
 
-use crate::error::{Checked, ZarrError};
-use crate::int::to_u64;
+use bloscpack_error::checked::{to_u64, zeros};
+use bloscpack_error::{Code, Error, Result};
 
 /// How long the result is, or may be.
 #[derive(Debug, Clone, Copy)]
@@ -35,23 +35,15 @@ impl Room {
         what: &'static str,
         stored: usize,
         ratio: usize,
-        mut fill: impl FnMut(&mut [u8]) -> Result<usize, Failed>,
-    ) -> Checked<Vec<u8>> {
+        mut fill: impl FnMut(&mut [u8]) -> std::result::Result<usize, Failed>,
+    ) -> Result<Vec<u8>> {
         let possible = stored.saturating_mul(ratio).saturating_add(ratio);
         if let Some(expected) = self.expected.filter(|expected| *expected > possible) {
-            return Err(ZarrError::CutShort {
-                what,
-                found: to_u64(possible),
-                expected: to_u64(expected),
-            });
+            return Err(Error::cut_short(what, to_u64(possible), to_u64(expected)));
         }
         let mut len = self.expected.unwrap_or(FIRST_GUESS.min(self.most));
         loop {
-            let mut out = Vec::new();
-            let bytes = to_u64(len);
-            out.try_reserve_exact(len)
-                .map_err(|_| ZarrError::NoMemory { bytes })?;
-            out.resize(len, 0);
+            let mut out = zeros(to_u64(len))?;
             match fill(&mut out) {
                 Ok(filled) => {
                     out.truncate(filled);
@@ -61,14 +53,22 @@ impl Room {
                     len = len.saturating_mul(2).min(self.most);
                 }
                 Err(Failed::TooShort) => {
-                    return Err(ZarrError::damaged(what, "more bytes", len));
+                    return Err(Error::unexpected(Code::Chunk, what, "more bytes", len));
                 }
                 Err(Failed::Damaged(found)) => {
-                    return Err(ZarrError::damaged(what, found, "sound data"));
+                    return Err(Error::unexpected(Code::Chunk, what, found, "sound data"));
                 }
             }
         }
     }
+}
+
+#[cfg(not(all(feature = "lz4", feature = "zlib", feature = "zstd")))]
+fn not_built(codec: &str) -> Result<Vec<u8>> {
+    Err(Error::new(
+        Code::NotBuilt,
+        format!("in this build, the codec {codec} is not supported"),
+    ))
 }
 
 /// The most bytes that a byte of deflate is.
@@ -84,7 +84,7 @@ fn failed(error: libdeflater::DecompressionError) -> Failed {
 }
 
 #[cfg(feature = "zlib")]
-pub(super) fn gzip(stored: &[u8], room: Room) -> Checked<Vec<u8>> {
+pub(super) fn gzip(stored: &[u8], room: Room) -> Result<Vec<u8>> {
     const WHAT: &str = "gzip data";
     let data = room.fill(WHAT, stored.len(), DEFLATE_RATIO, |out| {
         let mut decompressor = libdeflater::Decompressor::new();
@@ -97,12 +97,17 @@ pub(super) fn gzip(stored: &[u8], room: Room) -> Checked<Vec<u8>> {
     if trailer.map(u64::from) == Some(to_u64(data.len()) & u64::from(u32::MAX)) {
         Ok(data)
     } else {
-        Err(ZarrError::damaged(WHAT, "more after its end", "one member"))
+        Err(Error::unexpected(
+            Code::Chunk,
+            WHAT,
+            "more after its end",
+            "one member",
+        ))
     }
 }
 
 #[cfg(feature = "zlib")]
-pub(super) fn zlib(stored: &[u8], room: Room) -> Checked<Vec<u8>> {
+pub(super) fn zlib(stored: &[u8], room: Room) -> Result<Vec<u8>> {
     room.fill("zlib data", stored.len(), DEFLATE_RATIO, |out| {
         let mut decompressor = libdeflater::Decompressor::new();
         decompressor.zlib_decompress(stored, out).map_err(failed)
@@ -110,25 +115,17 @@ pub(super) fn zlib(stored: &[u8], room: Room) -> Checked<Vec<u8>> {
 }
 
 #[cfg(not(feature = "zlib"))]
-pub(super) fn gzip(_: &[u8], _: Room) -> Checked<Vec<u8>> {
-    Err(ZarrError::unsupported(
-        "in this build, the codec",
-        "gzip",
-        "",
-    ))
+pub(super) fn gzip(_: &[u8], _: Room) -> Result<Vec<u8>> {
+    not_built("gzip")
 }
 
 #[cfg(not(feature = "zlib"))]
-pub(super) fn zlib(_: &[u8], _: Room) -> Checked<Vec<u8>> {
-    Err(ZarrError::unsupported(
-        "in this build, the codec",
-        "zlib",
-        "",
-    ))
+pub(super) fn zlib(_: &[u8], _: Room) -> Result<Vec<u8>> {
+    not_built("zlib")
 }
 
 #[cfg(feature = "zstd")]
-pub(super) fn zstd(stored: &[u8], room: Room) -> Checked<Vec<u8>> {
+pub(super) fn zstd(stored: &[u8], room: Room) -> Result<Vec<u8>> {
     // A block of 128 KiB takes at least 4 bytes.
     const RATIO: usize = 32 << 10;
     /// `ZSTD_error_dstSize_tooSmall`.
@@ -142,29 +139,22 @@ pub(super) fn zstd(stored: &[u8], room: Room) -> Checked<Vec<u8>> {
 }
 
 #[cfg(not(feature = "zstd"))]
-pub(super) fn zstd(_: &[u8], _: Room) -> Checked<Vec<u8>> {
-    Err(ZarrError::unsupported(
-        "in this build, the codec",
-        "zstd",
-        "",
-    ))
+pub(super) fn zstd(_: &[u8], _: Room) -> Result<Vec<u8>> {
+    not_built("zstd")
 }
 
 #[cfg(feature = "lz4")]
-pub(super) fn lz4(stored: &[u8], room: Room) -> Checked<Vec<u8>> {
+pub(super) fn lz4(stored: &[u8], room: Room) -> Result<Vec<u8>> {
     const WHAT: &str = "lz4 data";
     let Some((head, block)) = stored.split_first_chunk::<4>() else {
         let (found, expected) = (to_u64(stored.len()), 4);
-        return Err(ZarrError::CutShort {
-            what: WHAT,
-            found,
-            expected,
-        });
+        return Err(Error::cut_short(WHAT, found, expected));
     };
-    let len = crate::int::to_usize(u32::from_le_bytes(*head));
+    let len = bloscpack_error::checked::to_usize(u32::from_le_bytes(*head));
     if len > room.most || room.expected.is_some_and(|expected| expected != len) {
         let expected = room.expected.unwrap_or(room.most);
-        return Err(ZarrError::damaged(
+        return Err(Error::unexpected(
+            Code::Chunk,
             "bytes in the header of lz4 data",
             len,
             expected,
@@ -181,29 +171,21 @@ pub(super) fn lz4(stored: &[u8], room: Room) -> Checked<Vec<u8>> {
     if data.len() == len {
         Ok(data)
     } else {
-        Err(ZarrError::damaged(WHAT, data.len(), len))
+        Err(Error::unexpected(Code::Chunk, WHAT, data.len(), len))
     }
 }
 
 #[cfg(not(feature = "lz4"))]
-pub(super) fn lz4(_: &[u8], _: Room) -> Checked<Vec<u8>> {
-    Err(ZarrError::unsupported(
-        "in this build, the codec",
-        "lz4",
-        "",
-    ))
+pub(super) fn lz4(_: &[u8], _: Room) -> Result<Vec<u8>> {
+    not_built("lz4")
 }
 
 /// The bytes before a checksum.
-pub(super) fn crc32c(mut stored: Vec<u8>) -> Checked<Vec<u8>> {
+pub(super) fn crc32c(mut stored: Vec<u8>) -> Result<Vec<u8>> {
     let (found, expected) = (to_u64(stored.len()), 4);
     let Some((data, digest)) = stored.split_last_chunk::<4>() else {
         let what = "a checksum (crc32c)";
-        return Err(ZarrError::CutShort {
-            what,
-            found,
-            expected,
-        });
+        return Err(Error::cut_short(what, found, expected));
     };
     check_crc32c("crc32c of a chunk", data, u32::from_le_bytes(*digest))?;
     stored.truncate(data.len());
@@ -211,12 +193,13 @@ pub(super) fn crc32c(mut stored: Vec<u8>) -> Checked<Vec<u8>> {
 }
 
 /// Compares a checksum with that of the bytes.
-pub(crate) fn check_crc32c(what: &'static str, data: &[u8], found: u32) -> Checked<()> {
+pub(crate) fn check_crc32c(what: &'static str, data: &[u8], found: u32) -> Result<()> {
     let expected = crc32c::crc32c(data);
     if found == expected {
         Ok(())
     } else {
-        Err(ZarrError::damaged(
+        Err(Error::unexpected(
+            Code::Digest,
             what,
             format!("{found:08x}"),
             format!("{expected:08x} by the data"),

@@ -1,9 +1,9 @@
 //! Undoes the codecs of bytes.
 
 use super::{BytesCodec, Codecs, bytes};
-use crate::error::{Checked, ZarrError};
-use crate::int::{in_memory, to_u64};
 use blosc1::{ChunkDecoder, read_header};
+use bloscpack_error::checked::{in_memory, to_u64};
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::parallel::Pool;
 use bloscpack_wire::{Limit, Limits};
 
@@ -26,10 +26,11 @@ impl Unpacker {
     }
 
     /// The longest that a stored chunk of so many bytes may be: every codec makes incompressible data a little longer.
-    pub(crate) fn check_stored(found: u64, expected: u64) -> Checked<()> {
+    pub(crate) fn check_stored(found: u64, expected: u64) -> Result<()> {
         let most = expected.saturating_add(expected / 16).saturating_add(SLACK);
         if found > most {
-            Err(ZarrError::damaged(
+            Err(Error::unexpected(
+                Code::Chunk,
                 "bytes of a stored chunk",
                 found,
                 format!("at most {most}, for {expected} bytes of elements"),
@@ -45,7 +46,7 @@ impl Unpacker {
         codecs: &Codecs,
         mut stored: Vec<u8>,
         expected: Option<u64>,
-    ) -> Checked<Vec<u8>> {
+    ) -> Result<Vec<u8>> {
         let mut rest = codecs.bytes.len();
         for codec in codecs.bytes.iter().rev() {
             rest -= 1;
@@ -54,23 +55,24 @@ impl Unpacker {
         }
         let found = to_u64(stored.len());
         match expected {
-            Some(expected) if found < expected => Err(ZarrError::CutShort {
-                what: "elements of a chunk",
+            Some(expected) if found < expected => {
+                Err(Error::cut_short("elements of a chunk", found, expected))
+            }
+            Some(expected) if found > expected => Err(Error::unexpected(
+                Code::Chunk,
+                "bytes of a chunk",
                 found,
                 expected,
-            }),
-            Some(expected) if found > expected => {
-                Err(ZarrError::damaged("bytes of a chunk", found, expected))
-            }
+            )),
             _ => Ok(stored),
         }
     }
 
     /// Undoes one codec. Where the length is not known, the result has at most the limit of a chunk.
-    fn undo(&self, codec: BytesCodec, stored: Vec<u8>, expected: Option<u64>) -> Checked<Vec<u8>> {
+    fn undo(&self, codec: BytesCodec, stored: Vec<u8>, expected: Option<u64>) -> Result<Vec<u8>> {
         let most = u64::from(self.limits.chunk).saturating_add(SLACK);
         if let Some(bytes) = expected {
-            ZarrError::check_limit(Limit::Chunk, bytes, most)?;
+            Error::check_limit(Limit::Chunk, bytes, most)?;
         }
         let room = bytes::Room {
             expected: expected.map(in_memory).transpose()?,
@@ -86,13 +88,13 @@ impl Unpacker {
         }
     }
 
-    fn blosc(&self, stored: &[u8], expected: Option<u64>) -> Checked<Vec<u8>> {
+    fn blosc(&self, stored: &[u8], expected: Option<u64>) -> Result<Vec<u8>> {
         let nbytes = u64::from(read_header(stored)?.nbytes);
         if let Some(expected) = expected.filter(|expected| *expected != nbytes) {
             let what = "bytes in the header of a Blosc chunk";
-            return Err(ZarrError::damaged(what, nbytes, expected));
+            return Err(Error::unexpected(Code::Chunk, what, nbytes, expected));
         }
-        ZarrError::check_limit(Limit::Chunk, nbytes, self.limits.chunk.into())?;
+        Error::check_limit(Limit::Chunk, nbytes, self.limits.chunk.into())?;
         let make = || Ok(self.limits.decoder());
         let decoded = self
             .decoders

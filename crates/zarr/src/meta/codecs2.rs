@@ -2,10 +2,11 @@
 
 use super::Fields;
 use crate::codec::BytesCodec;
-use crate::error::{Checked, ZarrError};
+use crate::error::unsupported;
+use bloscpack_error::Result;
 
 /// The compressor; `None` if chunks are not compressed.
-pub(super) fn compressor(fields: &Fields<'_>) -> Checked<Option<BytesCodec>> {
+pub(super) fn compressor(fields: &Fields<'_>) -> Result<Option<BytesCodec>> {
     let Some(value) = fields.get("compressor") else {
         return Ok(None);
     };
@@ -18,7 +19,7 @@ pub(super) fn compressor(fields: &Fields<'_>) -> Checked<Option<BytesCodec>> {
         "crc32c" => BytesCodec::Crc32c,
         other => {
             let expected = "blosc, zlib, gzip, zstd, lz4 or crc32c";
-            return Err(ZarrError::unsupported("the compressor", other, expected));
+            return Err(unsupported("the compressor", other, expected));
         }
     };
     Ok(Some(codec))

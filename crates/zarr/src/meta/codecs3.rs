@@ -2,20 +2,21 @@
 
 use super::Fields;
 use crate::codec::{BytesCodec, Codecs, Serializer, Shard};
-use crate::error::{Checked, ZarrError};
+use crate::error::{unsupported, wrong_field};
 use bloscpack_dtype::ByteOrder;
+use bloscpack_error::{Error, Result};
 use serde_json::Value;
 
 /// Parses a list of codecs: transpositions, then one that makes bytes of elements, then any that change bytes. Returns also the
 /// byte order of the elements, where it is given.
-pub(super) fn parse(list: &[Value]) -> Checked<(Codecs, Option<ByteOrder>)> {
+pub(super) fn parse(list: &[Value]) -> Result<(Codecs, Option<ByteOrder>)> {
     let (mut transpose, mut serializer, mut bytes) = (None, None, Vec::new());
     for value in list {
         let (name, fields) = Fields::named("codecs", value)?;
         match (&serializer, name) {
             (None, "transpose") => {
                 if transpose.is_some() {
-                    return Err(ZarrError::unsupported("a second codec", name, ""));
+                    return Err(unsupported("a second codec", name, ""));
                 }
                 transpose = Some(order(&fields)?);
             }
@@ -28,7 +29,7 @@ pub(super) fn parse(list: &[Value]) -> Checked<(Codecs, Option<ByteOrder>)> {
             (Some(_), _) => bytes.push(bytes_codec(name)?),
         }
     }
-    let missing = || ZarrError::field("codecs", "none of them", "bytes or sharding_indexed");
+    let missing = || wrong_field("codecs", "none of them", "bytes or sharding_indexed");
     let (serializer, order) = serializer.ok_or_else(missing)?;
     let codecs = Codecs {
         transpose,
@@ -38,13 +39,13 @@ pub(super) fn parse(list: &[Value]) -> Checked<(Codecs, Option<ByteOrder>)> {
     Ok((codecs, order))
 }
 
-fn unknown(name: &str) -> ZarrError {
+fn unknown(name: &str) -> Error {
     let expected =
         "transpose, bytes, sharding_indexed, blosc, gzip, zstd, zlib, lz4 or crc32c in this order";
-    ZarrError::unsupported("the codec", name, expected)
+    unsupported("the codec", name, expected)
 }
 
-fn bytes_codec(name: &str) -> Checked<BytesCodec> {
+fn bytes_codec(name: &str) -> Result<BytesCodec> {
     Ok(match name {
         "blosc" | "numcodecs.blosc" => BytesCodec::Blosc,
         "gzip" | "numcodecs.gzip" => BytesCodec::Gzip,
@@ -57,32 +58,31 @@ fn bytes_codec(name: &str) -> Checked<BytesCodec> {
 }
 
 /// The error for numbers of several bytes whose order is not given.
-pub(super) fn no_endian() -> ZarrError {
-    ZarrError::field("bytes: endian", "nothing", "little or big")
+pub(super) fn no_endian() -> Error {
+    wrong_field("bytes: endian", "nothing", "little or big")
 }
 
-fn endian(fields: &Fields<'_>) -> Checked<Option<ByteOrder>> {
+fn endian(fields: &Fields<'_>) -> Result<Option<ByteOrder>> {
     match fields.get("endian").map(Value::as_str) {
         None => Ok(None),
         Some(Some("little")) => Ok(Some(ByteOrder::Little)),
         Some(Some("big")) => Ok(Some(ByteOrder::Big)),
         _ => {
             let found = fields.required("endian")?;
-            Err(ZarrError::field("bytes: endian", found, "little or big"))
+            Err(wrong_field("bytes: endian", found, "little or big"))
         }
     }
 }
 
 /// The order of axes. Early drafts had the letters `C` and `F`, which no reader has to know.
-fn order(fields: &Fields<'_>) -> Checked<Vec<usize>> {
+fn order(fields: &Fields<'_>) -> Result<Vec<usize>> {
     let axes = fields.lengths("order")?;
     let narrow = |axis: &u64| usize::try_from(*axis).ok();
     let order: Option<Vec<usize>> = axes.iter().map(narrow).collect();
-    order
-        .ok_or_else(|| ZarrError::field("transpose: order", format!("{axes:?}"), "numbers of axes"))
+    order.ok_or_else(|| wrong_field("transpose: order", format!("{axes:?}"), "numbers of axes"))
 }
 
-fn shard(fields: &Fields<'_>) -> Checked<(Shard, Option<ByteOrder>)> {
+fn shard(fields: &Fields<'_>) -> Result<(Shard, Option<ByteOrder>)> {
     let (codecs, order) = parse(fields.list("codecs")?)?;
     let (index, index_order) = parse(fields.list("index_codecs")?)?;
     let has_crc = match (&index.serializer, &index.transpose, index.bytes.as_slice()) {
@@ -90,11 +90,7 @@ fn shard(fields: &Fields<'_>) -> Checked<(Shard, Option<ByteOrder>)> {
         (Serializer::Bytes, None, [BytesCodec::Crc32c]) => true,
         _ => {
             let found = Value::from(fields.list("index_codecs")?);
-            return Err(ZarrError::unsupported(
-                "index_codecs",
-                found,
-                "bytes and crc32c",
-            ));
+            return Err(unsupported("index_codecs", found, "bytes and crc32c"));
         }
     };
     let at_start = match fields.get("index_location").map(Value::as_str) {
@@ -103,7 +99,7 @@ fn shard(fields: &Fields<'_>) -> Checked<(Shard, Option<ByteOrder>)> {
         _ => {
             let found = fields.required("index_location")?;
             let field = "sharding_indexed: index_location";
-            return Err(ZarrError::field(field, found, "start or end"));
+            return Err(wrong_field(field, found, "start or end"));
         }
     };
     let shard = Shard {

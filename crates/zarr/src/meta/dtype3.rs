@@ -1,8 +1,9 @@
 //! Data types of version 3, as zarr-python 3.1 and the specification write them.
 
-use super::Fields;
-use crate::error::{Checked, ZarrError};
+use super::{Fields, Format};
+use crate::error::{cannot_store, unsupported, wrong_field};
 use bloscpack_dtype::{ByteOrder, DType, Field, Kind, Struct};
+use bloscpack_error::Result;
 use serde_json::{Value, json};
 
 /// Types that are a name alone.
@@ -24,14 +25,13 @@ const CORE: [(&str, DType); 14] = [
 ];
 
 /// The type that a value describes, little-endian.
-pub(super) fn read(value: &Value) -> Checked<DType> {
+pub(super) fn read(value: &Value) -> Result<DType> {
     let (name, fields) = Fields::named("data_type", value)?;
     if let Some((_, dtype)) = CORE.iter().find(|(core, _)| *core == name) {
         return Ok(dtype.clone());
     }
-    let wrong = |error: bloscpack_dtype::DTypeError| {
-        ZarrError::field("data_type", value, error.to_string())
-    };
+    let wrong =
+        |error: bloscpack_dtype::DTypeError| wrong_field("data_type", value, error.to_string());
     let dtype = match name {
         "null_terminated_bytes" => DType::bytes(fields.number("length_bytes")?),
         "fixed_length_utf32" => DType::new(
@@ -47,7 +47,7 @@ pub(super) fn read(value: &Value) -> Checked<DType> {
             Some(bits) => DType::void(bits / 8),
             None => {
                 let expected = "a core type, r*, raw_bytes, null_terminated_bytes, fixed_length_utf32, numpy.datetime64, numpy.timedelta64 or struct";
-                return Err(ZarrError::unsupported("the data type", name, expected));
+                return Err(unsupported("the data type", name, expected));
             }
         },
     };
@@ -66,7 +66,7 @@ fn raw_bits(name: &str) -> Option<u64> {
 }
 
 /// The code of a time.
-fn time(code: &str, fields: &Fields<'_>) -> Checked<String> {
+fn time(code: &str, fields: &Fields<'_>) -> Result<String> {
     let unit = fields.text("unit")?;
     let count = match fields.get("scale_factor") {
         Some(_) => fields.number("scale_factor")?,
@@ -81,7 +81,7 @@ fn time(code: &str, fields: &Fields<'_>) -> Checked<String> {
 }
 
 /// Packed fields: `[name, type]`, or objects with `name` and `data_type`.
-fn structured(fields: &Fields<'_>) -> Checked<DType> {
+fn structured(fields: &Fields<'_>) -> Result<DType> {
     let list = fields.list("fields")?;
     let mut found = Vec::new();
     for field in list {
@@ -94,15 +94,15 @@ fn structured(fields: &Fields<'_>) -> Checked<DType> {
             }
         };
         let expected = "a name and a data type";
-        let (name, dtype) = pair.ok_or_else(|| ZarrError::field("fields", field, expected))?;
+        let (name, dtype) = pair.ok_or_else(|| wrong_field("fields", field, expected))?;
         found.push((name, read(dtype)?, Vec::new()));
     }
     let dtype = DType::structured(found, false);
-    dtype.map_err(|error| ZarrError::field("fields", Value::from(list), error.to_string()))
+    dtype.map_err(|error| wrong_field("fields", Value::from(list), error.to_string()))
 }
 
 /// The description of a type, whatever its byte order.
-pub(super) fn write(dtype: &DType) -> Checked<Value> {
+pub(super) fn write(dtype: &DType) -> Result<Value> {
     let plain = dtype.clone().with_order(ByteOrder::Little);
     if let Some((name, _)) = CORE.iter().find(|(_, core)| *core == plain) {
         return Ok((*name).into());
@@ -117,16 +117,14 @@ pub(super) fn write(dtype: &DType) -> Checked<Value> {
         Kind::Datetime(unit) => named("numpy.datetime64", unit_of(unit)),
         Kind::Timedelta(unit) => named("numpy.timedelta64", unit_of(unit)),
         Kind::Struct(of) => named("structured", json!({ "fields": write_fields(of)? })),
-        _ => return Err(cannot_store(dtype, "there is no such data type")),
+        _ => {
+            return Err(cannot_store(
+                dtype,
+                Format::V3,
+                "there is no such data type",
+            ));
+        }
     })
-}
-
-fn cannot_store(dtype: impl ToString, reason: &'static str) -> ZarrError {
-    ZarrError::CannotStore {
-        what: format!("the dtype {}", dtype.to_string()),
-        format: "zarr3",
-        reason,
-    }
 }
 
 fn unit_of(unit: &bloscpack_dtype::TimeUnit) -> Value {
@@ -134,11 +132,12 @@ fn unit_of(unit: &bloscpack_dtype::TimeUnit) -> Value {
     json!({ "unit": base, "scale_factor": unit.count })
 }
 
-fn write_fields(of: &Struct) -> Checked<Vec<Value>> {
+fn write_fields(of: &Struct) -> Result<Vec<Value>> {
     let each = |field: &Field| {
         if !field.shape.is_empty() {
             return Err(cannot_store(
                 &field.dtype,
+                Format::V3,
                 "fields that are arrays have no data type",
             ));
         }

@@ -1,7 +1,7 @@
 //! Metadata, written.
 
 use super::{Format, dtype3, fill};
-use crate::error::{Checked, ZarrError};
+use crate::error::cannot_store;
 use crate::write::NewArray;
 use blosc1::Filter;
 use bloscpack_dtype::{ByteOrder, DType, Field, Struct};
@@ -218,26 +218,20 @@ fn pretty(value: &Value) -> Result<String> {
 }
 
 /// Refuses types that a version does not have.
-fn check_dtype(format: Format, dtype: &DType) -> Checked<()> {
-    let cannot_store = |reason| {
-        Err(ZarrError::CannotStore {
-            what: format!("the dtype {dtype}"),
-            format: format.name(),
-            reason,
-        })
-    };
+fn check_dtype(format: Format, dtype: &DType) -> Result<()> {
+    let refuse = |reason| Err(cannot_store(dtype, format, reason));
     if dtype.has_object() {
-        return cannot_store("its elements are Python objects");
+        return refuse("its elements are Python objects");
     }
     if dtype.itemsize() == 0 {
-        return cannot_store("its elements have no bytes");
+        return refuse("its elements have no bytes");
     }
     match dtype.fields() {
         Some(_) if !is_packed(dtype) => {
-            cannot_store("there are bytes between its fields, or its fields have titles")
+            refuse("there are bytes between its fields, or its fields have titles")
         }
         Some(_) if format == Format::V3 && dtype.is_big() => {
-            cannot_store("fields have no byte order of their own")
+            refuse("fields have no byte order of their own")
         }
         _ => Ok(()),
     }

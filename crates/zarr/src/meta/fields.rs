@@ -1,23 +1,28 @@
 //! JSON documents, and their fields.
 
-use crate::error::{Checked, ZarrError};
+use crate::error::wrong_field;
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_wire::internal::{Members, json};
 use serde_json::{Map, Value};
+use std::fmt;
 
 /// The members in which numbers that only Python writes, such as `NaN`, may occur: as strings in the values.
 const WITH_FLOATS: [&str; 3] = ["attributes", "consolidated_metadata", "fill_value"];
 
 /// The text of a JSON object in which numbers that only Python writes may occur.
-pub(crate) fn object_text(text: &[u8]) -> Checked<&str> {
-    let failed = |reason: String| ZarrError::Json { reason };
-    json::check(text).map_err(|error| failed(error.to_string()))?;
-    let text = std::str::from_utf8(text).map_err(|error| failed(error.to_string()))?;
+pub(crate) fn object_text(text: &[u8]) -> Result<&str> {
+    json::check(text).map_err(not_json)?;
+    let text = std::str::from_utf8(text).map_err(not_json)?;
     let text = text.trim_ascii();
     if text.starts_with('{') {
         Ok(text)
     } else {
-        Err(ZarrError::field("metadata", text, "a JSON object"))
+        Err(wrong_field("metadata", text, "a JSON object"))
     }
+}
+
+fn not_json(error: impl fmt::Display) -> Error {
+    Error::new(Code::Metadata, format!("not JSON: {error}"))
 }
 
 /// The JSON object of a file of metadata, with its text.
@@ -28,14 +33,11 @@ pub(crate) struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    pub(crate) fn parse(text: &'a [u8]) -> Checked<Self> {
+    pub(crate) fn parse(text: &'a [u8]) -> Result<Self> {
         let text = object_text(text)?;
         let mut object = Map::new();
         for member in Members::of(text) {
-            let name: String = serde_json::from_str(member.key).map_err(|error| {
-                let reason = error.to_string();
-                ZarrError::Json { reason }
-            })?;
+            let name: String = serde_json::from_str(member.key).map_err(not_json)?;
             let value = if WITH_FLOATS.contains(&name.as_str()) {
                 json::parse(member.text.as_bytes())
             } else {
@@ -43,7 +45,7 @@ impl<'a> Document<'a> {
             };
             let value = value.map_err(|error| {
                 let expected = format!("JSON ({error})");
-                ZarrError::field(name.as_str(), member.text, expected)
+                wrong_field(name.as_str(), member.text, expected)
             })?;
             object.insert(name, value);
         }
@@ -57,11 +59,11 @@ impl<'a> Document<'a> {
     }
 
     /// The text of the attributes.
-    pub(crate) fn attributes(&self) -> Checked<&'a str> {
+    pub(crate) fn attributes(&self) -> Result<&'a str> {
         match self.member("attributes") {
             None | Some("null") => Ok("{}"),
             Some(text) if text.starts_with('{') => Ok(text),
-            Some(text) => Err(ZarrError::field("attributes", text, "an object")),
+            Some(text) => Err(wrong_field("attributes", text, "an object")),
         }
     }
 
@@ -83,15 +85,15 @@ pub(crate) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     /// The fields of a value.
-    pub(crate) fn of(name: &'a str, value: &'a Value) -> Checked<Self> {
+    pub(crate) fn of(name: &'a str, value: &'a Value) -> Result<Self> {
         match value {
             Value::Object(object) => Ok(Self { name, object }),
-            other => Err(ZarrError::field(name, other, "an object")),
+            other => Err(wrong_field(name, other, "an object")),
         }
     }
 
     /// A name with an object `configuration`, which may be missing, or the name alone, as version 3 writes codecs and types.
-    pub(crate) fn named(what: &'a str, value: &'a Value) -> Checked<(&'a str, Self)> {
+    pub(crate) fn named(what: &'a str, value: &'a Value) -> Result<(&'a str, Self)> {
         static EMPTY: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
         if let Value::String(name) = value {
             return Ok((
@@ -133,43 +135,43 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn wrong(&self, field: &str, expected: &str) -> ZarrError {
+    fn wrong(&self, field: &str, expected: &str) -> Error {
         let found = self.object.get(field);
         let found = found.map_or_else(|| "nothing".to_owned(), Value::to_string);
-        ZarrError::field(self.path(field), found, expected)
+        wrong_field(self.path(field), found, expected)
     }
 
-    pub(crate) fn required(&self, field: &str) -> Checked<&'a Value> {
+    pub(crate) fn required(&self, field: &str) -> Result<&'a Value> {
         self.object
             .get(field)
             .ok_or_else(|| self.wrong(field, "a value"))
     }
 
-    pub(crate) fn text(&self, field: &str) -> Checked<&'a str> {
+    pub(crate) fn text(&self, field: &str) -> Result<&'a str> {
         let text = self.get(field).and_then(Value::as_str);
         text.ok_or_else(|| self.wrong(field, "a string"))
     }
 
-    pub(crate) fn number(&self, field: &str) -> Checked<u64> {
+    pub(crate) fn number(&self, field: &str) -> Result<u64> {
         let number = self.get(field).and_then(Value::as_u64);
         number.ok_or_else(|| self.wrong(field, "a whole number that is not negative"))
     }
 
-    pub(crate) fn list(&self, field: &str) -> Checked<&'a [Value]> {
+    pub(crate) fn list(&self, field: &str) -> Result<&'a [Value]> {
         let list = self.get(field).and_then(Value::as_array);
         list.map(Vec::as_slice)
             .ok_or_else(|| self.wrong(field, "a list"))
     }
 
     /// A list of lengths.
-    pub(crate) fn lengths(&self, field: &str) -> Checked<Vec<u64>> {
+    pub(crate) fn lengths(&self, field: &str) -> Result<Vec<u64>> {
         let lengths = self.list(field)?.iter().map(Value::as_u64);
         let lengths: Option<Vec<u64>> = lengths.collect();
         lengths.ok_or_else(|| self.wrong(field, "a list of whole numbers that are not negative"))
     }
 
     /// A separator of names, or another one if it is missing.
-    pub(crate) fn separator(&self, field: &str, default: char) -> Checked<char> {
+    pub(crate) fn separator(&self, field: &str, default: char) -> Result<char> {
         match self.get(field).map(|value| value.as_str()) {
             None => Ok(default),
             Some(Some(".")) => Ok('.'),
@@ -179,7 +181,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Refuses a number other than this one.
-    pub(crate) fn expect(&self, field: &str, number: u64) -> Checked<()> {
+    pub(crate) fn expect(&self, field: &str, number: u64) -> Result<()> {
         if self.number(field)? == number {
             Ok(())
         } else {

@@ -1,28 +1,24 @@
 //! Fill values, read and written.
 
 use super::Format;
-use crate::error::{Checked, ZarrError};
+use crate::error::wrong_field;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bloscpack_dtype::{ByteOrder, DType, Kind, Struct};
+use bloscpack_error::Result;
+use bloscpack_error::checked::zeros;
 use bloscpack_wire::internal::{Member, Members, json as python_json};
 use serde_json::{Value, json};
 
 /// The bytes of an element that the JSON of a fill value describes. Null leaves it open: zarr-python then reads times as "not a
 /// time", and `None` stands for zeros.
-pub(super) fn read(format: Format, dtype: &DType, text: Option<&str>) -> Checked<Option<Vec<u8>>> {
+pub(super) fn read(format: Format, dtype: &DType, text: Option<&str>) -> Result<Option<Vec<u8>>> {
     let text = text.filter(|text| *text != "null");
     if text.is_none() && !is_time(dtype) {
         return Ok(None);
     }
-    let wrong = |expected: &str| ZarrError::field("fill_value", text.unwrap_or("null"), expected);
-    let itemsize = usize::try_from(dtype.itemsize()).map_err(|_| wrong("a shorter type"))?;
-    let mut element = Vec::new();
-    let room = element.try_reserve_exact(itemsize);
-    room.map_err(|_| ZarrError::NoMemory {
-        bytes: dtype.itemsize(),
-    })?;
-    element.resize(itemsize, 0);
+    let wrong = |expected: &str| wrong_field("fill_value", text.unwrap_or("null"), expected);
+    let mut element = zeros(dtype.itemsize())?;
     let put = match text {
         Some(text) => put(format, dtype, text, &mut element),
         None => not_a_time(dtype.order(), &mut element),

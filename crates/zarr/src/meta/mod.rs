@@ -10,10 +10,12 @@ mod v2;
 mod v3;
 
 use crate::codec::{Codecs, Serializer};
-use crate::error::{Checked, ZarrError};
-use crate::int::{byte_len, product};
+use crate::error::{unsupported, wrong_field};
+use crate::int::byte_len;
 use crate::keys::ChunkKeys;
+use bloscpack_array::product;
 use bloscpack_dtype::DType;
+use bloscpack_error::{Error, Result};
 use bloscpack_wire::{Limit, Limits};
 use std::fmt;
 
@@ -77,12 +79,8 @@ impl ArrayMeta {
     /// The metadata of version 2: the text of `.zarray`, and that of `.zattrs` if there is one.
     ///
     /// # Errors
-    /// Returns a [`ZarrError`] for damage, for anything that is not supported, and for what exceeds a limit.
-    pub fn parse_v2(
-        array: &[u8],
-        attributes: Option<&[u8]>,
-        limits: &Limits,
-    ) -> Result<Self, ZarrError> {
+    /// Returns errors for damage, for anything that is not supported, and for what exceeds a limit.
+    pub fn parse_v2(array: &[u8], attributes: Option<&[u8]>, limits: &Limits) -> Result<Self> {
         let attributes = match attributes {
             Some(text) => object_text(text)?.to_owned(),
             None => "{}".to_owned(),
@@ -93,22 +91,21 @@ impl ArrayMeta {
     /// The metadata of version 3: the text of `zarr.json`.
     ///
     /// # Errors
-    /// Returns a [`ZarrError`] for damage, for anything that is not supported, and for what exceeds a limit.
-    pub fn parse_v3(array: &[u8], limits: &Limits) -> Result<Self, ZarrError> {
+    /// Returns errors for damage, for anything that is not supported, and for what exceeds a limit.
+    pub fn parse_v3(array: &[u8], limits: &Limits) -> Result<Self> {
         v3::parse(&Document::parse(array)?)?.checked(limits)
     }
 
     /// Refuses what no array can be, or what exceeds a limit.
-    fn checked(self, limits: &Limits) -> Checked<Self> {
+    fn checked(self, limits: &Limits) -> Result<Self> {
         let axes = self.shape.len();
         if axes > MAX_AXES {
-            return Err(ZarrError::unsupported("axes:", axes, "at most 64"));
+            return Err(unsupported("axes:", axes, "at most 64"));
         }
         self.check_names()?;
         let itemsize = self.dtype.itemsize();
         check_chunks("chunks", &self.chunk_shape, axes)?;
-        let too_large =
-            || ZarrError::field("shape", format!("{:?}", self.shape), "at most 2^63 bytes");
+        let too_large = || wrong_field("shape", format!("{:?}", self.shape), "at most 2^63 bytes");
         let padded: Option<Vec<u64>> = self
             .shape
             .iter()
@@ -118,17 +115,17 @@ impl ArrayMeta {
         let padded = padded.and_then(|padded| byte_len(&padded, itemsize));
         padded.ok_or_else(too_large)?;
         let bytes = byte_len(&self.shape, itemsize).ok_or_else(too_large)?;
-        ZarrError::check_limit(Limit::Total, bytes, limits.total)?;
+        Error::check_limit(Limit::Total, bytes, limits.total)?;
         check_codecs(&self.codecs, &self.chunk_shape, itemsize, limits)?;
         Ok(self)
     }
 
-    fn check_names(&self) -> Checked<()> {
+    fn check_names(&self) -> Result<()> {
         let axes = self.shape.len();
         match &self.dimension_names {
             Some(names) if names.len() != axes => {
                 let found = format!("{} names", names.len());
-                Err(ZarrError::field("dimension_names", found, axes.to_string()))
+                Err(wrong_field("dimension_names", found, axes.to_string()))
             }
             _ => Ok(()),
         }
@@ -149,44 +146,44 @@ impl ArrayMeta {
 }
 
 /// Refuses elements that have no bytes of their own.
-fn check_dtype(dtype: &DType) -> Checked<()> {
+fn check_dtype(dtype: &DType) -> Result<()> {
     if dtype.itemsize() == 0 || dtype.has_object() {
         let expected = "elements of a fixed number of bytes";
-        Err(ZarrError::unsupported("dtype", dtype, expected))
+        Err(unsupported("dtype", dtype, expected))
     } else {
         Ok(())
     }
 }
 
 /// Refuses chunks without elements, or of another number of axes.
-fn check_chunks(field: &str, chunk: &[u64], axes: usize) -> Checked<()> {
+fn check_chunks(field: &str, chunk: &[u64], axes: usize) -> Result<()> {
     if chunk.len() == axes && chunk.iter().all(|len| *len > 0) {
         Ok(())
     } else {
         let expected = format!("{axes} lengths of at least 1");
-        Err(ZarrError::field(field, format!("{chunk:?}"), expected))
+        Err(wrong_field(field, format!("{chunk:?}"), expected))
     }
 }
 
 /// Checks a chunk of this shape, and all that it consists of.
-fn check_codecs(codecs: &Codecs, chunk: &[u64], itemsize: u64, limits: &Limits) -> Checked<()> {
+fn check_codecs(codecs: &Codecs, chunk: &[u64], itemsize: u64, limits: &Limits) -> Result<()> {
     if let Some(order) = &codecs.transpose {
         let mut sorted = order.clone();
         sorted.sort_unstable();
         if !sorted.into_iter().eq(0..chunk.len()) {
             let found = format!("{order:?}");
             let expected = format!("the numbers of {} axes", chunk.len());
-            return Err(ZarrError::field("transpose: order", found, expected));
+            return Err(wrong_field("transpose: order", found, expected));
         }
     }
     let bytes = byte_len(chunk, itemsize);
-    let bytes = bytes
-        .ok_or_else(|| ZarrError::field("chunks", format!("{chunk:?}"), "at most 2^63 bytes"))?;
+    let bytes =
+        bytes.ok_or_else(|| wrong_field("chunks", format!("{chunk:?}"), "at most 2^63 bytes"))?;
     let Serializer::Sharding(shard) = &codecs.serializer else {
-        return ZarrError::check_limit(Limit::Chunk, bytes, limits.chunk.into());
+        return Error::check_limit(Limit::Chunk, bytes, limits.chunk.into());
     };
     if codecs.is_whole() {
-        ZarrError::check_limit(Limit::Chunk, bytes, limits.chunk.into())?;
+        Error::check_limit(Limit::Chunk, bytes, limits.chunk.into())?;
     }
     let stored = codecs.stored_shape(chunk);
     let inner = &shard.chunk_shape;
@@ -195,14 +192,14 @@ fn check_codecs(codecs: &Codecs, chunk: &[u64], itemsize: u64, limits: &Limits) 
         let is_whole = len.is_multiple_of(*inner);
         let wrong = || {
             let expected = format!("a divisor of {len}");
-            ZarrError::field("sharding_indexed: chunk_shape", inner, expected)
+            wrong_field("sharding_indexed: chunk_shape", inner, expected)
         };
         is_whole.then(|| len / inner).ok_or_else(wrong)
     });
-    let counts = counts.collect::<Checked<Vec<u64>>>()?;
+    let counts = counts.collect::<Result<Vec<u64>>>()?;
     // A shard of 2^63 bytes has fewer chunks.
     let count = product(counts.iter().copied()).unwrap_or(u64::MAX);
-    ZarrError::check_limit(Limit::Offsets, count.saturating_mul(16), limits.offsets)?;
+    Error::check_limit(Limit::Offsets, count.saturating_mul(16), limits.offsets)?;
     check_codecs(&shard.codecs, inner, itemsize, limits)
 }
 

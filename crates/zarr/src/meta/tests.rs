@@ -1,10 +1,8 @@
 use super::{ArrayMeta, Format};
 use crate::codec::{BytesCodec, Serializer};
-use crate::error::ZarrError;
 use crate::keys::ChunkKeys;
-use blosc1::Fault;
 use bloscpack_dtype::ByteOrder;
-use bloscpack_error::Detail;
+use bloscpack_error::{Category, Result};
 use bloscpack_wire::Limits;
 use serde_json::{Value, json};
 
@@ -29,7 +27,7 @@ fn v3() -> Value {
     })
 }
 
-fn parsed(value: &Value) -> Result<ArrayMeta, ZarrError> {
+fn parsed(value: &Value) -> Result<ArrayMeta> {
     let (text, limits) = (value.to_string(), Limits::default());
     if value["zarr_format"] == 2 {
         ArrayMeta::parse_v2(text.as_bytes(), Some(b"{\"limit\": NaN}\n"), &limits)
@@ -38,13 +36,13 @@ fn parsed(value: &Value) -> Result<ArrayMeta, ZarrError> {
     }
 }
 
-/// The fault of metadata with this value at this path.
-fn fault(mut value: Value, path: &str, to: Value) -> Option<Fault> {
+/// The category of metadata with this value at this path.
+fn category(mut value: Value, path: &str, to: Value) -> Option<Category> {
     match value.pointer_mut(path) {
         Some(place) => *place = to,
         None => value[path.trim_start_matches('/')] = to,
     }
-    parsed(&value).err().map(|error| error.fault())
+    parsed(&value).err().map(|error| error.category())
 }
 
 #[test]
@@ -97,36 +95,40 @@ fn hostile_metadata_is_an_error() {
     let huge = json!([u64::MAX, u64::MAX]);
     let deep = (0..200).fold(json!(1), |value, _| json!([value]));
     for (path, to, expected) in [
-        ("/shape", huge.clone(), Fault::Damaged),
-        ("/shape", json!([1u64 << 62, 4]), Fault::Damaged),
-        ("/shape", json!([-1, 4]), Fault::Damaged),
-        ("/shape", json!([1.5, 4]), Fault::Damaged),
-        ("/shape", json!("4"), Fault::Damaged),
-        ("/shape", json!([4]), Fault::Damaged),
-        ("/shape", json!(vec![1; 65]), Fault::Unsupported),
-        ("/shape", deep, Fault::Damaged),
-        ("/chunks", json!([0, 2]), Fault::Damaged),
-        ("/chunks", huge, Fault::Damaged),
-        ("/chunks", json!([1 << 20, 1 << 20]), Fault::OverLimit),
-        ("/dtype", json!("<f3"), Fault::Damaged),
-        ("/dtype", json!("|O"), Fault::Unsupported),
-        ("/dtype", json!("|S0"), Fault::Unsupported),
-        ("/dtype", json!("<U999999999999"), Fault::Damaged),
+        ("/shape", huge.clone(), Category::Damaged),
+        ("/shape", json!([1u64 << 62, 4]), Category::Damaged),
+        ("/shape", json!([-1, 4]), Category::Damaged),
+        ("/shape", json!([1.5, 4]), Category::Damaged),
+        ("/shape", json!("4"), Category::Damaged),
+        ("/shape", json!([4]), Category::Damaged),
+        ("/shape", json!(vec![1; 65]), Category::Unsupported),
+        ("/shape", deep, Category::Damaged),
+        ("/chunks", json!([0, 2]), Category::Damaged),
+        ("/chunks", huge, Category::Damaged),
+        ("/chunks", json!([1 << 20, 1 << 20]), Category::OverLimit),
+        ("/dtype", json!("<f3"), Category::Damaged),
+        ("/dtype", json!("|O"), Category::Unsupported),
+        ("/dtype", json!("|S0"), Category::Unsupported),
+        ("/dtype", json!("<U999999999999"), Category::Damaged),
         (
             "/dtype",
             json!([["a", "<i4"], ["a", "<i4"]]),
-            Fault::Damaged,
+            Category::Damaged,
         ),
-        ("/fill_value", json!({"a": 1}), Fault::Damaged),
-        ("/fill_value", json!("0x1ffffffff"), Fault::Damaged),
-        ("/order", json!("A"), Fault::Damaged),
-        ("/compressor", json!({"id": "lzma"}), Fault::Unsupported),
-        ("/compressor", json!("zlib"), Fault::Damaged),
-        ("/filters", json!([{"id": "delta"}]), Fault::Unsupported),
-        ("/zarr_format", json!(2.5), Fault::Damaged),
-        ("/dimension_separator", json!("../"), Fault::Damaged),
+        ("/fill_value", json!({"a": 1}), Category::Damaged),
+        ("/fill_value", json!("0x1ffffffff"), Category::Damaged),
+        ("/order", json!("A"), Category::Damaged),
+        ("/compressor", json!({"id": "lzma"}), Category::Unsupported),
+        ("/compressor", json!("zlib"), Category::Damaged),
+        ("/filters", json!([{"id": "delta"}]), Category::Unsupported),
+        ("/zarr_format", json!(2.5), Category::Damaged),
+        ("/dimension_separator", json!("../"), Category::Damaged),
     ] {
-        assert_eq!(fault(v2(), path, to.clone()), Some(expected), "{path} {to}");
+        assert_eq!(
+            category(v2(), path, to.clone()),
+            Some(expected),
+            "{path} {to}"
+        );
     }
 }
 
@@ -134,91 +136,103 @@ fn hostile_metadata_is_an_error() {
 fn hostile_metadata_of_version_3_is_an_error() {
     let shard = "/codecs/0/configuration";
     for (path, to, expected) in [
-        ("/node_type", json!("dataset"), Fault::Damaged),
-        ("/data_type", json!("float8"), Fault::Unsupported),
-        ("/data_type", json!("r7"), Fault::Unsupported),
+        ("/node_type", json!("dataset"), Category::Damaged),
+        ("/data_type", json!("float8"), Category::Unsupported),
+        ("/data_type", json!("r7"), Category::Unsupported),
         (
             "/data_type",
             json!({"name": "raw_bytes", "configuration": {"length_bytes": -1}}),
-            Fault::Damaged,
+            Category::Damaged,
         ),
         (
             "/data_type",
             json!({"name": "struct", "configuration": {"fields": [["a"]]}}),
-            Fault::Damaged,
+            Category::Damaged,
         ),
-        ("/chunk_grid/name", json!("rectangular"), Fault::Unsupported),
+        (
+            "/chunk_grid/name",
+            json!("rectangular"),
+            Category::Unsupported,
+        ),
         (
             "/chunk_grid/configuration/chunk_shape",
             json!([0, 10]),
-            Fault::Damaged,
+            Category::Damaged,
         ),
         (
             "/chunk_grid/configuration/chunk_shape",
             json!([7, 10]),
-            Fault::Damaged,
+            Category::Damaged,
         ),
         (
             "/chunk_grid/configuration/chunk_shape",
             json!([5u64 << 36, 5 << 10]),
-            Fault::OverLimit,
+            Category::OverLimit,
         ),
         (
             "/chunk_key_encoding/name",
             json!("hashed"),
-            Fault::Unsupported,
+            Category::Unsupported,
         ),
         (
             "/chunk_key_encoding/configuration/separator",
             json!("/../"),
-            Fault::Damaged,
+            Category::Damaged,
         ),
-        ("/fill_value", json!("NaN"), Fault::Damaged),
-        ("/fill_value", json!(1 << 20), Fault::Damaged),
-        ("/codecs", json!([]), Fault::Damaged),
-        ("/codecs", json!(["gzip", "bytes"]), Fault::Unsupported),
-        ("/codecs", json!(["bytes", "vlen-utf8"]), Fault::Unsupported),
+        ("/fill_value", json!("NaN"), Category::Damaged),
+        ("/fill_value", json!(1 << 20), Category::Damaged),
+        ("/codecs", json!([]), Category::Damaged),
+        ("/codecs", json!(["gzip", "bytes"]), Category::Unsupported),
+        (
+            "/codecs",
+            json!(["bytes", "vlen-utf8"]),
+            Category::Unsupported,
+        ),
         (
             "/codecs",
             json!([{"name": "transpose", "configuration": {"order": [0, 0]}}, "bytes"]),
-            Fault::Damaged,
+            Category::Damaged,
         ),
         (
             "/codecs",
             json!([{"name": "transpose", "configuration": {"order": [0, 2]}}, "bytes"]),
-            Fault::Damaged,
+            Category::Damaged,
         ),
         (
             "/storage_transformers",
             json!([{"name": "x"}]),
-            Fault::Unsupported,
+            Category::Unsupported,
         ),
-        ("/dimension_names", json!(["x"]), Fault::Damaged),
+        ("/dimension_names", json!(["x"]), Category::Damaged),
         (
             "/later",
             json!({"must_understand": true}),
-            Fault::Unsupported,
+            Category::Unsupported,
         ),
     ] {
-        assert_eq!(fault(v3(), path, to.clone()), Some(expected), "{path} {to}");
+        assert_eq!(
+            category(v3(), path, to.clone()),
+            Some(expected),
+            "{path} {to}"
+        );
     }
     assert_eq!(
-        fault(v3(), "/later", json!({"must_understand": false})),
+        category(v3(), "/later", json!({"must_understand": false})),
         None
     );
     let index = json!(["bytes", "gzip"]);
     assert_eq!(
-        fault(v3(), &format!("{shard}/index_codecs"), index),
-        Some(Fault::Unsupported)
+        category(v3(), &format!("{shard}/index_codecs"), index),
+        Some(Category::Unsupported)
     );
     let inner = json!([3, 5]);
     assert_eq!(
-        fault(v3(), &format!("{shard}/chunk_shape"), inner),
-        Some(Fault::Damaged)
+        category(v3(), &format!("{shard}/chunk_shape"), inner),
+        Some(Category::Damaged)
     );
     assert_eq!(
-        fault(v3(), &format!("{shard}/index_location"), json!("middle")),
-        Some(Fault::Damaged)
+        category(v3(), &format!("{shard}/index_location"), json!("middle")),
+        Some(Category::Damaged)
     );
 }
 
@@ -244,7 +258,7 @@ fn text_that_is_not_an_object_is_an_error() {
 }
 
 /// The fill value of this JSON text, or why there is none.
-fn fill_of(mut meta: Value, text: &str) -> Result<Option<Vec<u8>>, Fault> {
+fn fill_of(mut meta: Value, text: &str) -> std::result::Result<Option<Vec<u8>>, Category> {
     meta["fill_value"] = json!("@");
     let text = meta.to_string().replace("\"@\"", text);
     let limits = Limits::default();
@@ -253,7 +267,7 @@ fn fill_of(mut meta: Value, text: &str) -> Result<Option<Vec<u8>>, Fault> {
     } else {
         ArrayMeta::parse_v3(text.as_bytes(), &limits)
     };
-    meta.map(|meta| meta.fill).map_err(|error| error.fault())
+    meta.map(|meta| meta.fill).map_err(|error| error.category())
 }
 
 /// As zarr-python 3.1.6 and 3.4.2 read these, but for `bool`, which they take for true.
@@ -301,12 +315,16 @@ fn numbers_that_only_python_writes_are_no_null() {
     {
         for text in ["NaN", "Infinity", "-Infinity", "1e400"] {
             let found = in_v2(dtype.clone(), text);
-            assert_eq!(found, Err(Fault::Damaged), "{dtype} {text}");
+            assert_eq!(found, Err(Category::Damaged), "{dtype} {text}");
         }
     }
     let text = json!({"name": "fixed_length_utf32", "configuration": {"length_bytes": 32}});
     for dtype in [json!("bool"), json!("int32"), json!("complex64"), text] {
-        assert_eq!(in_v3(dtype.clone(), "NaN"), Err(Fault::Damaged), "{dtype}");
+        assert_eq!(
+            in_v3(dtype.clone(), "NaN"),
+            Err(Category::Damaged),
+            "{dtype}"
+        );
     }
 }
 
@@ -356,7 +374,7 @@ fn numbers_that_only_python_writes_are_damage_elsewhere() {
                     ArrayMeta::parse_v3(text.as_bytes(), &Limits::default())
                 };
                 let error = read.unwrap_err();
-                assert_eq!(error.fault(), Fault::Damaged, "{field}: {error}");
+                assert_eq!(error.category(), Category::Damaged, "{field}: {error}");
                 assert!(error.to_string().contains(field), "{field}: {error}");
             }
         }
@@ -425,10 +443,10 @@ fn fill_values_of_fields_may_be_objects() {
         (r#"{"a": 1}"#, element([1, 0], nat)),
         ("{}", element([0, 0], nat)),
         (r#""AQAAAAAAAAAAgA==""#, element([1, 0], nat)),
-        (r#"{"a": NaN, "t": 3}"#, Err(Fault::Damaged)),
-        (r#"{"a": null, "t": 3}"#, Err(Fault::Damaged)),
-        (r#"{"a": 1, "t": 3, "z": 1}"#, Err(Fault::Damaged)),
-        ("[1, 2]", Err(Fault::Damaged)),
+        (r#"{"a": NaN, "t": 3}"#, Err(Category::Damaged)),
+        (r#"{"a": null, "t": 3}"#, Err(Category::Damaged)),
+        (r#"{"a": 1, "t": 3, "z": 1}"#, Err(Category::Damaged)),
+        ("[1, 2]", Err(Category::Damaged)),
     ] {
         assert_eq!(fill(Some("little"), text), expected, "{text}");
         assert_eq!(fill(None, text), expected, "{text}");
@@ -458,10 +476,10 @@ fn numbers_of_several_bytes_need_a_byte_order() {
         json!({"name": "numpy.datetime64", "configuration": {"unit": "s", "scale_factor": 1}});
     let bytes = json!({"name": "null_terminated_bytes", "configuration": {"length_bytes": 4}});
     for (dtype, fill, expected) in [
-        (json!("int16"), json!(0), Some(Fault::Damaged)),
-        (json!("complex64"), json!([0, 0]), Some(Fault::Damaged)),
-        (text, json!(""), Some(Fault::Damaged)),
-        (time, json!(0), Some(Fault::Damaged)),
+        (json!("int16"), json!(0), Some(Category::Damaged)),
+        (json!("complex64"), json!([0, 0]), Some(Category::Damaged)),
+        (text, json!(""), Some(Category::Damaged)),
+        (time, json!(0), Some(Category::Damaged)),
         (json!("uint8"), json!(0), None),
         (json!("bool"), json!(false), None),
         (json!("r16"), json!([0, 0]), None),
@@ -476,7 +494,7 @@ fn numbers_of_several_bytes_need_a_byte_order() {
             meta["codecs"] = json!([codec]);
             let read = parsed(&meta);
             assert_eq!(
-                read.map_err(|error| error.fault()).err(),
+                read.map_err(|error| error.category()).err(),
                 expected,
                 "{dtype}"
             );

@@ -3,11 +3,12 @@
 use super::codecs2::compressor;
 use super::{ArrayMeta, Document, Fields, Format, check_dtype, fill};
 use crate::codec::{Codecs, Serializer};
-use crate::error::{Checked, ZarrError};
+use crate::error::{unsupported, wrong_field};
 use crate::keys::ChunkKeys;
 use bloscpack_dtype::DType;
+use bloscpack_error::Result;
 
-pub(super) fn parse(document: &Document<'_>, attributes: String) -> Checked<ArrayMeta> {
+pub(super) fn parse(document: &Document<'_>, attributes: String) -> Result<ArrayMeta> {
     let fields = &document.fields();
     fields.expect("zarr_format", 2)?;
     let shape = fields.lengths("shape")?;
@@ -33,33 +34,33 @@ pub(super) fn parse(document: &Document<'_>, attributes: String) -> Checked<Arra
 }
 
 /// The dtype: the code of NumPy, or a list of fields.
-fn dtype(fields: &Fields<'_>) -> Checked<DType> {
+fn dtype(fields: &Fields<'_>) -> Result<DType> {
     let value = fields.required("dtype")?;
     let parsed = match value.as_str() {
         Some(text) => DType::parse(text),
         None => DType::from_json(value),
     };
-    parsed.map_err(|error| ZarrError::field("dtype", value, error.to_string()))
+    parsed.map_err(|error| wrong_field("dtype", value, error.to_string()))
 }
 
 /// The order in which the axes of a chunk are stored, if it is not that of C.
-fn transpose(fields: &Fields<'_>, axes: usize) -> Checked<Option<Vec<usize>>> {
+fn transpose(fields: &Fields<'_>, axes: usize) -> Result<Option<Vec<usize>>> {
     match fields.text("order")? {
         "C" => Ok(None),
         "F" if axes < 2 => Ok(None),
         "F" => Ok(Some((0..axes).rev().collect())),
-        other => Err(ZarrError::field("order", other, "C or F")),
+        other => Err(wrong_field("order", other, "C or F")),
     }
 }
 
-fn check_filters(fields: &Fields<'_>) -> Checked<()> {
+fn check_filters(fields: &Fields<'_>) -> Result<()> {
     let Some(filters) = fields.get("filters") else {
         return Ok(());
     };
     let first = match filters.as_array().map(Vec::as_slice) {
         Some([]) => return Ok(()),
         Some([first, ..]) => Fields::of("filters", first)?.text("id")?,
-        None => return Err(ZarrError::field("filters", filters, "null or a list")),
+        None => return Err(wrong_field("filters", filters, "null or a list")),
     };
-    Err(ZarrError::unsupported("the filter", first, "none"))
+    Err(unsupported("the filter", first, "none"))
 }

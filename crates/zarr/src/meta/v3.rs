@@ -1,9 +1,10 @@
 //! `zarr.json` of an array.
 
 use super::{ArrayMeta, Document, Fields, Format, check_dtype, codecs3, dtype3, fill};
-use crate::error::{Checked, ZarrError};
+use crate::error::{unsupported, wrong_field};
 use crate::keys::ChunkKeys;
 use bloscpack_dtype::ByteOrder;
+use bloscpack_error::Result;
 use serde_json::Value;
 
 /// The fields that an array may have. Any other has to say that it need not be understood.
@@ -22,23 +23,19 @@ const KNOWN: [&str; 12] = [
     "consolidated_metadata",
 ];
 
-pub(super) fn parse(document: &Document<'_>) -> Checked<ArrayMeta> {
+pub(super) fn parse(document: &Document<'_>) -> Result<ArrayMeta> {
     let fields = &document.fields();
     fields.expect("zarr_format", 3)?;
     check_known(fields)?;
     fields.required("fill_value")?;
     match fields.text("node_type")? {
         "array" => {}
-        other => return Err(ZarrError::field("node_type", other, "array")),
+        other => return Err(wrong_field("node_type", other, "array")),
     }
     if fields.get("storage_transformers").is_some()
         && let [first, ..] = fields.list("storage_transformers")?
     {
-        return Err(ZarrError::unsupported(
-            "the storage transformer",
-            first,
-            "none",
-        ));
+        return Err(unsupported("the storage transformer", first, "none"));
     }
     let (codecs, order) = codecs3::parse(fields.list("codecs")?)?;
     let dtype = dtype3::read(fields.required("data_type")?)?;
@@ -61,48 +58,44 @@ pub(super) fn parse(document: &Document<'_>) -> Checked<ArrayMeta> {
     })
 }
 
-fn check_known(fields: &Fields<'_>) -> Checked<()> {
+fn check_known(fields: &Fields<'_>) -> Result<()> {
     let unknown = fields.keys().filter(|key| !KNOWN.contains(key));
     for key in unknown {
         let may_be_ignored = fields
             .get(key)
             .is_some_and(|value| value.get("must_understand") == Some(&Value::Bool(false)));
         if !may_be_ignored {
-            return Err(ZarrError::unsupported("the field", key, ""));
+            return Err(unsupported("the field", key, ""));
         }
     }
     Ok(())
 }
 
-fn chunk_shape(fields: &Fields<'_>) -> Checked<Vec<u64>> {
+fn chunk_shape(fields: &Fields<'_>) -> Result<Vec<u64>> {
     let value = fields.required("chunk_grid")?;
     match Fields::named("chunk_grid", value)? {
         ("regular", grid) => grid.lengths("chunk_shape"),
-        (other, _) => Err(ZarrError::unsupported("the chunk grid", other, "regular")),
+        (other, _) => Err(unsupported("the chunk grid", other, "regular")),
     }
 }
 
-fn keys(fields: &Fields<'_>) -> Checked<ChunkKeys> {
+fn keys(fields: &Fields<'_>) -> Result<ChunkKeys> {
     let value = fields.required("chunk_key_encoding")?;
     match Fields::named("chunk_key_encoding", value)? {
         ("default", keys) => Ok(ChunkKeys::new(true, keys.separator("separator", '/')?)),
         ("v2", keys) => Ok(ChunkKeys::new(false, keys.separator("separator", '.')?)),
         (other, _) => {
             let expected = "default or v2";
-            Err(ZarrError::unsupported(
-                "the chunk key encoding",
-                other,
-                expected,
-            ))
+            Err(unsupported("the chunk key encoding", other, expected))
         }
     }
 }
 
-fn dimension_names(fields: &Fields<'_>) -> Result<Option<Vec<Option<String>>>, ZarrError> {
+fn dimension_names(fields: &Fields<'_>) -> Result<Option<Vec<Option<String>>>> {
     let Some(value) = fields.get("dimension_names") else {
         return Ok(None);
     };
-    let wrong = || ZarrError::field("dimension_names", value, "a list of strings and nulls");
+    let wrong = || wrong_field("dimension_names", value, "a list of strings and nulls");
     let names = value
         .as_array()
         .ok_or_else(wrong)?
@@ -112,5 +105,5 @@ fn dimension_names(fields: &Fields<'_>) -> Result<Option<Vec<Option<String>>>, Z
             Value::String(name) => Ok(Some(name.clone())),
             _ => Err(wrong()),
         });
-    names.collect::<Result<_, _>>().map(Some)
+    names.collect::<Result<_>>().map(Some)
 }

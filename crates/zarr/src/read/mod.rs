@@ -3,11 +3,11 @@
 mod shard;
 
 use crate::codec::{Codecs, Serializer, Unpacker};
-use crate::error::{Checked, ZarrError};
-use crate::int::{byte_len, in_memory};
+use crate::int::byte_len;
 use bloscpack_array::strided::{self, Strided, strides};
 use bloscpack_array::{Region, bytes_of, copy};
-use bloscpack_error::{IoSide as _, Result};
+use bloscpack_error::checked::{in_memory, zeros};
+use bloscpack_error::{Code, Error, IoSide as _, Result};
 use bloscpack_storage::{Key, Object, ReadAt, Store};
 use std::io;
 use std::ops::Range;
@@ -18,9 +18,10 @@ pub(crate) fn open_file(store: &dyn Store, key: &Key) -> Result<Option<Box<dyn O
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         // The key itself is valid.
-        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-            Err(ZarrError::NotAFile.into())
-        }
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Err(Error::new(
+            Code::MissingFile,
+            "not a regular file in regular folders (links are not followed)",
+        )),
         Err(error) => Err(error).reading(),
     }
 }
@@ -56,11 +57,7 @@ impl<'a> Chunk<'a> {
 
     /// The bytes, which are on the disk, or wherever the store has them.
     pub(crate) fn read(&self) -> Result<Vec<u8>> {
-        let len = in_memory(self.len)?;
-        let mut bytes = Vec::new();
-        let room = bytes.try_reserve_exact(len);
-        room.map_err(|_| ZarrError::NoMemory { bytes: self.len })?;
-        bytes.resize(len, 0);
+        let mut bytes = zeros(self.len)?;
         self.bytes.read_exact_at(self.at, &mut bytes).reading()?;
         Ok(bytes)
     }
@@ -132,18 +129,13 @@ impl Reader<'_> {
     }
 
     /// Bytes of a box of this shape.
-    fn bytes(&self, shape: &[u64]) -> Checked<u64> {
-        byte_len(shape, self.itemsize).ok_or(ZarrError::NoMemory { bytes: u64::MAX })
+    fn bytes(&self, shape: &[u64]) -> Result<u64> {
+        byte_len(shape, self.itemsize).ok_or_else(|| Error::no_memory(u64::MAX))
     }
 
     /// The elements of a box of which nothing is stored.
-    pub(crate) fn filled(&self, part: &[Range<u64>]) -> Checked<Vec<u8>> {
-        let bytes = bytes_of(part, self.itemsize);
-        let len = in_memory(bytes)?;
-        let mut data = Vec::new();
-        let room = data.try_reserve_exact(len);
-        room.map_err(|_| ZarrError::NoMemory { bytes })?;
-        data.resize(len, 0);
+    pub(crate) fn filled(&self, part: &[Range<u64>]) -> Result<Vec<u8>> {
+        let mut data = zeros(bytes_of(part, self.itemsize))?;
         if let Some(fill) = self.fill.filter(|fill| fill.iter().any(|byte| *byte != 0)) {
             data.chunks_exact_mut(fill.len())
                 .for_each(|to| to.copy_from_slice(fill));
@@ -167,7 +159,7 @@ impl Reader<'_> {
     fn restored(&self, data: &[u8], stored_shape: &[u64], order: &[usize]) -> Result<Vec<u8>> {
         let itemsize = in_memory(self.itemsize)?;
         let stored = stored_shape.iter().map(|len| in_memory(*len));
-        let stored = stored.collect::<Checked<Vec<usize>>>()?;
+        let stored = stored.collect::<Result<Vec<usize>>>()?;
         let stored_strides = strides(&stored, itemsize);
         let (mut lens, mut from) = (vec![0; order.len()], vec![0; order.len()]);
         for ((axis, len), stride) in order.iter().zip(stored).zip(stored_strides) {

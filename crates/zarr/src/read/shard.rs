@@ -10,11 +10,11 @@
 
 use super::{Chunk, Reader};
 use crate::codec::{Shard, check_crc32c};
-use crate::error::{Checked, ZarrError};
-use crate::int::{in_memory, product, to_u64};
+use bloscpack_array::product;
 use bloscpack_array::{Grid, Part, copy, relative};
 use bloscpack_dtype::ByteOrder;
-use bloscpack_error::Result;
+use bloscpack_error::checked::{in_memory, to_u64};
+use bloscpack_error::{Code, Error, Result};
 use std::ops::Range;
 
 /// Bytes of an entry of the index.
@@ -67,11 +67,7 @@ impl Index {
         let count = product(counts.iter().copied()).unwrap_or(u64::MAX);
         let entries = count.saturating_mul(to_u64(ENTRY));
         let len = entries.saturating_add(if shard.has_crc { 4 } else { 0 });
-        let short = || ZarrError::CutShort {
-            what: "the index of a shard",
-            found: chunk.len,
-            expected: len,
-        };
+        let short = || Error::cut_short("the index of a shard", chunk.len, len);
         let rest = chunk.len.checked_sub(len).ok_or_else(short)?;
         let at = if shard.at_start { 0 } else { rest };
         let index = chunk.range(at, len).ok_or_else(short)?;
@@ -94,12 +90,14 @@ impl Index {
     }
 
     /// The bytes of a chunk; `None` if it is not stored.
-    fn chunk<'a>(&self, number: u64, shard: Chunk<'a>) -> Checked<Option<Chunk<'a>>> {
+    fn chunk<'a>(&self, number: u64, shard: Chunk<'a>) -> Result<Option<Chunk<'a>>> {
         let place = in_memory(number)?.checked_mul(ENTRY);
         let entry = place.and_then(|at| self.bytes.get(at..)?.first_chunk::<ENTRY>());
         let (head, tail) = entry
             .and_then(|entry| Some((entry.first_chunk::<8>()?, entry.last_chunk::<8>()?)))
-            .ok_or_else(|| ZarrError::damaged("the index of a shard", "no entry", number))?;
+            .ok_or_else(|| {
+                Error::unexpected(Code::Offsets, "the index of a shard", "no entry", number)
+            })?;
         let read = |bytes: &[u8; 8]| match self.order {
             ByteOrder::Little => u64::from_le_bytes(*bytes),
             ByteOrder::Big => u64::from_be_bytes(*bytes),
@@ -113,7 +111,8 @@ impl Index {
         let found = found.and_then(|_| shard.range(at, len));
         let lies = || {
             let (begin, end) = (self.body.start, self.body.end);
-            ZarrError::damaged(
+            Error::unexpected(
+                Code::Offsets,
                 "a chunk of a shard",
                 format!("{len} bytes from byte {at} on"),
                 format!("some of bytes {begin} to {end}"),

@@ -1,9 +1,10 @@
 //! [`ArrayWriter::fill_from`]: chunks of another format, taken as they are where that is possible.
 
 use super::{ArrayWriter, padded};
-use crate::int::{byte_len, to_u64};
+use crate::int::byte_len;
 use blosc1::{ChunkHeader, CompressorFormat, validate};
 use bloscpack_array::Grid;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 use std::ops::{AddAssign, Range};

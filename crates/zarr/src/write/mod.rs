@@ -6,12 +6,12 @@ mod new;
 pub use copy::{ChunkCounts, ChunkSource};
 pub use new::NewArray;
 
-use crate::error::ZarrError;
-use crate::int::{byte_len, in_memory, to_u64};
+use crate::int::byte_len;
 use crate::keys::ChunkKeys;
 use crate::meta::{Encoded, Format, encode_array, encode_group};
 use blosc1::ChunkEncoder;
 use bloscpack_array::{Region, copy};
+use bloscpack_error::checked::{to_u64, zeros};
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_storage::parallel::{self, Pool};
 use bloscpack_storage::{Key, Store};
@@ -37,8 +37,8 @@ impl ArrayWriter {
     /// Begins an array in a folder, which is made if it is not there, and writes its metadata.
     ///
     /// # Errors
-    /// Returns [`ZarrError::CannotStore`] for a dtype that this version of Zarr does not have, wrong usage for shapes that do
-    /// not fit, and any I/O error.
+    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for a dtype that this version of Zarr does not have, wrong
+    /// usage for shapes that do not fit, and any I/O error.
     pub fn create(store: Arc<dyn Store>, folder: Key, new: NewArray) -> Result<Self> {
         new.check()?;
         let metadata = encode_array(&new)?;
@@ -211,12 +211,7 @@ pub(crate) fn padded(data: Vec<u8>, lens: &[u64], chunk: &[u64], fill: &[u8]) ->
     }
     let (part, whole) = (Region::all(lens), Region::all(chunk));
     let itemsize = to_u64(fill.len());
-    let bytes = whole.bytes(itemsize);
-    let mut out = Vec::new();
-    let len = in_memory(bytes)?;
-    out.try_reserve_exact(len)
-        .map_err(|_| ZarrError::NoMemory { bytes })?;
-    out.resize(len, 0);
+    let mut out = zeros(whole.bytes(itemsize))?;
     if fill.iter().any(|byte| *byte != 0) {
         out.chunks_exact_mut(fill.len())
             .for_each(|to| to.copy_from_slice(fill));

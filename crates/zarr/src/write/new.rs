@@ -1,13 +1,13 @@
 //! [`NewArray`]: what an array is to be.
 
-use crate::error::{Checked, ZarrError};
-use crate::int::{byte_len, in_memory};
+use crate::int::byte_len;
 use crate::meta::Format;
 use blosc1::{ChunkSettings, MAX_NBYTES};
 use bloscpack_array::Grid;
 use bloscpack_array::strided::{self, Strided, strides};
 use bloscpack_dtype::DType;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::checked::in_memory;
+use bloscpack_error::{Code, Error, Result};
 
 /// The description of a new array.
 #[derive(Debug, Clone)]
@@ -101,11 +101,12 @@ impl NewArray {
     }
 
     /// Elements along each axis of a file: of a chunk, or of a shard.
-    pub(crate) fn outer_shape(&self) -> Checked<Vec<u64>> {
+    pub(crate) fn outer_shape(&self) -> Result<Vec<u64>> {
         let mut outer = self.chunk_shape.clone();
         if let Some(first) = outer.first_mut().filter(|_| self.is_sharded()) {
-            let too_large = ZarrError::field("shards", self.chunks_per_shard, "fewer chunks");
-            *first = first.checked_mul(self.chunks_per_shard).ok_or(too_large)?;
+            let shards = self.chunks_per_shard;
+            let too_large = || Error::unexpected(Code::Shape, "shards", shards, "fewer chunks");
+            *first = first.checked_mul(shards).ok_or_else(too_large)?;
         }
         Ok(outer)
     }
@@ -122,7 +123,7 @@ impl NewArray {
             .chunk_shape
             .iter()
             .map(narrow)
-            .collect::<std::result::Result<Vec<usize>, _>>()?;
+            .collect::<Result<Vec<usize>>>()?;
         let itemsize = in_memory(self.dtype.itemsize())?;
         let mut from = strides(&lens, itemsize);
         let mut turned = lens;

@@ -5,7 +5,7 @@ mod group;
 mod source;
 
 use crate::{Container, Kind, OpenOptions};
-use bloscpack_error::{Error, IoSide as _, Result};
+use bloscpack_error::{IoSide as _, Result};
 use bloscpack_storage::{DiskStore, Key, Store};
 use bloscpack_zarr::{ZarrGroup, ZarrNode};
 use std::path::Path;
@@ -21,12 +21,11 @@ pub(crate) fn is_in(path: &Path) -> bool {
 
 /// Opens a directory.
 pub(crate) fn open_path(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
-    let opened = DiskStore::open(path).reading();
-    let found = opened.and_then(|store| in_store(Arc::new(store), &Key::root(), options));
-    match found.map_err(|error| error.in_file(path))? {
-        Some(container) => Ok(container),
-        None => Err(Error::from(bloscpack_zarr::ZarrError::NotFound).in_file(path)),
-    }
+    let open = || {
+        let store = DiskStore::open(path).reading()?;
+        open_folder(Arc::new(store), &Key::root(), options)
+    };
+    open().map_err(|error| error.in_file(path))
 }
 
 /// Opens a folder of a store; `None` if there is no Zarr.
@@ -37,14 +36,20 @@ pub(crate) fn in_store(
 ) -> Result<Option<Box<dyn Container>>> {
     let mut names = FILES.iter().map(|name| folder.join(name));
     let is_there = names.any(|key| key.is_ok_and(|key| matches!(store.kind(&key), Ok(Some(_)))));
-    if !is_there {
-        return Ok(None);
-    }
-    let node = zarr_options(options).open_shared(store, folder)?;
-    Ok(Some(match node {
+    is_there
+        .then(|| open_folder(store, folder, options))
+        .transpose()
+}
+
+fn open_folder(
+    store: Arc<dyn Store>,
+    folder: &Key,
+    options: &OpenOptions,
+) -> Result<Box<dyn Container>> {
+    Ok(match zarr_options(options).open_shared(store, folder)? {
         ZarrNode::Array(array) => Box::new(array::Array::new(*array, options)),
         ZarrNode::Group(group) => Box::new(group::Group::new(group, options)?),
-    }))
+    })
 }
 
 /// Opens what is in a ZIP archive: at its root, or in its only folder. `None` if there is no Zarr.
