@@ -8,7 +8,7 @@ use bloscpack_open::{
 };
 
 use crate::failure::{Failure, RECOVER, VERIFY};
-use crate::input::{self, Input, is_directory};
+use crate::input::{Input, is_directory};
 use crate::interrupt;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -21,7 +21,7 @@ use crate::url;
 pub struct Opened {
     pub container: Box<dyn Container>,
     pub origin: Origin,
-    /// `None` for directories.
+    /// `None` for directories, and for what has several objects.
     pub input: Option<Input>,
     pub progress: Progress,
 }
@@ -97,23 +97,18 @@ impl Opened {
     ) -> Result<Self, Failure> {
         let (options, progress) = options(session);
         let options = more(options);
-        if url::is_url(path) {
-            let container = remote::open(path, &options, session)?;
-            let mut opened = Self {
-                origin: Origin::new(url::name(path), &*container),
-                container,
-                input: None,
-                progress,
-            };
-            opened.warn(session);
-            return Ok(opened);
-        }
-        let mut opened = if is_directory(path)? {
+        let mut opened = if url::is_url(path) {
+            match remote::find(path, &options, session)? {
+                remote::Found::Folder(container) => Self::of_folder(path, container, progress),
+                remote::Found::Object(object) => {
+                    Self::file(Input::of_object(path, object)?, &options, progress)?
+                }
+            }
+        } else if is_directory(path)? {
             Self::of_directory(path, &options, progress)
                 .map_err(|error| not_opened(path, &error))?
         } else {
-            let input = Input::open_binary(path, session)?;
-            Self::file(path, input, &options, progress)?
+            Self::file(Input::open_binary(path, session)?, &options, progress)?
         };
         opened.warn(session);
         Ok(opened)
@@ -131,22 +126,21 @@ impl Opened {
         progress: Progress,
     ) -> bloscpack::Result<Self> {
         let container = bloscpack_open::open(path, options)?;
-        Ok(Self {
+        Ok(Self::of_folder(path, container, progress))
+    }
+
+    fn of_folder(path: &Path, container: Box<dyn Container>, progress: Progress) -> Self {
+        Self {
             origin: Origin::new(quoted(path), &*container),
             container,
             input: None,
             progress,
-        })
+        }
     }
 
-    fn file(
-        path: &Path,
-        input: Input,
-        options: &OpenOptions,
-        progress: Progress,
-    ) -> Result<Self, Failure> {
-        let name = input::name(path);
-        let container = match input.source() {
+    fn file(input: Input, options: &OpenOptions, progress: Progress) -> Result<Self, Failure> {
+        let name = input.name();
+        let container = match input.source(None) {
             Some(source) => open_source(source, options),
             None => {
                 let stream = input.stream();
@@ -157,7 +151,7 @@ impl Opened {
         let failed = |error: Error| Failure::library(&name, &error).if_damaged(VERIFY);
         let container = container.map_err(failed)?;
         Ok(Self {
-            origin: Origin::new(input::name(path), &*container),
+            origin: Origin::new(name, &*container),
             container,
             input: Some(input),
             progress,

@@ -5,10 +5,14 @@ pub mod new;
 use std::path::Path;
 
 use bloscpack::dtype::DType;
-use bloscpack_open::frames::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
+use bloscpack_open::{
+    Family,
+    frames::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder},
+    probe_source,
+};
 
 use crate::failure::Failure;
-use crate::input;
+use crate::input::{self, Input};
 use crate::session::Session;
 use crate::status::Status;
 use crate::url;
@@ -28,11 +32,24 @@ pub fn refuse(path: &Path, hint: &str) -> Result<(), Failure> {
     if url::is_url(path) || !input::is_frame(path)? {
         return Ok(());
     }
-    let title = format!(
-        "{} is a Blosc2 frame, which this command does not support",
-        input::name(path)
-    );
-    Err(Failure::new(Status::Unsupported, title).hint(hint))
+    Err(refusal(&input::name(path), hint))
+}
+
+/// Refuses a frame at a URL, which only its bytes show.
+pub fn refuse_object(input: &Input, hint: &str) -> Result<(), Failure> {
+    let Some(object) = input.by_position().filter(|_| input.is_remote()) else {
+        return Ok(());
+    };
+    let probed = probe_source(object).map_err(|error| Failure::io(input.name(), &error))?;
+    if probed.family == Some(Family::Frame) {
+        return Err(refusal(&input.name(), hint));
+    }
+    Ok(())
+}
+
+fn refusal(name: &str, hint: &str) -> Failure {
+    let title = format!("{name} is a Blosc2 frame, which this command does not support");
+    Failure::new(Status::Unsupported, title).hint(hint)
 }
 
 /// A new array of this kind.

@@ -1,81 +1,70 @@
-//! Where bytes come from: a file or standard input.
+//! Where bytes come from: a file, standard input, or a URL.
 
 mod bytes;
-mod counted;
 mod interruptible;
 mod kind;
-mod metadata;
-mod reader;
-mod rest;
 
-use std::fs::{File, Metadata, Permissions};
-use std::io::{self, IsTerminal, Seek, SeekFrom};
-use std::ops::Range;
+use std::fs::{self, File, Permissions};
+use std::io::{self, BufReader, IsTerminal, Read as _, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use bloscpack::{
-    Limits,
-    storage::{Cursor, ReadAt as _},
-    survey::Survey,
+    Metadata,
+    storage::{ReadAt, SharedSource},
 };
+use same_file::Handle;
 
 use crate::failure::Failure;
 use crate::handle;
+use crate::interrupt;
 use crate::progress::Progress;
 use crate::remote;
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::quoted;
 use crate::url;
-pub use bytes::{Bytes, COMPLETED, FROM_JOURNAL, INTERRUPTED, failure, journal};
-pub use counted::CountedFile;
+use bytes::Bytes;
+pub use bytes::{COMPLETED, FROM_JOURNAL, INTERRUPTED, InputReader, Rest, failure, journal};
 pub use interruptible::InterruptibleReader;
 #[cfg(feature = "remote")]
 pub use kind::{LOOK, look_at};
 pub use kind::{Look, has_data, has_known_ending, is_directory, is_frame, is_sparse_frame, look};
-pub use metadata::read_metadata;
-pub use reader::InputReader;
-pub use rest::Rest;
 
 /// The argument that means standard input or output.
 pub const STANDARD: &str = "-";
+
+/// Bytes that are copied at once: requests for an object grow with its reads.
+const PIECE: usize = 1 << 20;
 
 /// Advice for a directory where a file is needed.
 const DIRECTORIES: &str = "a dataset is read by blpk info, cat, verify, export and convert, any other folder by tar -c FOLDER | blpk c";
 
 /// An open input.
-#[derive(Debug)]
 pub struct Input {
     bytes: Arc<Bytes>,
     /// Nothing for standard input.
     path: Option<PathBuf>,
-    /// For a regular file, the part that was left to read when it was opened.
+    /// Of a regular file or an object, the part that was left to read when it was opened.
     extent: Option<Extent>,
-    /// Whether it is a copy of what a URL leads to.
-    is_copy: bool,
+    /// Whether it is an object, or a copy of one.
+    is_remote: bool,
 }
 
-/// A part of a regular file.
+/// A part of a regular file or an object.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     start: u64,
     length: u64,
 }
 
-impl Extent {
-    fn range(self) -> Range<u64> {
-        // Saturates: no file is that long.
-        self.start..self.start.saturating_add(self.length)
-    }
-}
-
 impl Input {
-    /// Opens `path`, or standard input for `-`. What a URL leads to is first copied into a temporary file.
+    /// Opens `path`, or standard input for `-`.
     pub fn open(path: &Path, session: &Session) -> Result<Self, Failure> {
         if url::is_url(path) {
-            Self::download(path, session)
+            let object = remote::object(path, session)?;
+            Self::of_object(path, object.ok_or_else(|| directory(&url::name(path)))?)
         } else {
             Self::on_disk(path)
         }
@@ -92,11 +81,11 @@ impl Input {
         }
         let mut file = file.map_err(failed)?;
         let metadata = handle::metadata(&file).map_err(failed)?;
-        if metadata.as_ref().is_some_and(Metadata::is_dir) {
+        if metadata.as_ref().is_some_and(fs::Metadata::is_dir) {
             return Err(directory(&name));
         }
         let mut extent = None;
-        if let Some(metadata) = metadata.filter(Metadata::is_file) {
+        if let Some(metadata) = metadata.filter(fs::Metadata::is_file) {
             // Standard input may be shared, so it need not be at its beginning.
             let start = file.stream_position().map_err(failed)?;
             // It may even be past the end: then nothing is left.
@@ -107,31 +96,34 @@ impl Input {
             bytes: Arc::new(Bytes::Plain(file)),
             path: (!standard).then(|| path.to_owned()),
             extent,
-            is_copy: false,
+            is_remote: false,
         })
     }
 
-    fn download(path: &Path, session: &Session) -> Result<Self, Failure> {
-        let (file, length) = remote::download(path, session)?;
+    /// Takes over the object at a URL.
+    pub fn of_object(path: &Path, object: SharedSource) -> Result<Self, Failure> {
+        let length = object.size();
+        let length = length.map_err(|error| Failure::io(url::name(path), &error))?;
         Ok(Self {
-            bytes: Arc::new(Bytes::Plain(file)),
+            bytes: Arc::new(Bytes::Object(object)),
             path: Some(path.to_owned()),
             extent: Some(Extent { start: 0, length }),
-            is_copy: true,
+            is_remote: true,
         })
     }
 
     /// Opens a compressed input. Refuses a terminal without `--force`, and locks a regular file against changes.
     pub fn open_binary(path: &Path, session: &Session) -> Result<Self, Failure> {
         let mut input = Self::open(path, session)?;
-        if input.path.is_none() && input.file().is_terminal() && !session.force {
+        let is_terminal = input.bytes.file().is_some_and(IsTerminal::is_terminal);
+        if input.path.is_none() && is_terminal && !session.force {
             return Err(
                 Failure::usage("compressed data is not read from a terminal")
                     .hint("name a file, pipe the data in, or use -f"),
             );
         }
-        if let (Some(path), Some(extent), Bytes::Plain(file), false) =
-            (&input.path, &mut input.extent, &*input.bytes, input.is_copy)
+        if let (Some(path), Some(extent), Bytes::Plain(file)) =
+            (&input.path, &mut input.extent, &*input.bytes)
         {
             let again = file.try_clone();
             let again = again.map_err(|error| Failure::io(quoted(path), &error))?;
@@ -144,8 +136,7 @@ impl Input {
         Ok(input)
     }
 
-    /// Opens a compressed input to get out of it what can be had: if a change was interrupted and its journal is gone,
-    /// the file as it is.
+    /// Opens a compressed input for salvage: if a change was interrupted and its journal is gone, the file as it is.
     pub fn open_damaged(path: &Path, session: &Session) -> Result<Self, Failure> {
         match Self::open_binary(path, session) {
             Err(failure) if failure.status() == Status::CutShort => {
@@ -157,6 +148,44 @@ impl Input {
         }
     }
 
+    /// The same input, for work that reads it twice: an object is copied into a temporary file.
+    pub fn readable_twice(mut self, session: &Session) -> Result<Self, Failure> {
+        if matches!(*self.bytes, Bytes::Object(_)) {
+            self.bytes = Arc::new(Bytes::Plain(self.copied(session)?));
+        }
+        Ok(self)
+    }
+
+    /// All of it as a file that can be read at any position: itself, or a temporary copy of standard input or of an object.
+    pub fn whole_file(&self, session: &Session) -> Result<File, Failure> {
+        match self.bytes.file() {
+            Some(file) if self.path.is_some() && self.by_position().is_some() => {
+                let file = file.try_clone();
+                file.map_err(|error| Failure::io(self.name(), &error))
+            }
+            _ => self.copied(session),
+        }
+    }
+
+    /// Copies all of it into a temporary file.
+    fn copied(&self, session: &Session) -> Result<File, Failure> {
+        let progress = Progress::new(session, self.length());
+        let copied = tempfile::tempfile().and_then(|mut file| {
+            let reader = InterruptibleReader::begin(self, &progress)?;
+            io::copy(&mut BufReader::with_capacity(PIECE, reader), &mut file)?;
+            progress.finish();
+            file.rewind()?;
+            Ok(file)
+        });
+        copied.map_err(|error| {
+            if interrupt::is_cause_of(&error) {
+                Failure::interrupted()
+            } else {
+                Failure::io(self.name(), &error)
+            }
+        })
+    }
+
     /// Its name in messages.
     pub fn name(&self) -> String {
         self.path
@@ -164,9 +193,15 @@ impl Input {
             .map_or_else(|| "standard input".to_owned(), quoted)
     }
 
-    /// The open file.
-    pub fn file(&self) -> &File {
-        self.bytes.file()
+    /// What tells its file from all others; an object has none.
+    pub fn handle(&self) -> Option<Handle> {
+        Handle::from_file(self.bytes.file()?.try_clone().ok()?).ok()
+    }
+
+    /// The metadata of a regular file.
+    fn metadata(&self) -> Option<fs::Metadata> {
+        let file = self.bytes.file().filter(|_| !self.is_remote)?;
+        self.extent.and_then(|_| file.metadata().ok())
     }
 
     /// The permissions that a file made from this one may have at most: its own without set-user-ID and the like, if it
@@ -174,11 +209,8 @@ impl Input {
     #[cfg(unix)]
     pub fn permissions(&self) -> Option<Permissions> {
         use std::os::unix::fs::PermissionsExt;
-        let extent = self.extent.filter(|_| !self.is_copy);
-        let metadata = extent.and_then(|_| self.file().metadata().ok())?;
-        Some(Permissions::from_mode(
-            metadata.permissions().mode() & 0o777,
-        ))
+        let mode = self.metadata()?.permissions().mode();
+        Some(Permissions::from_mode(mode & 0o777))
     }
 
     /// The permissions that a file made from this one may have at most. Here the folder decides.
@@ -189,71 +221,71 @@ impl Input {
 
     /// When a named regular file was last changed.
     pub fn modified(&self) -> Option<SystemTime> {
-        self.path
-            .as_ref()
-            .and(self.extent)
-            .filter(|_| !self.is_copy)?;
-        self.file().metadata().ok()?.modified().ok()
+        self.path.as_ref()?;
+        self.metadata()?.modified().ok()
     }
 
-    /// Bytes left in a regular file, as far as the system knew: files below `/proc` claim none, and a log may be
-    /// growing.
+    /// Bytes left in a regular file or an object, as far as the system knew: files below `/proc` claim none, and a log may
+    /// be growing.
     pub fn length(&self) -> Option<u64> {
         self.extent.map(|extent| extent.length)
     }
 
-    /// The bytes, if they are those of a regular file from its first byte on. Then any of them can be read by position.
-    pub fn by_position(&self) -> Option<&Bytes> {
+    /// The bytes, if they are those of a regular file or an object from its first byte on. Then any of them can be read by
+    /// position.
+    pub fn by_position(&self) -> Option<&(dyn ReadAt + Send + Sync)> {
         self.extent
             .is_some_and(|extent| extent.start == 0)
-            .then_some(&*self.bytes)
+            .then(|| self.bytes.positions())
     }
 
-    /// The rest of a regular file, which can be read at any position.
-    pub fn source(&self) -> Option<Rest> {
+    /// Whether it is the result of a change that was interrupted, read in part from its journal.
+    pub fn is_interrupted(&self) -> bool {
+        matches!(&*self.bytes, Bytes::Snapshot(snapshot) if snapshot.is_interrupted())
+    }
+
+    /// Whether it is an object of a store, or a file of a web server.
+    pub fn is_remote(&self) -> bool {
+        self.is_remote
+    }
+
+    /// The bytes of a regular file or an object by position, from where it was opened on, shown as progress.
+    pub fn source(&self, progress: Option<&Progress>) -> Option<Rest> {
         let bytes = Arc::clone(&self.bytes);
-        self.extent.map(|extent| Rest::new(bytes, extent.start))
+        self.extent
+            .map(|extent| Rest::new(bytes, extent.start, progress.cloned()))
     }
 
-    /// The bytes in order.
+    /// The same of one that knows its length, with that.
+    pub fn located(&self, progress: &Progress) -> Option<(Arc<Rest>, u64)> {
+        let length = self.length().filter(|length| *length > 0)?;
+        Some((Arc::new(self.source(Some(progress))?), length))
+    }
+
+    /// The bytes of a pipe in order.
     pub fn stream(&self) -> io::Result<File> {
-        self.file().try_clone()
+        match self.bytes.file() {
+            Some(file) => file.try_clone(),
+            None => Err(io::ErrorKind::Unsupported.into()),
+        }
     }
 
-    /// The bytes by position, shown as progress when they are read.
-    pub fn counted(&self, progress: &Progress) -> CountedFile {
-        CountedFile::new(Arc::clone(&self.bytes), progress.clone())
-    }
-
-    /// The same of a regular file that knows its length, with the part that is left to read.
-    pub fn located(&self, progress: &Progress) -> Option<(Arc<CountedFile>, Range<u64>)> {
-        let extent = self.extent.filter(|extent| extent.length > 0)?;
-        Some((Arc::new(self.counted(progress)), extent.range()))
-    }
-
-    /// Goes back to where it was opened. Only regular files can.
+    /// Goes back to where it was opened. Only regular files and objects can.
     pub fn rewind(&self) -> io::Result<()> {
-        match self.extent {
-            Some(extent) => self.file().seek(SeekFrom::Start(extent.start)).map(|_| ()),
-            None => Err(io::ErrorKind::NotSeekable.into()),
+        match (self.bytes.file(), self.extent) {
+            (Some(mut file), Some(extent)) => file.seek(SeekFrom::Start(extent.start)).map(|_| ()),
+            (None, Some(_)) => Ok(()),
+            (_, None) => Err(io::ErrorKind::NotSeekable.into()),
         }
     }
 
     /// Seeks to the end after reading by position, for other processes that share standard input.
     pub fn seek_to_end(&self) -> io::Result<()> {
-        if let (Bytes::Plain(file), Some(extent)) = (&*self.bytes, self.extent) {
-            (&mut &*file).seek(SeekFrom::Start(extent.range().end))?;
+        if let (Bytes::Plain(file), Some(Extent { start, length })) = (&*self.bytes, self.extent) {
+            // Saturates: no file is that long.
+            (&mut &*file).seek(SeekFrom::Start(start.saturating_add(length)))?;
         }
         Ok(())
-    }
-
-    /// Reads the headers of all members, by seeking where that is possible.
-    pub fn survey(&self, progress: &Progress, limits: &Limits) -> bloscpack::Result<Survey> {
-        match (&*self.bytes, self.extent) {
-            (Bytes::Snapshot(snapshot), _) => Survey::of_file(Cursor::new(snapshot), limits),
-            (Bytes::Plain(file), Some(_)) => Survey::of_file(file, limits),
-            (Bytes::Plain(_), None) => Survey::of(self.reader(progress), limits),
-        }
     }
 
     /// Reads it from here on, shown as progress.
@@ -264,6 +296,29 @@ impl Input {
 
 fn directory(name: &str) -> Failure {
     Failure::usage(format!("{name} is a directory")).hint(DIRECTORIES)
+}
+
+/// Reads the JSON file at `path`, which becomes the metadata of a new file, for the data at `data`.
+pub fn read_metadata(path: Option<&Path>, data: &Path) -> Result<Option<Metadata>, Failure> {
+    let Some(path) = path else {
+        return Ok(None);
+    };
+    let json = if !is_standard_input(path) {
+        fs::read(path)
+    } else if is_standard_input(data) {
+        let title = "standard input cannot be both the data and the metadata";
+        return Err(Failure::usage(title));
+    } else {
+        let mut bytes = Vec::new();
+        let read = io::stdin().lock().read_to_end(&mut bytes);
+        read.map(|_| bytes)
+    };
+    let json = json.map_err(|error| Failure::io(name(path), &error))?;
+    // It is wrong usage to give such a file, whatever the category of the error.
+    Metadata::from_json(json).map(Some).map_err(|error| {
+        Failure::usage(format!("metadata {}: {error}", name(path)))
+            .hint("the file must contain one JSON value")
+    })
 }
 
 /// Whether the argument means standard input.

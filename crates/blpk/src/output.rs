@@ -351,7 +351,7 @@ fn exists(name: &str) -> Failure {
 /// Only used for outputs that lose their content: a terminal or /dev/null may well be both.
 fn refuse_same_file(name: &str, output: Option<Handle>, inputs: &[&Input]) -> Result<(), Failure> {
     for input in inputs {
-        let handle = input.file().try_clone().and_then(Handle::from_file).ok();
+        let handle = input.handle();
         if handle.is_some() && handle == output {
             let title = format!("input {} and output {name} are the same file", input.name());
             return Err(Failure::usage(title).hint("write to another file, then rename it"));

@@ -1,15 +1,14 @@
 //! URLs in the place of paths: what is in object stores and on web servers.
 
-use std::fs::File;
 #[cfg(feature = "remote")]
-use std::io::{self, Read, Seek as _, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
-
 #[cfg(feature = "remote")]
-use bloscpack::{
-    storage::{Cursor, ReadAt as _},
-    wire::internal::to_u64,
-};
+use std::sync::Arc;
+
+use bloscpack::storage::SharedSource;
+#[cfg(feature = "remote")]
+use bloscpack::wire::internal::to_u64;
 use bloscpack_open::{Container, OpenOptions};
 
 use crate::failure::Failure;
@@ -21,15 +20,46 @@ use crate::{interrupt, progress::Progress, url::name};
 #[cfg(feature = "remote")]
 const PIECE: usize = 1 << 20;
 
-/// Opens what a URL leads to.
+/// The target of a URL.
+#[cfg_attr(not(feature = "remote"), expect(dead_code))]
+pub enum Found {
+    /// A file.
+    Object(SharedSource),
+    /// A dataset, a sparse frame or a store.
+    Folder(Box<dyn Container>),
+}
+
+/// Finds out what a URL leads to, and opens a folder.
 #[cfg(feature = "remote")]
-pub fn open(
-    path: &Path,
-    options: &OpenOptions,
-    session: &Session,
-) -> Result<Box<dyn Container>, Failure> {
-    let opened = session.remote()?.open(&path.to_string_lossy(), options);
-    opened.map_err(|error| failure(path, &error))
+pub fn find(path: &Path, options: &OpenOptions, session: &Session) -> Result<Found, Failure> {
+    let found = session.remote()?.find(&path.to_string_lossy());
+    let found = found
+        .map_err(bloscpack::Error::from)
+        .and_then(|found| match found {
+            bloscpack_remote::Found::Object(object) => Ok(Found::Object(Arc::new(object))),
+            bloscpack_remote::Found::Folder(store) => {
+                bloscpack_open::open_store(store, options).map(Found::Folder)
+            }
+        });
+    found.map_err(|error| failure(path, &error))
+}
+
+/// The object at a URL; `None` for a folder.
+#[cfg(feature = "remote")]
+pub fn object(path: &Path, session: &Session) -> Result<Option<SharedSource>, Failure> {
+    let (remote, url) = (session.remote()?, path.to_string_lossy());
+    match remote.object(&url) {
+        Ok(object) => Ok(Some(Arc::new(object))),
+        // Some servers have folders, and fail in their own ways where one is asked for as an object.
+        Err(error) => {
+            let may_be_folder =
+                matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::Other);
+            if may_be_folder && remote.store(&url).is_ok() {
+                return Ok(None);
+            }
+            Err(failure(path, &error.into()))
+        }
+    }
 }
 
 /// Copies all bytes, shown as progress. Fails once the work is asked to stop.
@@ -48,37 +78,15 @@ pub fn copy(from: &mut impl Read, to: &mut impl Write, progress: &Progress) -> i
     }
 }
 
-/// Copies what a URL leads to into a temporary file, and returns that and its length.
-#[cfg(feature = "remote")]
-pub fn download(path: &Path, session: &Session) -> Result<(File, u64), Failure> {
-    let object = session.remote()?.object(&path.to_string_lossy());
-    let copied = object.and_then(|object| {
-        let length = object.size()?;
-        let progress = Progress::new(session, Some(length));
-        let (mut reader, mut file) = (Cursor::new(object), tempfile::tempfile()?);
-        copy(&mut reader, &mut file, &progress)?;
-        progress.finish();
-        file.rewind()?;
-        Ok((file, length))
-    });
-    copied.map_err(|error| {
-        if interrupt::is_cause_of(&error) {
-            Failure::interrupted()
-        } else {
-            failure(path, &error.into())
-        }
-    })
+/// Finds out what a URL leads to, in a build that cannot.
+#[cfg(not(feature = "remote"))]
+pub fn find(path: &Path, _: &OpenOptions, _: &Session) -> Result<Found, Failure> {
+    Err(not_built(path))
 }
 
 /// The same in a build that has no URLs.
 #[cfg(not(feature = "remote"))]
-pub fn download(path: &Path, _: &Session) -> Result<(File, u64), Failure> {
-    Err(not_built(path))
-}
-
-/// Opens what a URL leads to, in a build that cannot.
-#[cfg(not(feature = "remote"))]
-pub fn open(path: &Path, _: &OpenOptions, _: &Session) -> Result<Box<dyn Container>, Failure> {
+pub fn object(path: &Path, _: &Session) -> Result<Option<SharedSource>, Failure> {
     Err(not_built(path))
 }
 

@@ -5,12 +5,22 @@ use std::path::{Path, PathBuf};
 use bloscpack::Error;
 
 use crate::failure::{Failure, RECOVER};
+use crate::frame::{self, READ};
 use crate::input::Input;
 use crate::output::Output;
+use crate::session::Session;
 use crate::status::Status;
 
 /// The extension of Bloscpack files.
 const EXTENSION: &str = ".blp";
+
+/// Opens a Bloscpack file or stream. Refuses a Blosc2 frame.
+pub fn open(path: &Path, session: &Session) -> Result<Input, Failure> {
+    frame::refuse(path, READ)?;
+    let input = Input::open_binary(path, session)?;
+    frame::refuse_object(&input, READ)?;
+    Ok(input)
+}
 
 /// The failure to read a file or stream into an output, by the side of the error.
 pub fn failed_to_read(error: &Error, input: &Input, output: &Output) -> Failure {

@@ -4,12 +4,10 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use bloscpack::{Decoder, Metadata};
-use bloscpack_open::{Kind, Selection};
 use clap::Args;
 
 use super::bloscpack_file::{self, failed_to_read, without_extension};
 use crate::args::Operands;
-use crate::container::Opened;
 use crate::failure::Failure;
 use crate::frame::{self, READ};
 use crate::input::{Input, STANDARD, is_standard_input};
@@ -66,6 +64,7 @@ impl Decompress {
             let file = |input: &Path, output: &Path| self.file(input, output, session);
             return self.operands.each(session, output, file);
         }
+        // Before its name is looked at.
         frame::refuse(self.operands.input(), READ)?;
         let done = self.file(self.operands.input(), &self.output()?, session);
         done.map_err(|failure| self.operands.advise("decompress", failure))
@@ -77,10 +76,7 @@ impl Decompress {
             Some(stem) if stem == output => Replaces::Any,
             _ => Replaces::Plain,
         };
-        if url::is_url(input) {
-            return remote_file(input, output, session);
-        }
-        let input = Input::open_binary(input, session)?;
+        let input = bloscpack_file::open(input, session)?;
         let mut output = Output::create(replaces, output, &[&input], session)?;
         output.keep_time(&input);
         let progress = Progress::new(session, input.length());
@@ -89,8 +85,8 @@ impl Decompress {
             .limits(session.limits)
             .allow_unterminated(self.allow_unterminated);
         match input.located(&progress) {
-            Some((file, range)) => {
-                let decoder = builder.read_at(file, range.start);
+            Some((file, _)) => {
+                let decoder = builder.read_at(file, 0);
                 let decoder = decoder.map_err(|error| failed_to_read(&error, &input, &output))?;
                 self.decode(decoder, &input, output, &progress, session)?;
                 let end = input.seek_to_end();
@@ -184,25 +180,6 @@ impl Decompress {
         }
         Ok(Some(metadata_output))
     }
-}
-
-/// Decompresses a file at a URL.
-fn remote_file(input: &Path, output: &Path, session: &Session) -> Result<Status, Failure> {
-    let mut opened = Opened::open(input, session)?;
-    if opened.container.kind() != Kind::Bloscpack {
-        let kind = opened.container.kind();
-        let title = format!(
-            "{}: not a Bloscpack file, but of the kind {kind}",
-            opened.origin.name
-        );
-        return Err(Failure::new(Status::Unsupported, title).hint("use blpk cat or blpk export"));
-    }
-    let mut output = Output::create(Replaces::Plain, output, &[], session)?;
-    let done = opened.container.copy(&Selection::default(), &mut output);
-    opened.finish(session);
-    done.map_err(|error| opened.origin.failed_to_read(&error, &output))?;
-    output.commit()?;
-    Ok(Status::Done)
 }
 
 /// The output for an input with the extension.

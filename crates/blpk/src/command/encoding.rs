@@ -1,20 +1,19 @@
 //! Content into a new Bloscpack file or stream.
 
 use std::io::Read;
-use std::ops::Range;
 use std::sync::Arc;
 
-use bloscpack::{EncoderBuilder, Error, blosc::Tuned, error::Side};
+use bloscpack::{EncoderBuilder, Error, blosc::Tuned, error::IoSide as _};
 
-use crate::input::CountedFile;
+use crate::input::Rest;
 use crate::output::Output;
 
 /// Where the content comes from.
 pub enum Content<'a> {
     /// Read in order.
     Reader(&'a mut dyn Read),
-    /// A part of a regular file, which all threads read at once.
-    File(Arc<CountedFile>, Range<u64>),
+    /// A regular file or an object of this length, which all threads read at once.
+    File(Arc<Rest>, u64),
 }
 
 /// The length of the content, and the settings that the encoder chose, if it was asked to.
@@ -26,10 +25,10 @@ macro_rules! encode_with {
         let mut encoder = $encoder;
         let len = match $content {
             Content::Reader(reader) => encoder.read_from(reader)?,
-            Content::File(file, range) => {
-                let len = encoder.read_at(Arc::clone(&file), range.clone())?;
-                refuse_more(&file, &range)?;
-                len
+            Content::File(file, len) => {
+                let read = encoder.read_at(Arc::clone(&file), 0..len)?;
+                refuse_more(&file, len)?;
+                read
             }
         };
         let tuned = encoder.tune()?.cloned();
@@ -51,10 +50,8 @@ pub fn encode(
 }
 
 /// Refuses a file that has grown while it was read.
-fn refuse_more(file: &CountedFile, range: &Range<u64>) -> bloscpack::Result<()> {
-    let promised = range.end - range.start;
-    let more = file.reaches_past(range.end);
-    if more.map_err(|error| Error::from(error).on(Side::Source))? {
+fn refuse_more(file: &Rest, promised: u64) -> bloscpack::Result<()> {
+    if file.reaches_past(promised).reading()? {
         let given = promised + 1;
         Err(Error::wrong_size(promised, given))
     } else {

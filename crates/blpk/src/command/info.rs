@@ -26,7 +26,6 @@ use crate::status::Status;
 use crate::strip::Strip;
 use crate::terminal;
 use crate::text::{exact, or_unknown, plain, shown};
-use crate::url;
 use auto::Source;
 
 /// Show what is in a file, dataset or frame
@@ -59,7 +58,6 @@ pub struct Info {
 impl Info {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         if let Some(aim) = self.auto
-            && !url::is_url(&self.path)
             && let Some((tuned, len)) = auto::of_plain(aim, &self.path, session)?
         {
             return self.plain(&tuned, len);

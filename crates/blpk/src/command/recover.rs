@@ -4,14 +4,17 @@ use std::fmt::Write as _;
 use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
-use bloscpack::recover::{Finding, Lost, RecoverOptions, Recovery, recover_with};
+use bloscpack::{
+    error::IoSide as _,
+    recover::{Finding, Lost, RecoverOptions, Recovery, recover_with},
+};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::damage::{self, range_json};
 use crate::failure::Failure;
 use crate::frame;
-use crate::input::{Bytes, Input};
+use crate::input::{Input, Rest};
 use crate::json_text;
 use crate::message;
 use crate::output::{self, Output, Printer, Replaces, SyncingFile, is_standard_output};
@@ -78,22 +81,25 @@ impl Recover {
             let title = "the report and the data cannot both go to standard output";
             return Err(Failure::usage(title).hint("name an output file"));
         }
-        frame::refuse(
-            &self.input,
-            "blpk verify lists damaged chunks, and blpk cat --chunk N prints a sound one",
-        )?;
+        let instead = "blpk verify lists damaged chunks, and blpk cat --chunk N prints a sound one";
+        frame::refuse(&self.input, instead)?;
         let input = Input::open_damaged(&self.input, session)?;
-        let Some(file) = input.by_position() else {
+        frame::refuse_object(&input, instead)?;
+        let input = input.readable_twice(session)?;
+        let progress = Progress::new(session, input.length().map(|len| len.saturating_mul(2)));
+        let source = input.source(Some(&progress));
+        let Some(source) = source.filter(|_| input.by_position().is_some()) else {
             let title = format!("{} cannot be read at any position", input.name());
             return Err(Failure::usage(title).hint("copy it into a regular file first"));
         };
         let mut output = Output::create(Replaces::Compressed, &self.output, &[&input], session)?;
         let mut found = Found::new(&self.input, self.json);
-        let report = self.recover_into(&mut output, &input, session, &mut found)?;
+        let recovered = self.recover_into(&mut output, &source, session, &mut found);
+        progress.finish();
+        let report = recovered.map_err(|error| output.failed_from(&input.name(), &error))?;
         let output_name = output.name().to_owned();
         output.commit()?;
-        let is_changing = report.is_changing
-            || matches!(file, Bytes::Snapshot(snapshot) if snapshot.is_interrupted());
+        let is_changing = report.is_changing || input.is_interrupted();
         self.print(&report, &found, &output_name, is_changing)?;
         Ok(if report.is_complete() {
             Status::Done
@@ -105,34 +111,23 @@ impl Recover {
     fn recover_into(
         &self,
         output: &mut Output,
-        input: &Input,
+        source: &Rest,
         session: &Session,
         found: &mut Found,
-    ) -> Result<Recovery, Failure> {
+    ) -> bloscpack::Result<Recovery> {
         let options = RecoverOptions::default()
             .fill(self.fill)
             .threads(session.threads)
             .limits(session.limits);
-        // It is read twice: to find the chunks, and to decode them.
-        let length = input.length().map(|length| length.saturating_mul(2));
-        let progress = Progress::new(session, length);
-        let source = input.counted(&progress);
-        let failed = |error, output: &Output| output.failed_from(&input.name(), &error);
         if let Some(target) = output.seekable() {
-            let report = recover_with(&source, target, &options, |one| found.add(one));
-            progress.finish();
-            return report.map_err(|error| failed(error, output));
+            return recover_with(source, target, &options, |one| found.add(one));
         }
         // The table of offsets is filled in at the end, so a pipe gets the file once it is complete.
-        let file = tempfile::tempfile().map_err(|error| output.failed(&error))?;
-        let target = SyncingFile::temporary(file);
-        let report = recover_with(&source, &target, &options, |one| found.add(one));
-        progress.finish();
-        let report = report.map_err(|error| failed(error, output))?;
+        let target = SyncingFile::temporary(tempfile::tempfile().writing()?);
+        let report = recover_with(source, &target, &options, |one| found.add(one))?;
         let mut file = target.get_ref();
         let copied = file.rewind().and_then(|()| io::copy(&mut file, output));
-        copied.map_err(|error| output.failed(&error))?;
-        Ok(report)
+        copied.writing().map(|_| report)
     }
 
     fn print(

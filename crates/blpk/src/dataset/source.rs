@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read, Seek as _};
+use std::io::{self, Read};
 use std::path::Path;
 
 use bloscpack::{Category, Error, error::Side};
@@ -13,7 +13,7 @@ use bloscpack_open::exchange::{
 
 use super::BATCH;
 use crate::failure::Failure;
-use crate::input::{self, Input, InterruptibleReader, is_standard_input};
+use crate::input::{self, Input};
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::session::Session;
@@ -164,31 +164,9 @@ pub fn open_npy(path: &Path, session: &Session) -> Result<NpyFile<File>, Failure
     opened.map_err(|error| failure(&input::name(path), Format::Npy, &error))
 }
 
-/// Opens a file that can be read at any position. Standard input is first copied into a temporary file.
+/// Opens a file that can be read at any position.
 fn file(path: &Path, session: &Session) -> Result<File, Failure> {
-    let input = Input::open(path, session)?;
-    let file = match input.by_position() {
-        Some(_) if !is_standard_input(path) => input.file().try_clone(),
-        _ => spool(&input, session),
-    };
-    file.map_err(|error| {
-        if interrupt::is_cause_of(&error) {
-            Failure::interrupted()
-        } else {
-            Failure::io(input.name(), &error)
-        }
-    })
-}
-
-fn spool(input: &Input, session: &Session) -> io::Result<File> {
-    let progress = Progress::new(session, input.length());
-    let mut file = tempfile::tempfile()?;
-    io::copy(
-        &mut InterruptibleReader::begin(input, &progress)?,
-        &mut file,
-    )?;
-    file.rewind()?;
-    Ok(file)
+    Input::open(path, session)?.whole_file(session)
 }
 
 /// The failure to read a file of another format.

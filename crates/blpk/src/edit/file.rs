@@ -52,8 +52,7 @@ impl<'a> FileEdit<'a> {
         }
         if let Some(input) = input {
             let file = Handle::from_path(path).ok();
-            let source = input.file().try_clone().and_then(Handle::from_file).ok();
-            if file.is_some() && file == source {
+            if file.is_some() && file == input.handle() {
                 let title = format!("input {} and {name} are the same file", input.name());
                 return Err(
                     Failure::usage(title).hint("to repeat its content, decompress it first")

@@ -2,26 +2,31 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bloscpack::{
     Code, Error,
-    storage::{ReadAt, Snapshot},
+    storage::{ReadAt, SharedSource, Snapshot},
+    wire::internal::to_u64,
 };
 use bloscpack_open::{Family, probe};
 
 use crate::failure::{Failure, is_busy};
+use crate::progress::Progress;
 use crate::session::Session;
 use crate::text::quoted;
 
 /// The bytes of an input.
-#[derive(Debug)]
 pub enum Bytes {
     /// A pipe, a device, or a regular file that others may change.
     Plain(File),
     /// A regular file as its last change left it.
     Snapshot(Box<Snapshot>),
+    /// An object of a store, or a file of a web server.
+    Object(SharedSource),
 }
 
 impl Bytes {
@@ -44,11 +49,135 @@ impl Bytes {
         }
     }
 
-    /// The file itself.
-    pub fn file(&self) -> &File {
+    /// The open file; an object has none.
+    pub fn file(&self) -> Option<&File> {
+        match self {
+            Self::Plain(file) => Some(file),
+            Self::Snapshot(snapshot) => Some(snapshot.get_ref()),
+            Self::Object(_) => None,
+        }
+    }
+
+    /// The same by position.
+    pub fn positions(&self) -> &(dyn ReadAt + Send + Sync) {
         match self {
             Self::Plain(file) => file,
-            Self::Snapshot(snapshot) => snapshot.get_ref(),
+            Self::Snapshot(snapshot) => snapshot,
+            Self::Object(object) => object,
+        }
+    }
+}
+
+/// The bytes of a regular file or an object from the position on at which it was opened, read by several threads at once.
+/// Standard input may be shared, so it need not be at its beginning.
+pub struct Rest {
+    bytes: Arc<Bytes>,
+    start: u64,
+    progress: Option<Progress>,
+}
+
+impl Rest {
+    pub(super) fn new(bytes: Arc<Bytes>, start: u64, progress: Option<Progress>) -> Self {
+        Self {
+            bytes,
+            start,
+            progress,
+        }
+    }
+
+    /// Whether there are bytes from this position on.
+    pub fn reaches_past(&self, end: u64) -> io::Result<bool> {
+        retry(|| self.read_at(end, &mut [0])).map(|count| count > 0)
+    }
+
+    fn count(&self, bytes: usize) {
+        if let Some(progress) = &self.progress {
+            progress.advance(to_u64(bytes));
+        }
+    }
+}
+
+impl ReadAt for Rest {
+    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
+        let Some(at) = self.start.checked_add(at) else {
+            return Ok(0);
+        };
+        let count = self.bytes.positions().read_at(at, buf)?;
+        self.count(count);
+        Ok(count)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        // It may be past the end: then nothing is left.
+        Ok(self.bytes.positions().size()?.saturating_sub(self.start))
+    }
+
+    fn read_bytes(&self, at: u64, len: usize) -> io::Result<bytes::Bytes> {
+        let at = self.start.checked_add(at);
+        let at = at.ok_or(io::ErrorKind::UnexpectedEof)?;
+        let bytes = self.bytes.positions().read_bytes(at, len)?;
+        self.count(bytes.len());
+        Ok(bytes)
+    }
+
+    fn read_ranges(&self, ranges: &mut [(u64, &mut [u8])]) -> io::Result<()> {
+        let all = ranges
+            .iter()
+            .map(|(at, buf)| *at..at.saturating_add(to_u64(buf.len())));
+        self.will_read(&all.collect::<Vec<_>>());
+        let mut ranges = ranges.iter_mut();
+        ranges.try_for_each(|(at, buf)| self.read_exact_at(*at, buf))
+    }
+
+    fn will_read(&self, ranges: &[Range<u64>]) {
+        // An object is always read from its beginning, and a file is not fetched ahead.
+        if self.start == 0 {
+            self.bytes.positions().will_read(ranges);
+        }
+    }
+}
+
+/// The bytes of an input in order, shown as progress.
+pub struct InputReader<'a> {
+    bytes: &'a Bytes,
+    progress: &'a Progress,
+    /// Bytes read so far.
+    total: u64,
+}
+
+impl<'a> InputReader<'a> {
+    pub(super) fn new(bytes: &'a Bytes, progress: &'a Progress) -> Self {
+        Self {
+            bytes,
+            progress,
+            total: 0,
+        }
+    }
+
+    /// Bytes read so far.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+}
+
+impl Read for InputReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = retry(|| match self.bytes {
+            Bytes::Plain(file) => (&mut &*file).read(buffer),
+            bytes => bytes.positions().read_at(self.total, buffer),
+        })?;
+        self.total += to_u64(count);
+        self.progress.advance(to_u64(count));
+        Ok(count)
+    }
+}
+
+/// Tries again where a signal has ended the call.
+pub(super) fn retry(mut read: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    loop {
+        match read() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
         }
     }
 }
@@ -59,22 +188,6 @@ pub const INTERRUPTED: &str = "a change was interrupted";
 pub const FROM_JOURNAL: &str = "reading the result of the change, in part from the journal";
 /// How such a file is written.
 pub const COMPLETED: &str = "it has now been completed";
-
-impl ReadAt for Bytes {
-    fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Plain(file) => file.read_at(at, buf),
-            Self::Snapshot(snapshot) => snapshot.read_at(at, buf),
-        }
-    }
-
-    fn size(&self) -> io::Result<u64> {
-        match self {
-            Self::Plain(file) => file.size(),
-            Self::Snapshot(snapshot) => snapshot.size(),
-        }
-    }
-}
 
 /// The failure to open a regular file, with the name of its journal if that is needed.
 pub fn failure(path: &Path, error: &Error) -> Failure {

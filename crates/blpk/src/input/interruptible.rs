@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync
 use std::thread;
 use std::time::Instant;
 
-use super::Input;
-use super::reader::retry;
+use super::bytes::retry;
+use super::{Input, InputReader};
 use crate::interrupt;
 use crate::progress::Progress;
 use bloscpack::wire::internal::to_u64;
@@ -18,22 +18,15 @@ const PIECE_LEN: usize = 64 << 10;
 const AHEAD: usize = 2;
 
 /// The bytes of an input, shown as progress. Reading fails once the work is asked to stop.
-#[derive(Debug)]
-pub struct InterruptibleReader<'a> {
-    source: Source<'a>,
-    progress: &'a Progress,
-}
-
-#[derive(Debug)]
-enum Source<'a> {
-    /// Reading a regular file never waits.
-    File(&'a File),
-    Pipe(Pump),
+pub enum InterruptibleReader<'a> {
+    /// Reading a regular file never waits, and an object answers within some time.
+    Regular(InputReader<'a>),
+    Pipe(Pump, &'a Progress),
 }
 
 /// The receiving end of the thread that reads a pipe.
 #[derive(Debug)]
-struct Pump {
+pub struct Pump {
     pieces: Receiver<Piece>,
     piece: io::Cursor<Vec<u8>>,
     ended: bool,
@@ -50,11 +43,10 @@ enum Piece {
 impl<'a> InterruptibleReader<'a> {
     /// Begins to read.
     pub fn begin(input: &'a Input, progress: &'a Progress) -> io::Result<Self> {
-        let source = match input.length() {
-            Some(_) => Source::File(input.file()),
-            None => Source::Pipe(Pump::start(input.file().try_clone()?)?),
-        };
-        Ok(Self { source, progress })
+        Ok(match input.length() {
+            Some(_) => Self::Regular(input.reader(progress)),
+            None => Self::Pipe(Pump::start(input.stream()?)?, progress),
+        })
     }
 
     /// As [`read`](Read::read), but returns nothing if no byte arrives before the deadline.
@@ -64,12 +56,14 @@ impl<'a> InterruptibleReader<'a> {
         deadline: Option<Instant>,
     ) -> io::Result<Option<usize>> {
         interrupt::check()?;
-        let count = match &mut self.source {
-            Source::File(file) => retry(|| file.read(buffer)).map(Some),
-            Source::Pipe(pump) => pump.read_until(buffer, deadline),
-        }?;
-        self.progress.advance(to_u64(count.unwrap_or(0)));
-        Ok(count)
+        match self {
+            Self::Regular(reader) => reader.read(buffer).map(Some),
+            Self::Pipe(pump, progress) => {
+                let count = pump.read_until(buffer, deadline)?;
+                progress.advance(to_u64(count.unwrap_or(0)));
+                Ok(count)
+            }
+        }
     }
 }
 

@@ -51,8 +51,8 @@ impl ObjectFile {
         }
         let spool = match replaces {
             // Text and plain bytes are written from the first to the last.
-            Replaces::Plain => None,
-            Replaces::Compressed | Replaces::Any => {
+            Replaces::Plain | Replaces::Any => None,
+            Replaces::Compressed => {
                 let file = tempfile::tempfile().map_err(failed)?;
                 Some(SyncingFile::temporary(file))
             }

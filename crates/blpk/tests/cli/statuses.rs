@@ -357,3 +357,27 @@ fn urls_need_a_feature() {
     }
     assert!(folder.names().is_empty());
 }
+
+#[cfg(not(feature = "remote"))]
+#[test]
+fn a_url_is_5_in_a_build_that_has_none() {
+    let folder = Folder::new();
+    let url = "https://host/a.blp?signature=secret";
+    let options = ["--metadata-out", "about.json", "--allow-unterminated"];
+    for args in [
+        [&["decompress"], options.as_slice(), &[url, "out"]].concat(),
+        vec!["cat", url],
+        vec!["info", url],
+        vec!["info", "--auto", url],
+        vec!["verify", url],
+        vec!["export", url, "out.csv"],
+        vec!["compress", url, "out"],
+        vec!["recover", url, "out"],
+        vec!["records", "get", url, "0"],
+        vec!["records", "unpack", url, "out"],
+    ] {
+        let ran = folder.run(args.clone()).failed(5, "--features remote");
+        assert!(!ran.stderr.contains("secret"), "{args:?}: {}", ran.stderr);
+    }
+    assert!(folder.names().is_empty());
+}

@@ -1,6 +1,7 @@
 //! The command `blpk`, run against both servers. `BLPK` names the program, which has to be built with the feature `remote`.
 
 use crate::servers;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -50,7 +51,107 @@ fn files() -> tempfile::TempDir {
         writer.push(format!("record {number}")).unwrap();
     }
     writer.finish().unwrap();
+    let lines: String = (0..50_000).map(|line| format!("line {line}\n")).collect();
+    let metadata = bloscpack::Metadata::from_json(r#"{"unit": "EUR"}"#).unwrap();
+    let encoder = bloscpack::Encoder::builder().chunk_size(64 << 10);
+    let encoder = encoder.metadata(metadata);
+    let described = std::fs::File::create(to.join("described.blp")).unwrap();
+    let mut encoder = encoder.write_to_file(described).unwrap();
+    encoder.write_all(lines.as_bytes()).unwrap();
+    encoder.finish().unwrap();
+    // Streams without their end marks, and a file without its last bytes.
+    const END: usize = 20;
+    let encoder = bloscpack::Encoder::builder().chunk_size(64 << 10);
+    let mut encoder = encoder.write_to(Vec::new()).unwrap();
+    encoder.write_all(lines.as_bytes()).unwrap();
+    let stream = encoder.finish().unwrap();
+    std::fs::write(to.join("open.blp"), &stream[..stream.len() - END]).unwrap();
+    let writer = bloscpack::records::RecordWriter::builder();
+    let mut writer = writer.write_to(Vec::new()).unwrap();
+    for line in lines.lines().take(1000) {
+        writer.push(line).unwrap();
+    }
+    let stream = writer.finish().unwrap();
+    std::fs::write(to.join("open_records.blp"), &stream[..stream.len() - END]).unwrap();
+    let whole = std::fs::read(to.join("described.blp")).unwrap();
+    std::fs::write(to.join("cut.blp"), &whole[..whole.len() / 2]).unwrap();
     folder
+}
+
+/// Subcommands that read Bloscpack files do the same at a URL and at a path: status, messages, and the files that they make.
+fn compare_files(program: &Path, folder: &Path, base: &str, environment: &[(&str, &str)]) {
+    let decompress = |options: &[&'static str], input: &'static str| {
+        [&["decompress"], options, &[input, "out"]].concat()
+    };
+    let described = ["--metadata-out", "about.json"];
+    for (args, status) in [
+        (decompress(&[], "{}/described.blp"), 0),
+        (decompress(&described, "{}/described.blp"), 0),
+        (decompress(&described, "{}/file.blp"), 0),
+        (
+            decompress(&["--metadata-out", "out"], "{}/described.blp"),
+            2,
+        ),
+        (decompress(&[], "{}/open.blp"), 4),
+        (decompress(&["--allow-unterminated"], "{}/open.blp"), 0),
+        (decompress(&["--allow-unterminated"], "{}/cut.blp"), 4),
+        (decompress(&[], "{}/r.blp"), 5),
+        (decompress(&[], "{}/frames/b_struct_c.b2nd"), 5),
+        (decompress(&[], "{}/lines.csv"), 5),
+        (vec!["records", "unpack", "{}/open_records.blp", "out"], 4),
+        (
+            vec![
+                "records",
+                "unpack",
+                "--allow-unterminated",
+                "{}/open_records.blp",
+                "out",
+            ],
+            0,
+        ),
+        (vec!["records", "get", "{}/described.blp", "0"], 5),
+        (vec!["records", "get", "{}/frames/b_struct_c.b2nd", "0"], 5),
+        (
+            vec!["records", "unpack", "{}/frames/b_struct_c.b2nd", "out"],
+            5,
+        ),
+        (vec!["recover", "{}/cut.blp", "out"], 3),
+        (vec!["recover", "{}/frames/b_struct_c.b2nd", "out"], 5),
+        (vec!["info", "{}/cut.blp"], 4),
+        (vec!["info", "--json", "{}/cut.blp"], 4),
+        (vec!["convert", "--format=2", "{}/described.blp", "out"], 0),
+    ] {
+        let [found, expected] = [base, "bucket"].map(|base| {
+            let args: Vec<String> = args.iter().map(|arg| arg.replace("{}", base)).collect();
+            // Decompressing a local file asks for its ending, or for -e.
+            let mut args: Vec<&str> = args.iter().map(String::as_str).collect();
+            if base == "bucket" && args[0] == "decompress" {
+                args.insert(1, "-e");
+            }
+            let output = run(program, folder, environment, &args);
+            let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace(base, "{}");
+            let made = ["out", "about.json"].map(|name| {
+                let path = folder.join(name);
+                let bytes = std::fs::read(&path).ok();
+                let _ = std::fs::remove_file(path);
+                bytes
+            });
+            (
+                output.status.code(),
+                text(&output.stdout),
+                text(&output.stderr),
+                made,
+            )
+        });
+        assert_eq!(found.0, Some(status), "{args:?}: {found:?}");
+        assert!(found == expected, "{args:?}: {found:?} {expected:?}");
+        let [out, about] = &found.3;
+        let is_made = args.contains(&"out") && (status == 0 || args[0] == "recover" && status == 3);
+        assert_eq!(out.is_some(), is_made, "{args:?}");
+        let has_metadata = args.contains(&"about.json") && args.contains(&"{}/described.blp");
+        let metadata = has_metadata.then(|| br#"{"unit": "EUR"}"#.to_vec());
+        assert_eq!(about, &metadata, "{args:?}");
+    }
 }
 
 /// Runs subcommands with a URL and with a path: the output is the same, but for the names in it.
@@ -157,6 +258,19 @@ fn with_s3() {
         ("AWS_ALLOW_HTTP", "true"),
     ];
     compare(&program, folder.path(), "s3://bucket", &environment, true);
+    compare_files(&program, folder.path(), "s3://bucket", &environment);
+    for args in [
+        ["decompress", "s3://bucket/array", "-"],
+        ["compress", "s3://bucket/array", "-"],
+    ] {
+        let output = run(&program, folder.path(), &environment, &args);
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{text}");
+        assert!(
+            text.contains("'s3://bucket/array' is a directory"),
+            "{text}"
+        );
+    }
     // The same by options, and what is wrong is said without the secret.
     let endpoint = format!("endpoint={endpoint}");
     let secret = format!("secret_access_key={}x", servers::SECRET);
@@ -192,6 +306,7 @@ fn with_a_plain_web_server() {
     let folder = files();
     let base = format!("{}/bucket", servers::http(folder.path()));
     compare(&program, folder.path(), &base, &[], false);
+    compare_files(&program, folder.path(), &base, &[]);
     let output = run(
         &program,
         folder.path(),

@@ -1,9 +1,11 @@
 //! Compresses an input whose length may be known, unknown, or wrong.
 
 use std::io::{self, Read as _, Seek as _};
-use std::ops::Range;
 
-use bloscpack::{Code, EncoderBuilder, Error, error::Side};
+use bloscpack::{
+    Code, EncoderBuilder, Error,
+    error::{IoSide as _, Side},
+};
 
 use crate::command::encoding::{Content, Encoded, encode};
 use crate::failure::Failure;
@@ -56,20 +58,16 @@ fn attempt(
 ) -> bloscpack::Result<Encoded> {
     let mut reader = input.reader(progress);
     let located = input.located(progress);
-    let is_given = |range: &Range<u64>| given.is_none_or(|len| len == range.end - range.start);
-    if let Some((file, range)) = located.filter(|(_, range)| is_given(range)) {
-        let builder = builder.size(range.end - range.start);
-        let done = encode(builder, Content::File(file, range), output)?;
-        let end = input.seek_to_end();
-        end.map_err(|error| Error::from(error).on(Side::Source))?;
+    if let Some((file, len)) = located.filter(|(_, len)| given.is_none_or(|given| given == *len)) {
+        let done = encode(builder.size(len), Content::File(file, len), output)?;
+        input.seek_to_end().reading()?;
         return Ok(done);
     }
     let mut first = Vec::new();
     let claimed = match (given, input.length()) {
         // Files below /proc claim to be empty, but are not.
         (None, Some(_)) => {
-            let begun = reader.by_ref().take(1).read_to_end(&mut first);
-            let len = begun.map_err(|error| Error::from(error).on(Side::Source))?;
+            let len = reader.by_ref().take(1).read_to_end(&mut first).reading()?;
             (len == 0).then_some(0)
         }
         (given, _) => given,

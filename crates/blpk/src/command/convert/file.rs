@@ -2,7 +2,7 @@
 
 use bloscpack::{
     Compressor, Decoder, Encoder, EncoderBuilder, Error, FormatVersion, Metadata, dtype::DType,
-    survey::Survey,
+    storage::Cursor, survey::Survey,
 };
 use bloscpack_open::{
     Kind,
@@ -58,13 +58,15 @@ impl Convert {
         if opened.container.kind() == Kind::Frame {
             return Err(self.no_file_from_frame());
         }
-        match &opened.input {
-            Some(input) if opened.is_bloscpack() => self.file_from_file(input, opened, session),
-            None if opened.is_bloscpack() => {
-                let input = Input::open_binary(self.path(), session)?;
-                self.file_from_file(&input, opened, session)
+        let is_bloscpack = opened.is_bloscpack();
+        match opened.input.take_if(|_| is_bloscpack) {
+            Some(input) => {
+                let input = input.readable_twice(session)?;
+                let made = self.file_from_file(&input, opened, session);
+                opened.input = Some(input);
+                made
             }
-            _ => self.file_from_rows(opened, session),
+            None => self.file_from_rows(opened, session),
         }
     }
 
@@ -75,12 +77,12 @@ impl Convert {
         session: &Session,
     ) -> Result<String, Failure> {
         let name = &opened.origin.name;
-        if input.by_position().is_none() {
+        let Some(bytes) = input.by_position() else {
             let title =
                 format!("{name}: only a regular file, read from its beginning, can be converted");
             return Err(Failure::usage(title).hint("use blpk decompress | blpk compress for pipes"));
-        }
-        let survey = input.survey(&opened.progress, &session.limits);
+        };
+        let survey = Survey::of_file(Cursor::new(bytes), &session.limits);
         let survey = survey.map_err(|error| opened.origin.failure(&error))?;
         let builder = self.file_builder(&survey, name, session)?;
         input.rewind().map_err(|error| Failure::io(name, &error))?;

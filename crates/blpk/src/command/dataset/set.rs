@@ -73,7 +73,7 @@ impl Set {
         let target = self.target(&dataset)?;
         let progress = Progress::new(session, Some(target.bytes()));
         if Format::of_path(&self.input) == Some(Format::Npy) {
-            let mut source = open_elements(&target, &input, &edit)?;
+            let mut source = open_elements(&target, &input, &edit, session)?;
             let array = OneArray::new(&mut *source);
             let array = array.map_err(|error| Failure::library(input.name(), &error))?;
             let mut bytes = ElementReader::new(array);
@@ -157,10 +157,13 @@ fn open_elements(
     target: &Elements,
     input: &Input,
     edit: &DatasetEdit<'_>,
+    session: &Session,
 ) -> Result<BoxedSource<'static>, Failure> {
-    let file = input.file().try_clone();
-    let file = file.map_err(|error| Failure::io(input.name(), &error))?;
-    let source = open_at(file, Format::Npy, &ImportOptions::new());
+    let source = open_at(
+        input.whole_file(session)?,
+        Format::Npy,
+        &ImportOptions::new(),
+    );
     let source = source.map_err(|error| Failure::library(input.name(), &error))?;
     for column in &source.schema().columns {
         if column.dtype != target.dtype {

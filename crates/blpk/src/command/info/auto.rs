@@ -43,7 +43,7 @@ pub fn of_plain(
         return Ok(None);
     }
     let builder = Encoder::builder().auto(aim);
-    let tuned = builder.tune_at(bytes, 0..input.length().unwrap_or(0));
+    let tuned = builder.tune_at(&bytes, 0..input.length().unwrap_or(0));
     let tuned = tuned.map_err(|error| Failure::library(input.name(), &error))?;
     Ok(tuned.map(|tuned| (tuned, input.length())))
 }

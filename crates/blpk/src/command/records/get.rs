@@ -4,23 +4,20 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use bloscpack::{Category, Decoder, Error, records::IndexedRecordReader, storage::ReadAt};
-use bloscpack_open::{Inner, Kind};
 use clap::Args;
 
 use super::output::RecordOutput;
 use super::separator::{Separator, SeparatorArgs};
 use super::{CONTENT, failed_to_read};
 use crate::args;
-use crate::container::Opened;
+use crate::command::bloscpack_file;
 use crate::failure::Failure;
-use crate::frame::{self, READ};
 use crate::input::{Input, STANDARD};
 use crate::output::{Output, Replaces};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::count;
-use crate::url;
 
 /// Print records by their numbers, counted from 0
 ///
@@ -82,11 +79,7 @@ impl std::fmt::Display for RecordNumbers {
 
 impl Get {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        if url::is_url(&self.file) {
-            return self.remote(session);
-        }
-        frame::refuse(&self.file, READ)?;
-        let input = Input::open_binary(&self.file, session)?;
+        let input = bloscpack_file::open(&self.file, session)?;
         let Some(file) = input.by_position() else {
             let title =
                 "records are found by number only in a regular file, read from its beginning";
@@ -101,29 +94,6 @@ impl Get {
         let mut out = RecordOutput::new(output, self.separator());
         let done = copy(ranges, &reader, &mut out);
         let done = done.map_err(|error| failed_to_read(&error, &input, out.output()));
-        out.finish(done)?;
-        Ok(Status::Done)
-    }
-
-    /// Prints records of a file at a URL.
-    fn remote(&self, session: &Session) -> Result<Status, Failure> {
-        let opened = Opened::open(&self.file, session)?;
-        let failed = |error: Error| opened.origin.failure(&error);
-        let source = match opened.container.inner() {
-            Inner::Bloscpack(Some(source)) if opened.container.kind() == Kind::Records => source,
-            _ => {
-                let title = format!("{}: not a file with records", opened.origin.name);
-                return Err(Failure::new(Status::Unsupported, title).hint("use blpk cat"));
-            }
-        };
-        let builder = IndexedRecordReader::builder().limits(session.limits);
-        let reader = builder.open(source).map_err(failed)?;
-        session.warnings(&opened.origin.name, reader.warnings());
-        let ranges = self.ranges(reader.len(), &opened.origin.name)?;
-        let output = Output::create(Replaces::Plain, Path::new(STANDARD), &[], session)?;
-        let mut out = RecordOutput::new(output, self.separator());
-        let done = copy(ranges, &reader, &mut out);
-        let done = done.map_err(|error| opened.origin.failed_to_read(&error, out.output()));
         out.finish(done)?;
         Ok(Status::Done)
     }

@@ -10,9 +10,8 @@ use super::output::{FlushingReader, RecordOutput};
 use super::separator::SeparatorArgs;
 use super::{CONTENT, failed_to_read};
 use crate::args;
-use crate::command::follow;
+use crate::command::{bloscpack_file, follow};
 use crate::failure::Failure;
-use crate::frame::{self, READ};
 use crate::input::{self, Input, InputReader, STANDARD};
 use crate::output::{Output, Replaces};
 use crate::progress::Progress;
@@ -63,8 +62,7 @@ impl Unpack {
         if self.follow {
             return self.follow(session);
         }
-        frame::refuse(&self.file, READ)?;
-        let input = Input::open_binary(&self.file, session)?;
+        let input = bloscpack_file::open(&self.file, session)?;
         let output = Output::create(Replaces::Plain, &self.output, &[&input], session)?;
         let name = output.name().to_owned();
         let out = RefCell::new(RecordOutput::new(output, self.separator.separator()));
