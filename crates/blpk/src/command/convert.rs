@@ -15,19 +15,19 @@ use bloscpack::{
 };
 use bloscpack_open::{
     Container, Inner, Kind, Selection, SelectionError,
-    datasets::{Attributes, CArray, DatasetLayout},
+    datasets::{Attributes, CArray},
     exchange::{BoxedSource, FixedSource},
     frames::ArrayKind,
 };
 use clap::Args;
 
-use super::target::{self, Target};
+use super::goal::{self, Goal};
 use crate::args;
 use crate::container::Opened;
 use crate::dataset::storage_args::StorageArgs;
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::layout::{ArrayLayout, StoreForm, ZarrVersion};
+use crate::layout::ArrayLayout;
 use crate::session::Session;
 use crate::status::Status;
 use crate::store::warn_about_lost;
@@ -101,36 +101,23 @@ Examples:
 /// The key of an array's attributes in the metadata of a Bloscpack file, beside the keys of NumPy.
 const ATTRIBUTES: &str = "attributes";
 
-/// The kind of output.
-#[derive(Clone, Copy, Debug)]
-enum Goal {
-    /// A dataset, by default in the layout of PATH.
-    Dataset(Option<DatasetLayout>),
-    /// A frame, by default of the kind of PATH.
-    Frame(Option<ArrayKind>),
-    /// A store.
-    Store(StoreForm),
-    /// A Bloscpack file.
-    File,
-    /// A Zarr array or group.
-    Zarr(ZarrVersion),
-}
-
 impl Convert {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let mut opened = self.open(self.path(), session)?;
-        let goal = self.goal(opened.container.kind())?;
-        if self.paths().len() > 1 && !matches!(goal, Goal::Store(_)) {
+        let goal = self.goal(&opened)?;
+        if self.paths().len() > 1 && !matches!(goal, Goal::Layout(ArrayLayout::Store(_))) {
             let title = "several arrays only become a store, a tree of them";
             return Err(Failure::usage(title).hint("let OUT end in .b2z or .b2d"));
         }
         self.check(goal, &mut opened)?;
         let made = match goal {
-            Goal::Dataset(layout) => self.dataset(&mut opened, layout, session),
-            Goal::Frame(kind) => self.frame(&mut opened, kind, session),
-            Goal::Store(form) => self.store(&mut opened, form, session),
             Goal::File => self.file(&mut opened, session),
-            Goal::Zarr(version) => self.zarr(&mut opened, version, session),
+            Goal::Layout(ArrayLayout::Dataset(layout)) => {
+                self.dataset(&mut opened, layout, session)
+            }
+            Goal::Layout(ArrayLayout::Frame(kind)) => self.frame(&mut opened, kind, session),
+            Goal::Layout(ArrayLayout::Store(form)) => self.store(&mut opened, form, session),
+            Goal::Layout(ArrayLayout::Zarr(version)) => self.zarr(&mut opened, version, session),
         }?;
         opened.warn(session);
         let (amount, name) = (amount(&mut opened), &opened.origin.name);
@@ -164,41 +151,35 @@ impl Convert {
     }
 
     /// The kind of output: by the options, by the ending of OUT, or else that of PATH.
-    fn goal(&self, kind: Kind) -> Result<Goal, Failure> {
+    fn goal(&self, opened: &Opened) -> Result<Goal, Failure> {
         let given = match self.format {
-            Some(_) => Some(Target::File),
-            None => self.layout.map(Target::Layout),
+            Some(_) => Some(Goal::File),
+            None => self.layout.map(Goal::Layout),
         };
-        Ok(match target::of(self.output(), given, "convert")? {
-            Some(Target::File) => Goal::File,
-            Some(Target::Layout(ArrayLayout::Dataset(layout))) => Goal::Dataset(Some(layout)),
-            Some(Target::Layout(ArrayLayout::Frame(kind))) => Goal::Frame(Some(kind)),
-            Some(Target::Layout(ArrayLayout::Zarr(version))) => Goal::Zarr(version),
-            Some(Target::Layout(ArrayLayout::Store(form))) => Goal::Store(form),
-            None => match kind {
-                Kind::Bloscpack | Kind::Records => Goal::File,
-                Kind::Frame => Goal::Frame(None),
-                _ => Goal::Dataset(None),
-            },
-        })
+        if let Some(goal) = goal::of(self.output(), given, "convert")? {
+            return Ok(goal);
+        }
+        Ok(Goal::Layout(match opened.container.inner() {
+            Inner::Bloscpack(_) => return Ok(Goal::File),
+            Inner::NdArray(array) => ArrayLayout::Frame(array.kind()),
+            Inner::Frame(_) => ArrayLayout::Frame(ArrayKind::B2nd),
+            Inner::Array(array) => ArrayLayout::Dataset(array.layout()),
+            Inner::Table(table) => ArrayLayout::Dataset(table.layout()),
+            _ => ArrayLayout::default(),
+        }))
     }
 
     /// Refuses options that have no meaning here.
     fn check(&self, goal: Goal, opened: &mut Opened) -> Result<(), Failure> {
         match goal {
-            Goal::Dataset(layout) => self.check_array(layout.map(ArrayLayout::Dataset))?,
-            Goal::Frame(kind) => {
-                let kind = kind.unwrap_or(ArrayKind::B2nd);
-                self.check_array(Some(ArrayLayout::Frame(kind)))?;
-            }
-            Goal::Store(form) => self.check_array(Some(ArrayLayout::Store(form)))?,
+            Goal::Layout(layout) => self.check_array(layout)?,
             Goal::File => self.check_file()?,
-            Goal::Zarr(version) => self.check_array(Some(ArrayLayout::Zarr(version)))?,
         }
-        if self.json && !matches!(goal, Goal::Zarr(_)) {
+        if self.json && !matches!(goal, Goal::Layout(ArrayLayout::Zarr(_))) {
             return Err(Failure::usage("--json is only for Zarr").hint("omit --json"));
         }
-        if self.column.is_some() || matches!(goal, Goal::Frame(_) | Goal::File) {
+        let is_one = matches!(goal, Goal::File | Goal::Layout(ArrayLayout::Frame(_)));
+        if self.column.is_some() || is_one {
             self.check_one_array(opened)?;
         }
         Ok(())
@@ -270,15 +251,12 @@ impl Convert {
             .hint("blpk convert --layout bcolz makes a dataset, which can be converted into a file")
     }
 
-    fn check_array(&self, layout: Option<ArrayLayout>) -> Result<(), Failure> {
+    fn check_array(&self, layout: ArrayLayout) -> Result<(), Failure> {
         if self.chunk_size.is_some() {
             return Err(Failure::usage("-z is only for Bloscpack files")
                 .hint("use --chunklen or --chunkshape"));
         }
-        match layout {
-            Some(layout) => self.storage.check(layout),
-            None => Ok(()),
-        }
+        self.storage.check(layout)
     }
 
     fn check_file(&self) -> Result<(), Failure> {

@@ -11,7 +11,7 @@ use bloscpack_open::{
 };
 use clap::Args;
 
-use super::target;
+use super::goal;
 use crate::args;
 use crate::container::Opened;
 use crate::dataset::new::{file_permissions, refuse_within};
@@ -156,7 +156,7 @@ impl Export {
                     }
                     _ => format!("use blpk convert {path} {name}, or choose another name"),
                 };
-                Err(target::mismatch(&self.output, &ending.to_string(), hint))
+                Err(goal::mismatch(&self.output, &ending.to_string(), hint))
             }
         }
     }

@@ -18,7 +18,7 @@ use clap::Args;
 use same_file::is_same_file;
 
 use super::convert::warn_about_axes;
-use super::target::{self, Target};
+use super::goal::{self, Goal};
 use crate::args;
 use crate::dataset;
 use crate::dataset::import_args::ImportArgs;
@@ -90,31 +90,31 @@ Examples:
 
 impl Import {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let target = match is_same_file(&self.input, &self.output) {
+        let goal = match is_same_file(&self.input, &self.output) {
             // This is refused later, as by all commands.
-            Ok(true) => Target::Layout(ArrayLayout::default()),
+            Ok(true) => Goal::Layout(ArrayLayout::default()),
             _ => {
-                let given = self.layout.map(Target::Layout);
-                let target = target::of(&self.output, given, "import")?;
-                target.unwrap_or(Target::Layout(ArrayLayout::default()))
+                let given = self.layout.map(Goal::Layout);
+                let goal = goal::of(&self.output, given, "import")?;
+                goal.unwrap_or(Goal::Layout(ArrayLayout::default()))
             }
         };
-        if let Target::Layout(layout) = target {
+        if let Goal::Layout(layout) = goal {
             self.storage.check(layout)?;
         }
         if dataset::is_directory(&self.input) {
             let title = format!("{} is a directory", input::name(&self.input));
             return Err(Failure::usage(title).hint("blpk convert converts datasets and frames"));
         }
-        match target {
-            Target::Layout(ArrayLayout::Dataset(layout)) => self.dataset(layout, session),
-            Target::Layout(ArrayLayout::Frame(kind)) => self.frame(kind, session),
-            Target::Layout(ArrayLayout::Zarr(_)) => {
+        match goal {
+            Goal::Layout(ArrayLayout::Dataset(layout)) => self.dataset(layout, session),
+            Goal::Layout(ArrayLayout::Frame(kind)) => self.frame(kind, session),
+            Goal::Layout(ArrayLayout::Zarr(_)) => {
                 let title = "blpk import makes no Zarr";
                 Err(Failure::usage(title).hint("import a dataset, then use blpk convert"))
             }
-            Target::Layout(ArrayLayout::Store(form)) => self.store(form, session),
-            Target::File => self.file(session),
+            Goal::Layout(ArrayLayout::Store(form)) => self.store(form, session),
+            Goal::File => self.file(session),
         }
     }
 

@@ -12,6 +12,7 @@ mod decompress;
 mod encoding;
 mod export;
 mod follow;
+mod goal;
 mod import;
 mod info;
 mod ls;
@@ -21,7 +22,6 @@ mod records;
 mod recover;
 mod reindex;
 mod sql;
-mod target;
 mod verify;
 
 use clap::Subcommand;

@@ -13,7 +13,6 @@ use crate::dataset::failure;
 use crate::dataset::new::NewDataset;
 use crate::dataset::source::ProgressSource;
 use crate::failure::{Failure, VERIFY};
-use crate::layout::ArrayLayout;
 use crate::session::Session;
 use crate::store::warn_about_zones;
 use crate::text::quoted;
@@ -23,20 +22,19 @@ impl Convert {
     pub(super) fn dataset(
         &self,
         opened: &mut Opened,
-        layout: Option<DatasetLayout>,
+        layout: DatasetLayout,
         session: &Session,
     ) -> Result<String, Failure> {
         self.check_dtype(opened)?;
         let new = NewDataset::begin(self.output(), self.path(), session)?;
-        let same = |found| layout.unwrap_or(found);
         if let (Inner::Table(table), None) = (opened.container.inner(), &self.column) {
-            self.table(table, same(table.layout()), &new, session)?;
+            self.table(table, layout, &new, session)?;
         } else if opened.container.kind() == Kind::Table && self.column.is_none() {
-            self.stored_table(opened, same(DatasetLayout::default()), &new, session)?;
+            self.stored_table(opened, layout, &new, session)?;
         } else if let Some(array) = self.array(opened)? {
-            self.like_array(array, same(array.layout()), &new, session)?;
+            self.like_array(array, layout, &new, session)?;
         } else {
-            self.rows(opened, same(DatasetLayout::default()), &new, session)?;
+            self.rows(opened, layout, &new, session)?;
         }
         let name = new.name();
         new.commit(session)?;
@@ -90,7 +88,6 @@ impl Convert {
         new: &NewDataset<'_>,
         session: &Session,
     ) -> Result<(), Failure> {
-        self.storage.check(ArrayLayout::Dataset(layout))?;
         let attributes = self.attributes(opened, session);
         let attributes = attributes.map_err(|failure| new.unfinished(failure))?;
         let of_columns = column_attributes(opened).map_err(|failure| new.unfinished(failure))?;
@@ -133,7 +130,6 @@ impl Convert {
         new: &NewDataset<'_>,
         session: &Session,
     ) -> Result<(), Failure> {
-        self.storage.check(ArrayLayout::Dataset(layout))?;
         let mut made = new.array(self.like(array, layout).layout(layout), session)?;
         let mut source = ArraySource::new(array);
         let mut source = ProgressSource::new(&mut source, session);
@@ -158,7 +154,6 @@ impl Convert {
         new: &NewDataset<'_>,
         session: &Session,
     ) -> Result<(), Failure> {
-        self.storage.check(ArrayLayout::Dataset(layout))?;
         let mut made = new.table(self.table_builder(table, layout, session)?, session)?;
         let source = TableSource::new(table);
         let mut source = source.map_err(|error| new.unfinished(failure(self.path(), &error)))?;

@@ -24,7 +24,7 @@ impl Convert {
     pub(super) fn frame(
         &self,
         opened: &mut Opened,
-        kind: Option<ArrayKind>,
+        kind: ArrayKind,
         session: &Session,
     ) -> Result<String, Failure> {
         if let Inner::Frame(_) = opened.container.inner() {
@@ -45,22 +45,20 @@ impl Convert {
         &self,
         new: &NewFrame<'_>,
         opened: &mut Opened,
-        kind: Option<ArrayKind>,
+        kind: ArrayKind,
         session: &Session,
     ) -> Result<(), Failure> {
         let array = self.array(opened)?;
         if let Inner::NdArray(source) = opened.container.inner() {
-            let builder =
-                self.like_frame(source, kind.unwrap_or(source.kind()), opened, session)?;
+            let builder = self.like_frame(source, kind, opened, session)?;
             let read = &mut |region: &[Range<u64>]| source.read_slice(region);
             fill(new, builder, opened, read, session)
         } else if let Some(source) = array {
-            let builder =
-                self.of_array(source, kind.unwrap_or(ArrayKind::B2nd), opened, session)?;
+            let builder = self.of_array(source, kind, opened, session)?;
             let read = &mut |region: &[Range<u64>]| source.read_slice(region);
             fill(new, builder, opened, read, session)
         } else {
-            self.of_rows(new, kind.unwrap_or(ArrayKind::B2nd), opened, session)
+            self.of_rows(new, kind, opened, session)
         }
     }
 

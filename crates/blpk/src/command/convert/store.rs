@@ -123,7 +123,7 @@ impl Convert {
             self.check_one_array(opened)
                 .map_err(|failure| new.unfinished(failure))?;
             let frame = NewFrame::Member(new, member);
-            self.fill_frame(&frame, opened, Some(ArrayKind::B2nd), session)?;
+            self.fill_frame(&frame, opened, ArrayKind::B2nd, session)?;
             opened.warn(session);
         }
         seal_store(&folder).map_err(|error| new.failed(&error))

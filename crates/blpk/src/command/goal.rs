@@ -10,7 +10,7 @@ use crate::text::quoted;
 
 /// The kind that is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum Goal {
     /// A dataset or a frame.
     Layout(ArrayLayout),
     /// A Bloscpack file whose metadata describes a NumPy array.
@@ -18,10 +18,10 @@ pub enum Target {
 }
 
 /// The kind that the ending of a name promises, if any. Refuses the endings of files that neither `import` nor `convert` makes.
-pub fn promised(path: &Path, command: &str) -> Result<Option<Target>, Failure> {
+fn promised(path: &Path, command: &str) -> Result<Option<Goal>, Failure> {
     let layout = match Ending::of_path(path) {
         None => return Ok(None),
-        Some(Ending::Bloscpack) => return Ok(Some(Target::File)),
+        Some(Ending::Bloscpack) => return Ok(Some(Goal::File)),
         Some(Ending::Frame) => ArrayLayout::Frame(ArrayKind::B2nd),
         Some(Ending::Zarr) => ArrayLayout::Zarr(ZarrVersion::V3),
         Some(Ending::StoreArchive) => ArrayLayout::Store(StoreForm::Archive),
@@ -36,7 +36,7 @@ pub fn promised(path: &Path, command: &str) -> Result<Option<Target>, Failure> {
             return Err(mismatch(path, &what, hint));
         }
     };
-    Ok(Some(Target::Layout(layout)))
+    Ok(Some(Goal::Layout(layout)))
 }
 
 /// The failure to make something else than the ending of the name says.
@@ -45,7 +45,7 @@ pub fn mismatch(path: &Path, is: &str, hint: impl Into<String>) -> Failure {
     Failure::usage(title).hint(hint)
 }
 
-impl Target {
+impl Goal {
     /// Whether a name that promises this may be given to `made`: the ending of frames and datasets leaves their layout open.
     fn is_kept_by(self, made: Self) -> bool {
         use ArrayLayout::{Dataset, Frame, Zarr};
@@ -60,15 +60,15 @@ impl Target {
 
 /// The kind that `command` makes at `path`: what was given, or what the ending of the name promises, if anything. Refuses what the
 /// ending contradicts.
-pub fn of(path: &Path, given: Option<Target>, command: &str) -> Result<Option<Target>, Failure> {
+pub fn of(path: &Path, given: Option<Goal>, command: &str) -> Result<Option<Goal>, Failure> {
     match (promised(path, command)?, given) {
         (Some(promised), Some(given)) if !promised.is_kept_by(given) => {
             let ending = Ending::of_path(path).map(|ending| ending.to_string());
             let hint = match given {
-                Target::Layout(layout) => {
+                Goal::Layout(layout) => {
                     format!("choose another name for the layout {layout}, or omit --layout")
                 }
-                Target::File => "choose another name for a Bloscpack file, or omit --format".into(),
+                Goal::File => "choose another name for a Bloscpack file, or omit --format".into(),
             };
             Err(mismatch(path, &ending.unwrap_or_default(), hint))
         }
@@ -82,33 +82,33 @@ mod tests {
 
     use bloscpack_open::{datasets::DatasetLayout, frames::ArrayKind};
 
-    use super::{Target, of};
+    use super::{Goal, of};
     use crate::layout::ArrayLayout;
     use crate::layout::StoreForm;
 
     #[test]
     fn the_ending_decides_or_contradicts() {
         let of = |path: &str, given: Option<ArrayLayout>| {
-            let target = of(Path::new(path), given.map(Target::Layout), "import").ok()?;
-            Some(target.unwrap_or(Target::Layout(ArrayLayout::default())))
+            let goal = of(Path::new(path), given.map(Goal::Layout), "import").ok()?;
+            Some(goal.unwrap_or(Goal::Layout(ArrayLayout::default())))
         };
         let bcolz = ArrayLayout::Dataset(DatasetLayout::Bcolz);
         let b2nd = ArrayLayout::Frame(ArrayKind::B2nd);
         let archive = ArrayLayout::Store(StoreForm::Archive);
-        assert_eq!(of("x.b2z", None), Some(Target::Layout(archive)));
-        assert_eq!(of("x", Some(archive)), Some(Target::Layout(archive)));
+        assert_eq!(of("x.b2z", None), Some(Goal::Layout(archive)));
+        assert_eq!(of("x", Some(archive)), Some(Goal::Layout(archive)));
         let caterva = ArrayLayout::Frame(ArrayKind::Caterva);
-        assert_eq!(of("x", None), Some(Target::Layout(bcolz)));
-        assert_eq!(of("x.bcolz", None), Some(Target::Layout(bcolz)));
-        assert_eq!(of("x", Some(b2nd)), Some(Target::Layout(b2nd)));
-        assert_eq!(of("x.B2ND", None), Some(Target::Layout(b2nd)));
-        assert_eq!(of("x.b2frame", None), Some(Target::Layout(b2nd)));
-        assert_eq!(of("x.b2nd", Some(caterva)), Some(Target::Layout(caterva)));
-        assert_eq!(of("x.blp", None), Some(Target::File));
+        assert_eq!(of("x", None), Some(Goal::Layout(bcolz)));
+        assert_eq!(of("x.bcolz", None), Some(Goal::Layout(bcolz)));
+        assert_eq!(of("x", Some(b2nd)), Some(Goal::Layout(b2nd)));
+        assert_eq!(of("x.B2ND", None), Some(Goal::Layout(b2nd)));
+        assert_eq!(of("x.b2frame", None), Some(Goal::Layout(b2nd)));
+        assert_eq!(of("x.b2nd", Some(caterva)), Some(Goal::Layout(caterva)));
+        assert_eq!(of("x.blp", None), Some(Goal::File));
         let blz = ArrayLayout::Dataset(DatasetLayout::Blz);
-        assert_eq!(of("x.blz", None), Some(Target::Layout(blz)));
-        assert_eq!(of("x.bcolz", Some(blz)), Some(Target::Layout(blz)));
-        assert_eq!(of("2024.01.02", Some(blz)), Some(Target::Layout(blz)));
+        assert_eq!(of("x.blz", None), Some(Goal::Layout(blz)));
+        assert_eq!(of("x.bcolz", Some(blz)), Some(Goal::Layout(blz)));
+        assert_eq!(of("2024.01.02", Some(blz)), Some(Goal::Layout(blz)));
         for (path, given) in [
             ("x.b2nd", Some(bcolz)),
             ("x.b2frame", Some(bcolz)),
