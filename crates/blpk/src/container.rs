@@ -10,7 +10,7 @@ use bloscpack_open::{
 use crate::failure::{Failure, RECOVER, VERIFY};
 use crate::input::{Input, is_directory};
 use crate::interrupt;
-use crate::output::Output;
+use crate::output::Target;
 use crate::progress::Progress;
 use crate::remote;
 use crate::session::Session;
@@ -58,7 +58,7 @@ impl Origin {
     }
 
     /// The failure to read it into an output, by the side of the error.
-    pub fn failed_to_read(&self, error: &Error, output: &Output) -> Failure {
+    pub fn failed_to_read(&self, error: &Error, output: &Target) -> Failure {
         self.advise(output.failed_from(&self.name, error))
     }
 }

@@ -2,19 +2,20 @@
 
 pub mod below_url;
 pub mod import_args;
-pub mod new;
 pub mod source;
 pub mod storage_args;
 pub mod walk;
 
-use std::fs;
 use std::path::Path;
 
 use bloscpack::Error;
-use bloscpack_open::datasets::{CArray, CTable, Dataset, DatasetError, DatasetOptions};
+use bloscpack_open::datasets::{
+    CArray, CArrayBuilder, CTable, CTableBuilder, Dataset, DatasetError, DatasetOptions,
+};
 
 use crate::failure::{Failure, VERIFY};
 use crate::input::{FROM_JOURNAL, INTERRUPTED};
+use crate::output::Target;
 use crate::session::Session;
 use crate::text::{plain, quoted};
 
@@ -23,22 +24,34 @@ pub const BATCH: usize = 16 << 20;
 /// Bytes of chunks that the library caches for each array or column.
 const CACHE: usize = 64 << 20;
 
-/// Whether the path leads to a directory, as those of all datasets do.
-pub fn is_directory(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|metadata| metadata.is_dir())
-}
-
-/// Whether the path leads to something else. If it leads nowhere, the error is reported when it is opened.
-pub fn is_not_directory(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir())
-}
-
 /// The options by which datasets are opened.
 pub fn options(session: &Session) -> DatasetOptions {
     DatasetOptions::new()
         .threads(session.threads)
         .limits(session.limits)
         .cache(CACHE)
+}
+
+/// Creates the array of a new dataset.
+pub fn new_array(
+    target: &Target,
+    builder: CArrayBuilder,
+    session: &Session,
+) -> Result<CArray, Failure> {
+    let builder = builder.replace(target.is_replaced_in_place());
+    let array = builder.options(options(session)).create(target.path());
+    array.map_err(|error| target.failed(&error))
+}
+
+/// Creates the table of a new dataset.
+pub fn new_table(
+    target: &Target,
+    builder: CTableBuilder,
+    session: &Session,
+) -> Result<CTable, Failure> {
+    let builder = builder.replace(target.is_replaced_in_place());
+    let table = builder.options(options(session)).create(target.path());
+    table.map_err(|error| target.failed(&error))
 }
 
 /// Opens a dataset for reading, and warns about an interrupted change.

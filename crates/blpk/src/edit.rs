@@ -13,7 +13,7 @@ pub use file::FileEdit;
 use crate::failure::Failure;
 use crate::interrupt::{self, Deferred};
 use crate::message;
-use crate::output::unchanged;
+use crate::output::{do_not_repeat, unchanged, whole};
 use crate::session::Session;
 use crate::text::quoted;
 
@@ -78,14 +78,4 @@ impl<'a> InPlace<'a> {
             ));
         }
     }
-}
-
-/// The advice after a change that is committed, but not completed.
-pub fn do_not_repeat(name: &str) -> String {
-    format!("do not repeat it: readers see the change, and the next change to {name} completes it")
-}
-
-/// The detail of a failure after which only the next reader knows whether a change was made.
-pub fn whole(name: &str) -> String {
-    format!("{name} has all of its old content, or all of the new")
 }

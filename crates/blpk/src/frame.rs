@@ -1,10 +1,9 @@
 //! Blosc2 frames, and the n-dimensional arrays in them.
 
-pub mod new;
-
+use std::ops::Range;
 use std::path::Path;
 
-use bloscpack::dtype::DType;
+use bloscpack::{dtype::DType, error::IoSide as _, wire::internal::to_u64};
 use bloscpack_open::{
     Family,
     frames::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder},
@@ -13,9 +12,15 @@ use bloscpack_open::{
 
 use crate::failure::Failure;
 use crate::input::{self, Input};
+use crate::interrupt;
+use crate::output::{FolderKind, Target};
+use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
 use crate::url;
+
+/// Bytes of elements that are in memory at once, unless a chunk has more.
+pub const BAND: usize = 64 << 20;
 
 /// Advice for a frame where a Bloscpack file is needed.
 pub const READ: &str = "blpk cat prints its bytes, and blpk export converts its array to .npy";
@@ -73,4 +78,54 @@ pub fn array_builder(
         ArrayKind::Caterva => builder,
         ArrayKind::B2nd => builder.dtype(dtype.clone()),
     })
+}
+
+/// Reads the elements of a region, in C order.
+pub type ReadRegion<'a> = dyn FnMut(&[Range<u64>]) -> bloscpack::Result<Vec<u8>> + 'a;
+
+/// Begins a frame at `path`, made from what is at `input`: a file, or a folder if it is sparse.
+pub fn new_target(
+    path: &Path,
+    input: &Path,
+    sparse: bool,
+    session: &Session,
+) -> Result<Target, Failure> {
+    if sparse {
+        Target::folder(path, FolderKind::Frame, input, session)
+    } else {
+        Target::file_at_path(path, input, session)
+    }
+}
+
+/// Creates an array in a new frame at `path`, in or at that of the target.
+pub fn create(target: &Target, path: &Path, builder: NdArrayBuilder) -> Result<NdArray, Failure> {
+    let made = if path.is_dir() {
+        builder.create_sparse(path)
+    } else {
+        builder.create(path)
+    };
+    made.map_err(|error| target.failed(&error))
+}
+
+/// The same, filled in regions of whole chunks, which `read` reads from `source`.
+pub fn fill(
+    target: &Target,
+    path: &Path,
+    builder: NdArrayBuilder,
+    source: &str,
+    read: &mut ReadRegion<'_>,
+    session: &Session,
+) -> Result<NdArray, Failure> {
+    let mut array = create(target, path, builder)?;
+    let progress = Progress::new(session, Some(array.nbytes()));
+    let done = array.boxes(BAND).into_iter().try_for_each(|part| {
+        interrupt::check()?;
+        let bytes = read(&part).reading()?;
+        array.write_slice(&part, &bytes)?;
+        progress.advance(to_u64(bytes.len()));
+        Ok(())
+    });
+    let done = done.and_then(|()| array.flush());
+    done.map_err(|error| target.failed_from(source, &error))?;
+    Ok(array)
 }

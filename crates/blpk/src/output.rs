@@ -1,117 +1,119 @@
-//! Where bytes go: files that appear under their name only when complete, devices and pipes, standard output.
+//! [`Target`]: an output that appears whole or not at all; and reports on standard output.
 
-mod atomic;
-#[cfg_attr(not(target_os = "linux"), path = "output/open.rs")]
-mod closed;
-mod destination;
 mod direct;
+mod file;
 mod folder;
-mod left_over;
 #[cfg_attr(not(feature = "remote"), path = "output/no_object.rs")]
 mod object;
-mod replaces;
 mod syncing;
-mod work_dir;
+mod temporary;
 
 use std::fmt::Display;
-use std::fs::{OpenOptions, Permissions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use bloscpack::{Category, Error, error::Side, storage::zip_folder};
+use bloscpack_open::stores::EMBED_FILE;
 use same_file::Handle;
+use tempfile::TempDir;
 
-use crate::failure::Failure;
+use crate::failure::{Failure, io_error};
 use crate::handle;
 use crate::input::{Input, STANDARD};
-use crate::interrupt;
+use crate::interrupt::{self, Deferred};
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::quoted;
 use crate::url;
-use atomic::AtomicFile;
-pub use destination::check_name;
-use destination::{Destination, is_block_device};
 use direct::DirectFile;
-pub use folder::{parent, sync_folder, temporary, without_path};
-use object::ObjectFile;
-pub use replaces::Replaces;
+pub use file::Replaces;
+use file::{Destination, NewFile, is_block_device};
+pub use folder::FolderKind;
+use folder::{NewFolder, file_permissions, refuse_within};
+use object::NewObject;
 pub use syncing::SyncingFile;
-pub use work_dir::WorkDir;
+pub use temporary::parent;
+use temporary::{make_folder, remove_left_over};
 
 /// The name of standard output in messages.
 const STANDARD_OUTPUT: &str = "standard output";
+/// The name of a file while it is made in a folder.
+const MADE: &str = "made";
+/// The name of a folder after it was packed.
+const ARCHIVE: &str = "archive";
 
-/// An output that was begun.
-#[derive(Debug)]
-pub struct Output {
+/// An output that was begun: a file or a folder, which is new, replaces another, or is put below a URL.
+///
+/// It appears under its name when it is [committed](Self::commit). If it is dropped before, what was there stays. Only standard
+/// output, devices and FIFOs, which cannot be replaced, are written as the bytes come.
+pub struct Target {
     name: String,
-    sink: Sink,
+    /// The path at which the library makes it, or else its own.
+    path: PathBuf,
+    form: Form,
+    /// The temporary folder in which the library makes it, if it needs a path for that.
+    made: Option<TempDir>,
+    /// While the library makes it, Ctrl-C asks the work to stop.
+    _deferred: Option<Deferred>,
 }
 
-#[derive(Debug)]
-enum Sink {
-    Atomic(Box<AtomicFile>),
+enum Form {
+    File(Box<NewFile>),
     Direct(DirectFile),
-    Object(Box<ObjectFile>),
+    Object(Box<NewObject>),
+    Folder(NewFolder),
 }
 
-impl Output {
-    /// Begins the output at `path`, or standard output for `-`.
-    ///
-    /// It must not be the same file as one of `inputs`. A new file is readable only for users who can read the first
-    /// of them.
-    pub fn create(
-        replaces: Replaces,
-        path: &Path,
-        inputs: &[&Input],
-        session: &Session,
-    ) -> Result<Self, Failure> {
-        let permissions = inputs.first().and_then(|input| input.permissions());
-        Self::create_with(permissions, replaces, path, inputs, session)
-    }
+/// The origin of an output: it must not be the same file, and is not more public.
+#[derive(Clone, Copy)]
+pub enum MadeFrom<'a> {
+    Inputs(&'a [&'a Input]),
+    Path(&'a Path),
+}
 
-    /// Begins a compressed output: as [`create`](Self::create), but it is refused on a terminal.
-    pub fn create_binary(
+impl Target {
+    /// Begins the file at `path`, or standard output for `-`. Compressed data is refused on a terminal.
+    pub fn file(
         path: &Path,
-        inputs: &[&Input],
-        session: &Session,
-    ) -> Result<Self, Failure> {
-        Self::create(Replaces::Compressed, path, inputs, session)?.spare_terminal(session)
-    }
-
-    /// Begins the output at `path`, or standard output for `-`. A new file gets at most these permissions.
-    pub fn create_with(
-        permissions: Option<Permissions>,
         replaces: Replaces,
-        path: &Path,
-        inputs: &[&Input],
+        origin: MadeFrom<'_>,
         session: &Session,
     ) -> Result<Self, Failure> {
+        let (permissions, inputs) = match origin {
+            MadeFrom::Inputs(inputs) => {
+                let first = inputs.first();
+                (first.and_then(|input| input.permissions()), inputs)
+            }
+            MadeFrom::Path(input) => {
+                refuse_within(path, input)?;
+                (file_permissions(input), [].as_slice())
+            }
+        };
         if is_standard_output(path) {
-            return Self::standard(inputs, session);
+            return Self::standard(inputs, session)?.spare_terminal(replaces, session);
         }
         if url::is_url(path) {
-            let sink = Sink::Object(ObjectFile::begin(path, replaces, session)?.into());
-            let name = url::name(path);
-            return Ok(Self { name, sink });
+            let object = NewObject::begin(path, replaces, session)?;
+            return Ok(Self::new(path, Form::Object(object.into())));
         }
         let name = quoted(path);
         let failed = |error: io::Error| Failure::io(&name, &error);
-        let sink = match Destination::of(path).map_err(failed)? {
+        let form = match Destination::of(path).map_err(failed)? {
             Destination::New(path) => {
-                left_over::remove(parent(&path), session);
-                Sink::Atomic(AtomicFile::begin(path, permissions).map_err(failed)?.into())
+                remove_left_over(parent(&path), session);
+                Form::File(NewFile::begin(path, permissions).map_err(failed)?.into())
             }
             Destination::Regular(path, old) => {
                 refuse_same_file(&name, Handle::from_path(&path).ok(), inputs)?;
-                if let Some(refusal) = replaces.refusal(&path, &name).map_err(failed)? {
-                    return Err(refusal.failure(session.force));
+                if let Some(refusal) = replaces.refusal(&path, &name, session).map_err(failed)? {
+                    return Err(refusal);
                 }
                 if !session.force {
                     return Err(exists(&name));
                 }
-                left_over::remove(parent(&path), session);
-                Sink::Atomic(AtomicFile::replace(path, old).map_err(failed)?.into())
+                remove_left_over(parent(&path), session);
+                Form::File(NewFile::replace(path, old).map_err(failed)?.into())
             }
             Destination::Special(old) if old.is_dir() => {
                 let title = format!("output {name} is a directory");
@@ -125,54 +127,118 @@ impl Output {
                     }
                 }
                 let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
-                Sink::Direct(DirectFile::new(file, session))
+                let form = Form::Direct(DirectFile::new(file, session));
+                return Self::new(path, form).spare_terminal(replaces, session);
             }
         };
-        Ok(Self { name, sink })
+        Ok(Self::new(path, form))
     }
 
-    /// Begins an output that replaces the file at `path`, which it is made from.
+    /// Begins a compressed file at `path` that the library makes at [another path](Self::path), from what is at `input`.
+    pub fn file_at_path(path: &Path, input: &Path, session: &Session) -> Result<Self, Failure> {
+        let origin = MadeFrom::Path(input);
+        Self::file(path, Replaces::Compressed, origin, session)?.at_path()
+    }
+
+    /// Begins a folder of this kind at `path`, which the library makes from what is at `input`. If that is private, so is the
+    /// folder.
+    pub fn folder(
+        path: &Path,
+        kind: FolderKind,
+        input: &Path,
+        session: &Session,
+    ) -> Result<Self, Failure> {
+        let deferred = Deferred::begin();
+        let (folder, made) = NewFolder::begin(path, kind, input, session)?;
+        Ok(Self::new(path, Form::Folder(folder)).made_in(made, deferred))
+    }
+
+    /// Begins what replaces the store at `path`, an archive or a folder, of which it is made.
     pub fn replacing(path: &Path) -> Result<Self, Failure> {
-        let name = quoted(path);
-        let failed = |error: io::Error| Failure::io(&name, &error);
+        if path.is_dir() {
+            let deferred = Deferred::begin();
+            let (folder, made) = NewFolder::replace(path)?;
+            return Ok(Self::new(path, Form::Folder(folder)).made_in(Some(made), deferred));
+        }
+        let failed = |error: io::Error| Failure::io(quoted(path), &error);
         match Destination::of(path).map_err(failed)? {
-            Destination::Regular(path, old) => {
-                let file = AtomicFile::replace(path, old).map_err(failed)?;
-                let sink = Sink::Atomic(file.into());
-                Ok(Self { name, sink })
+            Destination::Regular(real, old) => {
+                let file = NewFile::replace(real, old).map_err(failed)?;
+                Self::new(path, Form::File(file.into())).at_path()
             }
-            _ => Err(Failure::usage(format!("{name} is not a regular file"))),
+            _ => {
+                let title = format!("{} is not a regular file", quoted(path));
+                Err(Failure::usage(title))
+            }
+        }
+    }
+
+    fn new(path: &Path, form: Form) -> Self {
+        Self {
+            name: quoted(path),
+            path: path.to_owned(),
+            form,
+            made: None,
+            _deferred: None,
         }
     }
 
     /// Standard output.
     fn standard(inputs: &[&Input], session: &Session) -> Result<Self, Failure> {
-        let name = STANDARD_OUTPUT.to_owned();
         let failed = |error: io::Error| Failure::io(STANDARD_OUTPUT, &error);
-        closed::check().map_err(failed)?;
+        direct::check_closed().map_err(failed)?;
         let file = direct::stdout().map_err(failed)?;
         let metadata = handle::metadata(&file).map_err(failed)?;
         if metadata.is_some_and(|metadata| metadata.is_file()) {
-            refuse_same_file(&name, Handle::stdout().ok(), inputs)?;
+            refuse_same_file(STANDARD_OUTPUT, Handle::stdout().ok(), inputs)?;
         }
         let file = DirectFile::standard(file, session).map_err(failed)?;
-        let sink = Sink::Direct(file);
-        Ok(Self { name, sink })
+        Ok(Self {
+            name: STANDARD_OUTPUT.to_owned(),
+            ..Self::new(Path::new(STANDARD), Form::Direct(file))
+        })
     }
 
-    /// The same, unless it is a terminal, which binary data would upset.
-    pub fn spare_terminal(self, session: &Session) -> Result<Self, Failure> {
-        match &self.sink {
-            Sink::Direct(file) if file.terminal && !session.force => {
+    /// The same, unless it is a terminal, which compressed data would upset.
+    fn spare_terminal(self, replaces: Replaces, session: &Session) -> Result<Self, Failure> {
+        match &self.form {
+            Form::Direct(file)
+                if file.terminal && replaces == Replaces::Compressed && !session.force =>
+            {
                 Err(refuse_terminal("compressed data"))
             }
             _ => Ok(self),
         }
     }
 
+    /// The same, made in this folder; `None` if the library itself replaces what is at its path.
+    fn made_in(self, made: Option<TempDir>, deferred: Deferred) -> Self {
+        let path = made.as_ref().map(|made| match self.form {
+            Form::Folder(_) => made.path().to_owned(),
+            _ => made.path().join(MADE),
+        });
+        Self {
+            path: path.unwrap_or(self.path),
+            made,
+            _deferred: Some(deferred),
+            ..self
+        }
+    }
+
+    /// The same file, which the library makes in a folder beside it.
+    fn at_path(self) -> Result<Self, Failure> {
+        let deferred = Deferred::begin();
+        let made = match &self.form {
+            Form::File(file) => make_folder(Some(file.folder()), None),
+            _ => make_folder(None, None),
+        };
+        let made = made.map_err(|error| Failure::io(&self.name, &error))?;
+        Ok(self.made_in(Some(made), deferred))
+    }
+
     /// Gives the file the time of the input, if that is a named file: its content is as old.
     pub fn keep_time(&mut self, input: &Input) {
-        if let Sink::Atomic(file) = &mut self.sink {
+        if let Form::File(file) = &mut self.form {
             file.modified = input.modified();
         }
     }
@@ -180,6 +246,16 @@ impl Output {
     /// Its name in messages.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The path at which the library makes it: that of an empty folder, or of a file or folder that does not exist.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the library itself replaces a dataset, in a single change.
+    pub fn is_replaced_in_place(&self) -> bool {
+        matches!(self.form, Form::Folder(_)) && self.made.is_none()
     }
 
     /// Whether both would end up in the same file.
@@ -190,85 +266,148 @@ impl Output {
 
     /// One path for all spellings of it.
     fn real_path(&self) -> Option<PathBuf> {
-        match &self.sink {
-            Sink::Atomic(file) => file.real_path(),
-            Sink::Object(file) => file.real_path(),
-            Sink::Direct(_) if self.name == STANDARD_OUTPUT => Some(STANDARD.into()),
-            Sink::Direct(_) => None,
+        match &self.form {
+            Form::File(file) => file.real_path(),
+            Form::Object(object) => Some(object.url().to_owned()),
+            Form::Direct(_) if self.name == STANDARD_OUTPUT => Some(STANDARD.into()),
+            Form::Direct(_) | Form::Folder(_) => None,
         }
     }
 
     /// The file, if it can be read back and written at any position.
     pub fn seekable(&self) -> Option<&SyncingFile> {
-        match &self.sink {
-            Sink::Atomic(file) => Some(&file.file),
-            Sink::Direct(file) => file.whole.as_ref(),
-            Sink::Object(file) => file.seekable(),
+        match &self.form {
+            Form::File(file) => Some(&file.file),
+            Form::Direct(file) => file.whole.as_ref(),
+            Form::Object(object) => object.seekable(),
+            Form::Folder(_) => None,
         }
+    }
+
+    /// Whether nobody will ever read it: the other end of a pipe has gone.
+    pub fn is_abandoned(&self) -> bool {
+        matches!(&self.form, Form::Direct(file) if file.is_abandoned())
     }
 
     /// Adds to a failure what has become of the output. It replaces the failure if the reader of a pipe has gone, or if
     /// binary data was about to reach a terminal.
     pub fn unfinished(&self, failure: Failure) -> Failure {
-        if let Sink::Direct(file) = &self.sink {
-            // The next bytes of other processes go after it.
-            let _ = file.settle();
+        let replaces = match &self.form {
+            Form::Direct(file) => {
+                // The next bytes of other processes go after it.
+                let _ = file.settle();
+                return if file.broken {
+                    Failure::broken_pipe()
+                } else if file.refused {
+                    refuse_terminal("binary data")
+                } else {
+                    failure
+                };
+            }
+            Form::File(file) => file.replaced.is_some(),
+            Form::Object(object) => object.replaces(),
+            Form::Folder(folder) => folder.replaces(),
+        };
+        failure.detail(if replaces {
+            unchanged(&self.name)
+        } else {
+            not_written(&self.name)
+        })
+    }
+
+    /// The failure to make it.
+    pub fn failed(&self, error: &Error) -> Failure {
+        self.failed_from(&self.name, error)
+    }
+
+    /// The failure to make it from `source`, by the side of the error.
+    pub fn failed_from(&self, source: &str, error: &Error) -> Failure {
+        if self.is_replaced_in_place() && error.side() != Some(Side::Source) {
+            let failure = || Failure::library(&self.name, error);
+            if error.category() == Category::Committed {
+                return failure().hint(do_not_repeat(&self.name));
+            }
+            // The library does not know whether it has replaced the dataset.
+            if io_error(error).is_some_and(|error| error.kind() == io::ErrorKind::Other) {
+                return failure().detail(whole(&self.name));
+            }
         }
-        match &self.sink {
-            Sink::Direct(file) if file.broken => Failure::broken_pipe(),
-            Sink::Direct(file) if file.refused => refuse_terminal("binary data"),
-            Sink::Direct(_) => failure,
-            Sink::Atomic(file) if file.replaced.is_some() => failure.detail(unchanged(self.name())),
-            Sink::Object(file) if file.replaces => failure.detail(unchanged(self.name())),
-            Sink::Atomic(_) | Sink::Object(_) => failure.detail(not_written(self.name())),
+        self.unfinished(Failure::between(error, source, &self.name))
+    }
+
+    /// Gives the output its name, since it is complete, and returns the length of a file.
+    pub fn commit(mut self, session: &Session) -> Result<u64, Failure> {
+        self.adopt()?;
+        let length = match self.form {
+            Form::Direct(file) => file.settle(),
+            Form::File(file) => file.commit(),
+            Form::Object(object) => object.commit(),
+            Form::Folder(folder) => {
+                let done = folder.commit(self.made, &self.name, session);
+                return done.map(|()| 0);
+            }
+        };
+        length.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => exists(&self.name),
+            _ if interrupt::is_cause_of(&error) => Failure::interrupted(),
+            _ => Failure::io(&self.name, &error),
+        })
+    }
+
+    /// Takes over the file that the library has made, in place of what would have been written.
+    fn adopt(&mut self) -> Result<(), Failure> {
+        let Some(folder) = &self.made else {
+            return Ok(());
+        };
+        self.check_interrupt()?;
+        let adopted = match &mut self.form {
+            Form::Folder(_) => return Ok(()),
+            Form::File(file) => packed(folder.path()).and_then(|made| file.adopt(&made)),
+            Form::Object(object) => packed(folder.path()).and_then(|made| object.adopt(&made)),
+            Form::Direct(direct) => packed(folder.path())
+                .and_then(|made| io::copy(&mut File::open(made)?, direct).map(|_| ())),
+        };
+        adopted.map_err(|error| self.failed(&error.into()))?;
+        self.check_interrupt()
+    }
+
+    fn check_interrupt(&self) -> Result<(), Failure> {
+        if interrupt::is_requested() {
+            return Err(self.unfinished(Failure::interrupted()));
         }
-    }
-
-    /// The failure to write.
-    pub fn failed(&self, error: &io::Error) -> Failure {
-        self.unfinished(Failure::io(self.name(), error))
-    }
-
-    /// The failure of a transfer from `source` to this output, by the side of the error.
-    pub fn failed_from(&self, source: &str, error: &bloscpack::Error) -> Failure {
-        self.unfinished(Failure::between(error, source, self.name()))
-    }
-
-    /// Whether nobody will ever read it: the other end of a pipe has gone.
-    pub fn is_abandoned(&self) -> bool {
-        matches!(&self.sink, Sink::Direct(file) if file.is_abandoned())
-    }
-
-    /// Gives the output its name, since it is complete, and returns its length.
-    pub fn commit(self) -> Result<u64, Failure> {
-        match self.sink {
-            Sink::Direct(file) => file
-                .settle()
-                .map_err(|error| Failure::io(&self.name, &error)),
-            Sink::Object(file) => file.commit().map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists => exists(&self.name),
-                _ if interrupt::is_cause_of(&error) => Failure::interrupted(),
-                _ => Failure::io(&self.name, &error),
-            }),
-            Sink::Atomic(file) => file.commit().map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists => exists(&self.name),
-                _ => Failure::io(&self.name, &error),
-            }),
-        }
+        Ok(())
     }
 }
 
-impl Write for Output {
+/// The file that was made in this folder. A folder is packed into an archive first.
+fn packed(folder: &Path) -> io::Result<PathBuf> {
+    let made = folder.join(MADE);
+    if !made.is_dir() {
+        return Ok(made);
+    }
+    let path = folder.join(ARCHIVE);
+    let mut options = File::options();
+    let archive = options
+        .create_new(true)
+        .read(true)
+        .write(true)
+        .open(&path)?;
+    zip_folder(&made, EMBED_FILE, &archive)?;
+    Ok(path)
+}
+
+impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.sink {
-            Sink::Atomic(file) => (&mut &file.file).write(bytes),
-            Sink::Direct(file) => file.write(bytes),
-            Sink::Object(file) => file.write(bytes),
+        match &mut self.form {
+            Form::File(file) => (&mut &file.file).write(bytes),
+            Form::Direct(file) => file.write(bytes),
+            Form::Object(object) => object.write(bytes),
+            Form::Folder(_) => Err(io::ErrorKind::IsADirectory.into()),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        // Neither kind has a buffer.
+        // None of them has a buffer.
         Ok(())
     }
 }
@@ -305,7 +444,7 @@ impl Printer {
 
     /// Writes what is left.
     pub fn finish(mut self) -> Result<(), Failure> {
-        let done = closed::check().and_then(|()| self.0.flush());
+        let done = direct::check_closed().and_then(|()| self.0.flush());
         // After an error, the buffer is not written again.
         drop(self.0.into_parts());
         done.map_err(|error| not_printed(&error))
@@ -334,8 +473,18 @@ pub fn unchanged(name: &str) -> String {
 }
 
 /// The detail of a failure to make a file.
-pub fn not_written(name: &str) -> String {
+fn not_written(name: &str) -> String {
     format!("{name} was not written")
+}
+
+/// The advice after a change that is committed, but not completed.
+pub fn do_not_repeat(name: &str) -> String {
+    format!("do not repeat it: readers see the change, and the next change to {name} completes it")
+}
+
+/// The detail of a failure after which only the next reader knows whether a change was made.
+pub fn whole(name: &str) -> String {
+    format!("{name} has all of its old content, or all of the new")
 }
 
 fn refuse_terminal(what: &str) -> Failure {

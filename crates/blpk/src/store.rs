@@ -1,20 +1,33 @@
 //! Stores of python-blosc2: tables and trees of arrays in a directory or a ZIP archive.
 
-pub mod held;
-pub mod new;
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use bloscpack::Compressor;
+use bloscpack::{
+    Compressor,
+    storage::{DiskStore, ZipStore},
+};
 use bloscpack_open::{
     exchange::{Schema, UserAttributes, store_columns},
     frames::NdArrayBuilder,
-    stores::TableWriter,
+    stores::{EMBED_FILE, TableWriter, unpack_store},
 };
 
 use crate::args::with_given;
 use crate::dataset::storage_args::StorageArgs;
 use crate::failure::Failure;
-use crate::session::Session;
-use new::NewStore;
+use crate::interrupt;
+use crate::layout::StoreForm;
+use crate::output::{FolderKind, Target};
+use crate::session::{LOCK_TIMEOUT, Session};
+use crate::status::Status;
+use crate::text::quoted;
+
+/// How long to wait before another attempt to lock a store.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Why an attribute does not become a metalayer.
 pub const NO_LAYER: &str =
@@ -44,7 +57,7 @@ pub fn warn_about_zones(schema: &Schema, name: &str, session: &Session) {
 }
 
 /// How the arrays of a store are compressed.
-pub fn settings(
+fn settings(
     storage: &StorageArgs,
     session: &Session,
 ) -> impl Fn(NdArrayBuilder) -> NdArrayBuilder + Send + Sync + 'static {
@@ -59,9 +72,29 @@ pub fn settings(
     }
 }
 
+/// Begins a store at `path`, made from what is at `input`. The target has an empty folder for it.
+pub fn new_target(
+    path: &Path,
+    input: &Path,
+    form: StoreForm,
+    session: &Session,
+) -> Result<Target, Failure> {
+    match form {
+        StoreForm::Folder => Target::folder(path, FolderKind::Store, input, session),
+        StoreForm::Archive => with_folder(Target::file_at_path(path, input, session)?),
+    }
+}
+
+/// The same target with an empty folder, which is to become an archive.
+fn with_folder(target: Target) -> Result<Target, Failure> {
+    let made = fs::create_dir(target.path());
+    made.map_err(|error| Failure::io(target.name(), &error))?;
+    Ok(target)
+}
+
 /// Begins a table for these columns. Text has any length, unless its length is to stay.
 pub fn new_table(
-    new: &NewStore<'_>,
+    new: &Target,
     schema: &Schema,
     keeps_length: impl Fn(&str) -> bool,
     storage: &StorageArgs,
@@ -77,8 +110,121 @@ pub fn new_table(
     })?;
     let settings = settings(storage, session);
     let (attributes, lost) = UserAttributes::values(&schema.attributes);
-    warn_about_lost(&lost, NO_LAYER, &new.name(), session);
-    let table = TableWriter::create(&new.folder(), &columns, rows, settings);
+    warn_about_lost(&lost, NO_LAYER, new.name(), session);
+    let table = TableWriter::create(new.path(), &columns, rows, settings);
     let table = table.map(|table| table.attributes(attributes));
     table.map_err(|error| new.failed(&error))
+}
+
+/// A store that is replaced by a changed copy, locked against other changes by this command.
+pub struct HeldStore<'a> {
+    path: &'a Path,
+    form: StoreForm,
+    /// The archive, or the file at the root of the directory. It is locked until this is dropped.
+    file: File,
+}
+
+impl<'a> HeldStore<'a> {
+    /// Waits until no one else changes the store.
+    pub fn begin(path: &'a Path) -> Result<Self, Failure> {
+        let form = if path.is_dir() {
+            StoreForm::Folder
+        } else {
+            StoreForm::Archive
+        };
+        let begun = Instant::now();
+        loop {
+            let file = locked(&root(path, form));
+            if let Some(file) = file.map_err(|error| Failure::io(quoted(path), &error))? {
+                return Ok(Self { path, form, file });
+            }
+            if interrupt::is_requested() {
+                return Err(Failure::interrupted());
+            }
+            if begun.elapsed() > LOCK_TIMEOUT {
+                let title = format!("{} is being changed by another process", quoted(path));
+                return Err(Failure::new(Status::Failed, title));
+            }
+            sleep(PAUSE);
+        }
+    }
+
+    /// Copies it into a new store, which is to replace it.
+    pub fn copy(&self) -> Result<Target, Failure> {
+        let target = Target::replacing(self.path)?;
+        let target = match self.form {
+            StoreForm::Folder => target,
+            StoreForm::Archive => with_folder(target)?,
+        };
+        let copy = || -> bloscpack::Result<()> {
+            match self.form {
+                StoreForm::Folder => unpack_store(&DiskStore::open(self.path)?, target.path()),
+                StoreForm::Archive => {
+                    unpack_store(&ZipStore::open(self.file.try_clone()?)?, target.path())
+                }
+            }
+        };
+        copy().map_err(|error| target.failed_from(&quoted(self.path), &error))?;
+        Ok(target)
+    }
+
+    /// Puts the new store in its place, unless another program has changed the old one meanwhile.
+    pub fn replace(self, new: Target, session: &Session) -> Result<(), Failure> {
+        let state = |metadata: Metadata| Ok((metadata.len(), metadata.modified()?));
+        let before = self.file.metadata().and_then(state);
+        let now = root(self.path, self.form).metadata().and_then(state);
+        match (before, now) {
+            (Ok(before), Ok(now)) if before == now => {
+                // Windows does not replace what is open.
+                let _locked = Some(self.file).filter(|_| cfg!(not(windows)));
+                new.commit(session).map(|_| ())
+            }
+            (_, Err(error)) | (Err(error), _) => {
+                Err(new.unfinished(Failure::io(quoted(self.path), &error)))
+            }
+            _ => {
+                let title = format!("{} was changed by another program", quoted(self.path));
+                Err(new.unfinished(Failure::new(Status::Failed, title)))
+            }
+        }
+    }
+}
+
+/// The file that is locked for a store.
+fn root(path: &Path, form: StoreForm) -> PathBuf {
+    match form {
+        StoreForm::Archive => path.to_owned(),
+        StoreForm::Folder => path.join(EMBED_FILE),
+    }
+}
+
+/// The file, as one that others may only read: a lock would keep away this process, too. `None` if another process
+/// has it.
+#[cfg(windows)]
+fn locked(path: &Path) -> io::Result<Option<File>> {
+    use std::os::windows::fs::OpenOptionsExt;
+    const SHARE_READ: u32 = 1;
+    const SHARING_VIOLATION: i32 = 32;
+    let mut options = File::options();
+    options.read(true).write(true).share_mode(SHARE_READ);
+    match options.open(path) {
+        Err(error) if error.raw_os_error() == Some(SHARING_VIOLATION) => Ok(None),
+        opened => opened.map(Some),
+    }
+}
+
+/// The file, locked; `None` if another process has it, or has replaced it.
+#[cfg(not(windows))]
+fn locked(path: &Path) -> io::Result<Option<File>> {
+    use same_file::Handle;
+    use std::fs::TryLockError;
+    let file = File::open(path)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        // Where there are no locks, others are not known either.
+        Err(TryLockError::Error(_)) => return Ok(Some(file)),
+    }
+    let is_same = Handle::from_file(file.try_clone()?)? == Handle::from_path(path)?;
+    Ok(is_same.then_some(file))
 }

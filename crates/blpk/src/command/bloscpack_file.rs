@@ -7,7 +7,7 @@ use bloscpack::Error;
 use crate::failure::{Failure, RECOVER};
 use crate::frame::{self, READ};
 use crate::input::Input;
-use crate::output::Output;
+use crate::output::Target;
 use crate::session::Session;
 use crate::status::Status;
 
@@ -23,7 +23,7 @@ pub fn open(path: &Path, session: &Session) -> Result<Input, Failure> {
 }
 
 /// The failure to read a file or stream into an output, by the side of the error.
-pub fn failed_to_read(error: &Error, input: &Input, output: &Output) -> Failure {
+pub fn failed_to_read(error: &Error, input: &Input, output: &Target) -> Failure {
     let failure = output.failed_from(&input.name(), error);
     match input.by_position() {
         Some(_) => failure.if_damaged(RECOVER),

@@ -3,7 +3,7 @@
 mod table;
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use bloscpack::{Category, Error, error::IoSide as _};
 use bloscpack_open::{Bounds, Kind, Part, Selection, SelectionError, Slice};
@@ -14,7 +14,7 @@ use crate::args;
 use crate::container::Opened;
 use crate::failure::Failure;
 use crate::input::{self, STANDARD};
-use crate::output::{self, Output, Replaces};
+use crate::output::{self, MadeFrom, Replaces, Target};
 use crate::session::Session;
 use crate::status::Status;
 use crate::terminal;
@@ -81,17 +81,14 @@ impl Cat {
         if self.is_look(&opened) && self.look(&mut opened, session)? {
             return Ok(Status::Done);
         }
-        let mut output = Output::create(
-            Replaces::Plain,
-            Path::new(STANDARD),
-            &opened.inputs(),
-            session,
-        )?;
+        let inputs = opened.inputs();
+        let origin = MadeFrom::Inputs(&inputs);
+        let mut output = Target::file(STANDARD.as_ref(), Replaces::Plain, origin, session)?;
         let selection = Selection::of(self.part()).columns(&self.column);
         let done = opened.container.copy(&selection, &mut output);
         opened.finish(session);
         done.map_err(|error| opened.origin.failed_to_read(&error, &output))?;
-        output.commit()?;
+        output.commit(session)?;
         Ok(Status::Done)
     }
 
@@ -130,7 +127,12 @@ impl Cat {
                 _ => failure,
             }
         })?;
-        let mut output = Output::create(Replaces::Plain, Path::new(STANDARD), &[], session)?;
+        let mut output = Target::file(
+            STANDARD.as_ref(),
+            Replaces::Plain,
+            MadeFrom::Inputs(&[]),
+            session,
+        )?;
         let mut buffer = vec![0; BUFFER_LEN];
         let mut print = || {
             let len = follower.try_read(&mut buffer).reading()?;

@@ -16,7 +16,7 @@ use super::bloscpack_file::has_extension;
 use crate::args::{self, Auto, ChunkArgs, Operands, with_given};
 use crate::failure::Failure;
 use crate::input::{self, Input, STANDARD};
-use crate::output::Output;
+use crate::output::{MadeFrom, Replaces, Target};
 use crate::session::Session;
 use crate::status::Status;
 use bloscpack_open::internal::size;
@@ -131,7 +131,12 @@ impl Compress {
     fn file(&self, input: &Path, output: &Path, session: &Session) -> Result<Status, Failure> {
         let (path, input) = (input, Input::open(input, session)?);
         let metadata = input::read_metadata(self.metadata.as_deref(), path)?;
-        let mut output = Output::create_binary(output, &[&input], session)?;
+        let mut output = Target::file(
+            output,
+            Replaces::Compressed,
+            MadeFrom::Inputs(&[&input]),
+            session,
+        )?;
         output.keep_time(&input);
         let is_unknown = self.size.or(input.length()).is_none();
         if self.format == FormatVersion::V1 && is_unknown && output.seekable().is_none() {
@@ -154,7 +159,7 @@ impl Compress {
             session.verbose(chosen);
         }
         let name = output.name().to_owned();
-        let packed = output.commit()?;
+        let packed = output.commit(session)?;
         session.done(format_args!(
             "{}, {}, compressed to {name}, {},",
             input.name(),

@@ -11,7 +11,7 @@ use crate::args::Operands;
 use crate::failure::Failure;
 use crate::frame::{self, READ};
 use crate::input::{Input, STANDARD, is_standard_input};
-use crate::output::{Output, Replaces};
+use crate::output::{MadeFrom, Replaces, Target};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
@@ -77,7 +77,7 @@ impl Decompress {
             _ => Replaces::Plain,
         };
         let input = bloscpack_file::open(input, session)?;
-        let mut output = Output::create(replaces, output, &[&input], session)?;
+        let mut output = Target::file(output, replaces, MadeFrom::Inputs(&[&input]), session)?;
         output.keep_time(&input);
         let progress = Progress::new(session, input.length());
         let builder = Decoder::builder()
@@ -105,7 +105,7 @@ impl Decompress {
         &self,
         mut decoder: Decoder<R>,
         input: &Input,
-        mut output: Output,
+        mut output: Target,
         progress: &Progress,
         session: &Session,
     ) -> Result<(), Failure> {
@@ -128,8 +128,10 @@ impl Decompress {
         done.map_err(|error| failed_to_read(&error, input, &output))?;
 
         let name = output.name().to_owned();
-        output.commit()?;
-        metadata_output.map(Output::commit).transpose()?;
+        output.commit(session)?;
+        if let Some(metadata_output) = metadata_output {
+            metadata_output.commit(session)?;
+        }
         session.done(format_args!(
             "{}, {}, decompressed to {name}, {},",
             input.name(),
@@ -166,14 +168,15 @@ impl Decompress {
 
     fn metadata_output(
         &self,
-        output: &Output,
+        output: &Target,
         input: &Input,
         session: &Session,
-    ) -> Result<Option<Output>, Failure> {
+    ) -> Result<Option<Target>, Failure> {
         let Some(path) = &self.metadata_out else {
             return Ok(None);
         };
-        let metadata_output = Output::create(Replaces::Plain, path, &[input], session)?;
+        let metadata_output =
+            Target::file(path, Replaces::Plain, MadeFrom::Inputs(&[input]), session)?;
         if metadata_output.is_same_file(output) {
             let title = "data and metadata cannot go to the same output";
             return Err(Failure::usage(title));
@@ -194,14 +197,14 @@ fn output_of(input: &Path) -> Result<PathBuf, Failure> {
 /// Writes the metadata, if it is wanted. Without metadata, the file is not created.
 fn save(
     metadata: Option<&Metadata>,
-    output: &mut Option<Output>,
+    output: &mut Option<Target>,
     input: &Input,
     session: &Session,
 ) -> Result<(), Failure> {
     let Some(wanted) = output else { return Ok(()) };
     if let Some(metadata) = metadata {
         let done = wanted.write_all(metadata.text().as_bytes());
-        return done.map_err(|error| wanted.failed(&error));
+        return done.map_err(|error| wanted.failed(&error.into()));
     }
     session.warning(format_args!("{}: no metadata", input.name()));
     *output = None;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bloscpack::{EncoderBuilder, Error, blosc::Tuned, error::IoSide as _};
 
 use crate::input::Rest;
-use crate::output::Output;
+use crate::output::Target;
 
 /// Where the content comes from.
 pub enum Content<'a> {
@@ -41,7 +41,7 @@ macro_rules! encode_with {
 pub fn encode(
     builder: EncoderBuilder,
     content: Content<'_>,
-    output: &mut Output,
+    output: &mut Target,
 ) -> bloscpack::Result<Encoded> {
     match output.seekable() {
         Some(file) => encode_with!(builder.write_to_file(file)?, content),

@@ -14,9 +14,8 @@ use clap::Args;
 use super::goal;
 use crate::args;
 use crate::container::Opened;
-use crate::dataset::new::{file_permissions, refuse_within};
 use crate::failure::Failure;
-use crate::output::{Output, Replaces, is_standard_output};
+use crate::output::{MadeFrom, Replaces, Target, is_standard_output};
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::{count, quoted};
@@ -98,7 +97,7 @@ impl Export {
         opened.progress.finish();
         let rows = done.map_err(|error| opened.origin.failed_to_read(&error, &output))?;
         let exported = output.name().to_owned();
-        let length = output.commit()?;
+        let length = output.commit(session)?;
         session.done(format_args!(
             "{}, {}, exported to {exported}, {},",
             opened.origin.name,
@@ -109,18 +108,14 @@ impl Export {
     }
 
     /// Begins an output that is as private as the input.
-    fn create(&self, opened: &Opened, session: &Session) -> Result<Output, Failure> {
-        if opened.is_bloscpack() {
-            return Output::create(Replaces::Plain, &self.output, &opened.inputs(), session);
-        }
-        refuse_within(&self.output, &self.path)?;
-        Output::create_with(
-            file_permissions(&self.path),
-            Replaces::Plain,
-            &self.output,
-            &[],
-            session,
-        )
+    fn create(&self, opened: &Opened, session: &Session) -> Result<Target, Failure> {
+        let inputs = opened.inputs();
+        let origin = if opened.is_bloscpack() {
+            MadeFrom::Inputs(&inputs)
+        } else {
+            MadeFrom::Path(&self.path)
+        };
+        Target::file(&self.output, Replaces::Plain, origin, session)
     }
 
     /// The format of OUT: by `--to`, which the ending of the name must not contradict, or by that ending.

@@ -8,7 +8,7 @@ use bloscpack_open::{Family, probe};
 
 use crate::failure::{Failure, RECOVER};
 use crate::input::{self, is_standard_input};
-use crate::output::{Output, is_standard_output};
+use crate::output::{Target, is_standard_output};
 use crate::session::Session;
 use crate::url;
 
@@ -59,7 +59,7 @@ pub fn not_opened(path: &Path, error: &Error) -> Failure {
 /// Waits for more of a file that is followed; false if nobody reads the output any more.
 pub fn wait(
     mut wait: impl FnMut(Option<Duration>) -> bloscpack::Result<bool>,
-    output: &Output,
+    output: &Target,
 ) -> bloscpack::Result<bool> {
     while !output.is_abandoned() {
         if wait(Some(LOOK))? {

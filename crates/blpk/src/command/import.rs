@@ -20,16 +20,15 @@ use same_file::is_same_file;
 use super::convert::warn_about_axes;
 use super::goal::{self, Goal};
 use crate::args;
-use crate::dataset;
 use crate::dataset::import_args::ImportArgs;
-use crate::dataset::new::NewDataset;
 use crate::dataset::source::{self, ProgressSource};
 use crate::dataset::storage_args::StorageArgs;
+use crate::dataset::{new_array, new_table};
 use crate::failure::Failure;
-use crate::frame::array_builder;
-use crate::frame::new::NewFrame;
+use crate::frame::{self, array_builder};
 use crate::input;
 use crate::layout::ArrayLayout;
+use crate::output::{FolderKind, Target};
 use crate::session::Session;
 use crate::status::Status;
 use crate::store::warn_about_zones;
@@ -102,7 +101,7 @@ impl Import {
         if let Goal::Layout(layout) = goal {
             self.storage.check(layout)?;
         }
-        if dataset::is_directory(&self.input) {
+        if self.input.is_dir() {
             let title = format!("{} is a directory", input::name(&self.input));
             return Err(Failure::usage(title).hint("blpk convert converts datasets and frames"));
         }
@@ -135,7 +134,7 @@ impl Import {
     }
 
     fn dataset(&self, layout: DatasetLayout, session: &Session) -> Result<Status, Failure> {
-        let new = NewDataset::begin(&self.output, &self.input, session)?;
+        let new = Target::folder(&self.output, FolderKind::Dataset, &self.input, session)?;
         let opened = self
             .reading
             .open(&self.input, ImportOptions::new(), session);
@@ -154,7 +153,7 @@ impl Import {
         let mut rows = ProgressSource::new(&mut *source, session);
         self.fill(&new, &mut rows, &schema, layout, (&name, format), session)?;
         rows.warn_of_missing(&name, session);
-        let (rows, made) = (rows.rows(), new.name());
+        let (rows, made) = (rows.rows(), new.name().to_owned());
         new.commit(session)?;
         session.done(format_args!(
             "{name}, {}, {}, imported into {made}",
@@ -167,7 +166,7 @@ impl Import {
     /// Creates the dataset and appends all rows.
     fn fill(
         &self,
-        new: &NewDataset<'_>,
+        new: &Target,
         rows: &mut ProgressSource<'_>,
         schema: &Schema,
         layout: DatasetLayout,
@@ -180,14 +179,14 @@ impl Import {
             let builder = schema
                 .table_builder(|_, column| self.storage.array(column.expected_rows(expected)));
             let builder = self.storage.table(builder)?.layout(layout);
-            let mut table = new.table(builder.index(self.index), session)?;
+            let mut table = new_table(new, builder.index(self.index), session)?;
             import_table(rows, &mut table, &mut |_| ())
         } else {
             warn_about_axes(schema, name, session);
             let builder = schema.array_builder();
             let builder = builder.map_err(|error| new.failed(&error))?;
             let builder = self.storage.array(builder.expected_rows(expected));
-            let mut array = new.array(builder.layout(layout).index(self.index), session)?;
+            let mut array = new_array(new, builder.layout(layout).index(self.index), session)?;
             import_array(rows, &mut array, &mut |_| ())
         };
         done.map_err(|error| {
@@ -199,22 +198,16 @@ impl Import {
     fn frame(&self, kind: ArrayKind, session: &Session) -> Result<Status, Failure> {
         let name = input::name(&self.input);
         self.check_frame(kind, &name)?;
-        let new = NewFrame::begin(&self.output, &self.input, self.storage.sparse, session)?;
+        let new = frame::new_target(&self.output, &self.input, self.storage.sparse, session)?;
         let npy = source::open_npy(&self.input, session);
         let npy = npy.map_err(|failure| new.unfinished(failure))?;
         let builder = array_builder(kind, npy.dtype(), npy.shape(), &name, session);
         let builder = builder.and_then(|builder| self.storage.frame(builder, npy.shape()));
         let builder = builder.map_err(|failure| new.unfinished(failure))?;
         // Windows does not rename what is open.
-        let bytes = new
-            .fill(
-                builder,
-                &name,
-                &mut |region| npy.read_slice(region),
-                session,
-            )?
-            .nbytes();
-        let made = new.name();
+        let read = &mut |region: &[_]| npy.read_slice(region);
+        let bytes = frame::fill(&new, new.path(), builder, &name, read, session)?.nbytes();
+        let made = new.name().to_owned();
         new.commit(session)?;
         session.done(format_args!(
             "{name}, shape {:?}, {}, imported into {made}",

@@ -1,5 +1,6 @@
 //! `blpk ls`: the datasets below a directory.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use bloscpack_open::{Outline, internal};
@@ -7,8 +8,8 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::container::{Opened, not_opened};
+use crate::dataset::below_url;
 use crate::dataset::walk::{self, Found};
-use crate::dataset::{below_url, is_not_directory};
 use crate::failure::Failure;
 use crate::json_text;
 use crate::output;
@@ -42,7 +43,7 @@ impl Ls {
         if let Some(status) = self.members(session)? {
             return Ok(status);
         }
-        if is_not_directory(&self.path) && !url::is_url(&self.path) {
+        if fs::metadata(&self.path).is_ok_and(|metadata| !metadata.is_dir()) {
             let title = format!("{} is not a directory", quoted(&self.path));
             return Err(Failure::usage(title).hint("blpk info shows what a file contains"));
         }

@@ -17,7 +17,7 @@ use crate::frame;
 use crate::input::{Input, Rest};
 use crate::json_text;
 use crate::message;
-use crate::output::{self, Output, Printer, Replaces, SyncingFile, is_standard_output};
+use crate::output::{self, MadeFrom, Printer, Replaces, SyncingFile, Target, is_standard_output};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::spool::{Spool, WithLists};
@@ -92,13 +92,18 @@ impl Recover {
             let title = format!("{} cannot be read at any position", input.name());
             return Err(Failure::usage(title).hint("copy it into a regular file first"));
         };
-        let mut output = Output::create(Replaces::Compressed, &self.output, &[&input], session)?;
+        let mut output = Target::file(
+            &self.output,
+            Replaces::Compressed,
+            MadeFrom::Inputs(&[&input]),
+            session,
+        )?;
         let mut found = Found::new(&self.input, self.json);
         let recovered = self.recover_into(&mut output, &source, session, &mut found);
         progress.finish();
         let report = recovered.map_err(|error| output.failed_from(&input.name(), &error))?;
         let output_name = output.name().to_owned();
-        output.commit()?;
+        output.commit(session)?;
         let is_changing = report.is_changing || input.is_interrupted();
         self.print(&report, &found, &output_name, is_changing)?;
         Ok(if report.is_complete() {
@@ -110,7 +115,7 @@ impl Recover {
 
     fn recover_into(
         &self,
-        output: &mut Output,
+        output: &mut Target,
         source: &Rest,
         session: &Session,
         found: &mut Found,

@@ -1,5 +1,6 @@
 //! A dataset that is changed in place: what the subcommands of `blpk dataset` share.
 
+use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -12,7 +13,7 @@ use bloscpack_open::{
 
 use super::InPlace;
 use super::file::is_full;
-use crate::dataset::{failure, is_not_directory, no_columns, options};
+use crate::dataset::{failure, no_columns, options};
 use crate::failure::{Failure, io_error, is_busy, is_stopped};
 use crate::frame;
 use crate::input::{COMPLETED, INTERRUPTED, is_standard_input};
@@ -36,7 +37,7 @@ impl<'a> DatasetEdit<'a> {
             path,
             "the library changes arrays in frames (NdArray); blpk convert makes another frame, or a dataset",
         )?;
-        if is_not_directory(path) {
+        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir()) {
             let title = format!(
                 "{} is not a directory, so it is not a dataset",
                 quoted(path)

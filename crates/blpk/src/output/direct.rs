@@ -1,7 +1,7 @@
 //! Standard output, devices, FIFOs: written directly.
 
 use std::fs::File;
-use std::io::{self, IsTerminal, Seek as _, SeekFrom, Write as _};
+use std::io::{self, IsTerminal, Seek as _, SeekFrom, Write};
 
 use super::SyncingFile;
 use crate::handle;
@@ -55,20 +55,6 @@ impl DirectFile {
         }
     }
 
-    /// Writes some of the bytes.
-    pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.terminal && !self.force && bytes.iter().any(is_binary) {
-            self.refused = true;
-            return Err(io::ErrorKind::InvalidData.into());
-        }
-        let done = self.file.write(bytes);
-        match &done {
-            Ok(count) => self.written += to_u64(*count),
-            Err(error) => self.broken |= handle::is_broken_pipe(error),
-        }
-        done
-    }
-
     /// Whether the other end of a pipe has gone.
     #[cfg(unix)]
     pub fn is_abandoned(&self) -> bool {
@@ -83,6 +69,25 @@ impl DirectFile {
     #[cfg(not(unix))]
     pub fn is_abandoned(&self) -> bool {
         self.broken
+    }
+}
+
+impl Write for DirectFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.terminal && !self.force && bytes.iter().any(is_binary) {
+            self.refused = true;
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let done = self.file.write(bytes);
+        match &done {
+            Ok(count) => self.written += to_u64(*count),
+            Err(error) => self.broken |= handle::is_broken_pipe(error),
+        }
+        done
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -134,4 +139,43 @@ pub fn stdout() -> io::Result<File> {
 pub fn stdout() -> io::Result<File> {
     use std::os::windows::io::AsHandle;
     Ok(File::from(io::stdout().as_handle().try_clone_to_owned()?))
+}
+
+/// The error of writing to standard output that was closed when the process began: known on Linux only.
+pub fn check_closed() -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    closed::check()?;
+    Ok(())
+}
+
+/// Whether standard output was closed when the process began.
+///
+/// Before `main`, the standard library opens `/dev/null` in the place of a closed stream, so that no other file gets its number. What
+/// is written there is lost without an error. Parents that discard output open it in the same way, so that nothing can tell the two
+/// apart later on.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code, reason = "a function that runs before main")]
+mod closed {
+    use std::io;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
+
+    // SAFETY: each entry of this section is a function that is called once, by the C library, before `main`. This one needs nothing that
+    // the standard library sets up there.
+    #[used]
+    #[unsafe(link_section = ".init_array")]
+    static AT_START: extern "C" fn() = look;
+
+    extern "C" fn look() {
+        let is_closed = rustix::io::fcntl_getfd(io::stdout()).is_err();
+        WAS_CLOSED.store(is_closed, Ordering::Relaxed);
+    }
+
+    pub fn check() -> io::Result<()> {
+        if WAS_CLOSED.load(Ordering::Relaxed) {
+            return Err(rustix::io::Errno::BADF.into());
+        }
+        Ok(())
+    }
 }

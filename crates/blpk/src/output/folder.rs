@@ -1,51 +1,325 @@
-//! The folder of an output, and what is made in it temporarily.
+//! A folder that appears under its name only when it is complete, and which folders it may replace.
 
-use std::ffi::OsStr;
+use std::fs::{self, Permissions};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use bloscpack::storage::{Disk, Folder as _};
-use tempfile::Builder;
+use bloscpack_open::{
+    Family,
+    frames::{Frame, FrameOptions},
+    probe,
+    stores::EMBED_FILE,
+};
+use same_file::is_same_file;
+use tempfile::TempDir;
 
-/// The folder that contains `path`.
-pub fn parent(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
+use super::file::check_name;
+use super::temporary::{make_folder, parent, sync_folder, temporary, without_path};
+use super::{is_standard_output, not_written, unchanged};
+use crate::failure::{Failure, is_busy};
+use crate::input::is_sparse_frame;
+use crate::interrupt;
+use crate::remote;
+use crate::session::{LOCK_TIMEOUT, Session};
+use crate::status::Status;
+use crate::text::quoted;
+use crate::url;
+
+/// The content of a folder, which replaces only its like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FolderKind {
+    Dataset,
+    Frame,
+    Store,
+    Zarr,
+}
+
+impl FolderKind {
+    /// What the folder at `path` is, if that is not of this kind.
+    fn other(self, path: &Path) -> Result<Option<&'static str>, Failure> {
+        Ok(match self {
+            Self::Dataset if is_sparse_frame(path)? => Some("a Blosc2 frame"),
+            Self::Dataset if is_zarr(path) => Some("a Zarr array or group"),
+            Self::Frame if !is_sparse_frame(path)? => Some("not a sparse frame"),
+            Self::Store if !path.join(EMBED_FILE).is_file() => Some("not a store of python-blosc2"),
+            Self::Zarr if !is_zarr(path) => Some("not a Zarr array or group"),
+            _ => None,
+        })
     }
 }
 
-/// Not that of the files by which the library replaces a file: those belong to a journal.
-const PREFIX: &str = ".blpk-out-";
-const SUFFIX: &str = ".tmp";
-
-/// Names temporary files and directories.
-pub fn temporary() -> Builder<'static, 'static> {
-    let mut builder = Builder::new();
-    builder.prefix(PREFIX).suffix(SUFFIX);
-    builder
+/// A folder that was begun.
+pub struct NewFolder {
+    path: PathBuf,
+    place: Place,
 }
 
-/// Whether it is such a name.
-pub fn is_temporary(name: &OsStr) -> bool {
-    let name = name.to_string_lossy();
-    name.starts_with(PREFIX) && name.ends_with(SUFFIX)
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// There is nothing yet.
+    New,
+    /// It trades places with another.
+    Replace,
+    /// The library itself replaces a dataset, in a single change.
+    ByLibrary,
+    /// It is uploaded.
+    Remote,
 }
 
-/// The error without the name of the temporary file, which means nothing to the user.
-pub fn without_path(error: &io::Error) -> io::Error {
-    let text = error.to_string();
-    let text = text
-        .split_once(" at path ")
-        .map_or(text.as_str(), |(text, _)| text);
-    io::Error::new(error.kind(), text)
-}
-
-/// Makes a new name in the folder of `path` survive a power cut.
-pub fn sync_folder(path: &Path) -> io::Result<()> {
-    match Disk::new(parent(path)).sync() {
-        // Files may be added to such a folder, but its content may not be listed.
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
-        done => done,
+impl NewFolder {
+    /// Begins a folder at `path`, made from what is at `input`, in a temporary folder that is as private. There is none if the
+    /// library replaces a dataset.
+    pub fn begin(
+        path: &Path,
+        kind: FolderKind,
+        input: &Path,
+        session: &Session,
+    ) -> Result<(Self, Option<TempDir>), Failure> {
+        let begun = |place| Self {
+            path: path.to_owned(),
+            place,
+        };
+        if url::is_url(path) {
+            refuse_objects(path, session)?;
+            let made = make_folder(None, None);
+            let made = made.map_err(|error| Failure::io(quoted(path), &error))?;
+            return Ok((begun(Place::Remote), Some(made)));
+        }
+        if !is_replaced(path, input, session)? {
+            return Ok((begun(Place::New), Some(beside(path, input)?)));
+        }
+        if let Some(other) = kind.other(path)? {
+            return Err(in_the_way(path, other));
+        }
+        if kind == FolderKind::Dataset {
+            return Ok((begun(Place::ByLibrary), None));
+        }
+        Ok((begun(Place::Replace), Some(beside(path, input)?)))
     }
+
+    /// Begins a folder that replaces the one at `path`, of which it is made.
+    pub fn replace(path: &Path) -> Result<(Self, TempDir), Failure> {
+        let (path, place) = (path.to_owned(), Place::Replace);
+        let made = beside(&path, &path)?;
+        Ok((Self { path, place }, made))
+    }
+
+    /// Whether there is something that it replaces.
+    pub fn replaces(&self) -> bool {
+        matches!(self.place, Place::Replace | Place::ByLibrary)
+    }
+
+    /// Gives its name to what was made.
+    pub fn commit(
+        self,
+        made: Option<TempDir>,
+        name: &str,
+        session: &Session,
+    ) -> Result<(), Failure> {
+        let path = &self.path;
+        let Some(made) = made else { return Ok(()) };
+        let interrupted = || {
+            let stays = if self.replaces() {
+                unchanged(name)
+            } else {
+                not_written(name)
+            };
+            Failure::interrupted().detail(stays)
+        };
+        if self.place == Place::Remote {
+            if interrupt::is_requested() {
+                return Err(interrupted());
+            }
+            return remote::upload(made.path(), path, session);
+        }
+        let replaced = match self.place {
+            Place::Replace => Some(Replaced::begin(path, session)?),
+            _ => None,
+        };
+        let failed = |error: io::Error| match error.kind() {
+            io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => exists(name),
+            _ => Failure::io(name, &error),
+        };
+        let mut pending = interrupt::pending();
+        if interrupt::is_requested() {
+            return Err(interrupted());
+        }
+        let put = match &replaced {
+            Some(replaced) => replaced.swap(made.path(), path),
+            None => fs::rename(made.path(), path),
+        };
+        put.map_err(failed)?;
+        let here = made.keep();
+        pending.retain(|path| *path != here);
+        drop(pending);
+        sync_folder(path).map_err(failed)
+    }
+}
+
+/// Makes a temporary folder beside `path`, for what is made from `input`.
+fn beside(path: &Path, input: &Path) -> Result<TempDir, Failure> {
+    let made = make_folder(Some(parent(path)), folder_permissions(input));
+    made.map_err(|error| Failure::io(quoted(path), &error))
+}
+
+/// Refuses a URL below which there are objects.
+fn refuse_objects(path: &Path, session: &Session) -> Result<(), Failure> {
+    if !remote::has_objects(path, session)? {
+        return Ok(());
+    }
+    let title = format!("{}: there are objects below this URL", quoted(path));
+    let hint = "a dataset in a bucket cannot be replaced, since a bucket changes one object at a time; choose another URL";
+    Err(Failure::new(Status::Failed, title).hint(hint))
+}
+
+/// The folder that a new one replaces. A sparse frame is locked against other changes.
+struct Replaced {
+    /// `None` if it is damaged, or no frame.
+    _locked: Option<Frame>,
+    dir: TempDir,
+}
+
+impl Replaced {
+    fn begin(path: &Path, session: &Session) -> Result<Self, Failure> {
+        let options = FrameOptions::new()
+            .limits(session.limits)
+            .lock_timeout(LOCK_TIMEOUT);
+        let locked = match options
+            .while_waiting(|_| !interrupt::is_requested())
+            .edit(path)
+        {
+            Err(error) if is_busy(&error) => return Err(Failure::library(quoted(path), &error)),
+            locked => locked.ok(),
+        };
+        // The signal handler must not know this folder: for a moment it contains the only copy.
+        let dir = temporary().tempdir_in(parent(path));
+        let dir = dir.map_err(|error| Failure::io(quoted(path), &without_path(&error)))?;
+        // Windows renames no directory in which a file is open.
+        let _locked = locked.filter(|_| !cfg!(windows));
+        Ok(Self { _locked, dir })
+    }
+
+    /// Gives the name to the new frame, and keeps the old one until this is dropped.
+    fn swap(&self, new: &Path, path: &Path) -> io::Result<()> {
+        let old = self.dir.path().join("old");
+        if exchange(new, path).is_ok() {
+            // If this fails, the old frame is left over, but nothing is lost.
+            let _ = fs::rename(new, old);
+            return Ok(());
+        }
+        // Where two names cannot be exchanged, there is a moment without either.
+        fs::rename(path, &old)?;
+        fs::rename(new, path).inspect_err(|_| {
+            let _ = fs::rename(&old, path);
+        })
+    }
+}
+
+/// Exchanges two names atomically, where the system can.
+#[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
+/// Exchanges two names atomically, where the system can.
+#[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+fn is_zarr(path: &Path) -> bool {
+    probe(path).is_ok_and(|probed| probed.family == Some(Family::Zarr))
+}
+
+/// Whether there is something at `path` that is to be replaced.
+fn is_replaced(path: &Path, input: &Path, session: &Session) -> Result<bool, Failure> {
+    if is_standard_output(path) {
+        let title = "a dataset or sparse frame is a directory, and cannot go to standard output";
+        return Err(Failure::usage(title).hint("name a directory"));
+    }
+    check_name(path).map_err(|error| Failure::io(quoted(path), &error))?;
+    refuse_within(path, input)?;
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Failure::io(quoted(path), &error)),
+        Ok(_) if !session.force => Err(exists(&quoted(path))),
+        Ok(_) if !path.is_dir() => Err(in_the_way(path, "not a directory")),
+        Ok(_) => Ok(true),
+    }
+}
+
+/// The failure to replace something that -f does not replace.
+fn in_the_way(path: &Path, what: &str) -> Failure {
+    let title = format!("output {} already exists and is {what}", quoted(path));
+    Failure::new(Status::Failed, title).hint("-f does not replace it; choose another name")
+}
+
+/// Refuses an output that is the input, under whatever name, or is inside it.
+pub fn refuse_within(output: &Path, input: &Path) -> Result<(), Failure> {
+    let real = |path: &Path| {
+        let folder = parent(path).canonicalize().ok()?;
+        path.canonicalize()
+            .ok()
+            .or_else(|| Some(folder.join(path.file_name()?)))
+    };
+    let (Some(real_output), Some(real_input)) = (real(output), real(input)) else {
+        return Ok(());
+    };
+    let is_same = real_output == real_input || is_same_file(output, input).unwrap_or(false);
+    let relation = if is_same {
+        "is"
+    } else if input.is_dir() && real_output.starts_with(&real_input) {
+        "is inside"
+    } else {
+        return Ok(());
+    };
+    let (output, input) = (quoted(output), quoted(input));
+    Err(
+        Failure::usage(format!("output {output} {relation} the input {input}"))
+            .hint("write elsewhere, then rename the result"),
+    )
+}
+
+fn exists(name: &str) -> Failure {
+    Failure::new(Status::Failed, format!("output {name} already exists"))
+        .hint("use -f to replace a dataset, a frame or a Zarr array")
+}
+
+/// The most permissive mode for a directory made from `input`: users who cannot read the input cannot enter the
+/// directory.
+#[cfg(unix)]
+fn folder_permissions(input: &Path) -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    let readable = readable(input)?;
+    let all = readable | readable >> 1 | readable >> 2;
+    Some(Permissions::from_mode(all))
+}
+
+/// The same for a file made from a dataset.
+#[cfg(unix)]
+pub fn file_permissions(dataset: &Path) -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    let readable = readable(dataset)?;
+    Some(Permissions::from_mode(readable | readable >> 1))
+}
+
+/// Mode bits of the users allowed to read `path`, always including its owner.
+#[cfg(unix)]
+fn readable(path: &Path) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = fs::metadata(path).ok()?.permissions().mode();
+    Some((mode & 0o444) | 0o400)
+}
+
+/// The permissions that a directory made from `input` may have at most. Here the folder decides.
+#[cfg(not(unix))]
+fn folder_permissions(_: &Path) -> Option<Permissions> {
+    None
+}
+
+/// The same for a file made from a dataset.
+#[cfg(not(unix))]
+pub fn file_permissions(_: &Path) -> Option<Permissions> {
+    None
 }

@@ -1,8 +1,7 @@
 //! The stand-in for `object.rs` in a build without URLs: every attempt is an error.
 
-use std::convert::Infallible;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{Replaces, SyncingFile};
 use crate::failure::Failure;
@@ -10,34 +9,34 @@ use crate::remote;
 use crate::session::Session;
 
 /// No object.
-#[derive(Debug)]
-pub struct ObjectFile {
-    pub replaces: bool,
-    none: Infallible,
-}
+pub enum NewObject {}
 
-impl ObjectFile {
+impl NewObject {
     pub fn begin(path: &Path, _: Replaces, _: &Session) -> Result<Self, Failure> {
         Err(remote::not_built(path))
     }
 
-    pub fn real_path(&self) -> Option<PathBuf> {
-        match self.none {}
+    pub fn url(&self) -> &Path {
+        match *self {}
+    }
+
+    pub fn replaces(&self) -> bool {
+        match *self {}
     }
 
     pub fn seekable(&self) -> Option<&SyncingFile> {
-        match self.none {}
+        match *self {}
     }
 
     pub fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-        match self.none {}
+        match *self {}
     }
 
     pub fn adopt(&mut self, _: &Path) -> io::Result<()> {
-        match self.none {}
+        match *self {}
     }
 
     pub fn commit(self) -> io::Result<u64> {
-        match self.none {}
+        match self {}
     }
 }

@@ -18,17 +18,17 @@ use crate::url;
 
 /// An object that is being made.
 #[derive(Debug)]
-pub struct ObjectFile {
+pub struct NewObject {
     url: PathBuf,
-    /// Whether it replaces an object that is there.
-    pub replaces: bool,
+    /// Whether it replaces another object.
+    replaces: bool,
     writer: RemoteWriter,
     /// A temporary file, for data whose beginning is known at its end. `None` for data that is sent as it comes.
     spool: Option<SyncingFile>,
     progress: Progress,
 }
 
-impl ObjectFile {
+impl NewObject {
     /// Begins an object. With -f it replaces one that is there.
     pub fn begin(path: &Path, replaces: Replaces, session: &Session) -> Result<Self, Failure> {
         let (url, name) = (path.to_string_lossy(), url::name(path));
@@ -42,8 +42,9 @@ impl ObjectFile {
             let mut first = Vec::new();
             let read = Cursor::new(&object).take(LOOK).read_to_end(&mut first);
             read.map_err(failed)?;
-            if let Some(refusal) = replaces.refusal_of(&look_at(path, &first), &name) {
-                return Err(refusal.failure(session.force));
+            let found = look_at(path, &first);
+            if let Some(refusal) = replaces.refusal_of(&found, &name, session) {
+                return Err(refusal);
             }
             if !session.force {
                 return Err(exists(&name));
@@ -66,9 +67,14 @@ impl ObjectFile {
         })
     }
 
-    /// One path for all spellings of it.
-    pub fn real_path(&self) -> Option<PathBuf> {
-        Some(self.url.clone())
+    /// Its URL.
+    pub fn url(&self) -> &Path {
+        &self.url
+    }
+
+    /// Whether it replaces another object.
+    pub fn replaces(&self) -> bool {
+        self.replaces
     }
 
     /// The temporary file, if there is one.

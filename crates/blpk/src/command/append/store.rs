@@ -15,7 +15,7 @@ use crate::frame;
 use crate::input::{self, is_standard_input};
 use crate::session::Session;
 use crate::status::Status;
-use crate::store::held::HeldStore;
+use crate::store::HeldStore;
 use crate::text::{count, quoted};
 use crate::url;
 
@@ -40,7 +40,7 @@ impl Append {
         let held = HeldStore::begin(root)?;
         let new = held.copy()?;
         let options = frame::options(session);
-        let table = TableWriter::open(&new.folder(), inside, &options, |array| array);
+        let table = TableWriter::open(new.path(), inside, &options, |array| array);
         let mut table = table.map_err(|error| new.failed_from(&name, &error))?;
         let options = ImportOptions::new().for_store(table.columns());
         let options = options.map_err(|error| new.failed(&error))?;

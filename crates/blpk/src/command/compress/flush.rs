@@ -8,7 +8,7 @@ use bloscpack::{Encoder, EncoderBuilder, Error, error::Side};
 use crate::command::encoding::Encoded;
 use crate::failure::Failure;
 use crate::input::{Input, InterruptibleReader};
-use crate::output::Output;
+use crate::output::Target;
 use crate::progress::Progress;
 use crate::session::Session;
 use bloscpack_open::internal::size;
@@ -49,7 +49,7 @@ pub fn compress(
     builder: EncoderBuilder,
     every: FlushEvery,
     input: &Input,
-    output: &mut Output,
+    output: &mut Target,
     session: &Session,
 ) -> Result<Encoded, Failure> {
     let progress = Progress::new(session, input.length());
@@ -62,7 +62,7 @@ fn encode(
     every: FlushEvery,
     input: &Input,
     progress: &Progress,
-    output: &mut Output,
+    output: &mut Target,
 ) -> bloscpack::Result<Encoded> {
     let mut encoder = builder.interactive(true).write_to(output)?;
     match every {
@@ -76,7 +76,7 @@ fn encode(
 }
 
 fn by_bytes(
-    encoder: &mut Encoder<&mut Output>,
+    encoder: &mut Encoder<&mut Target>,
     most: u64,
     input: &Input,
     progress: &Progress,
@@ -89,7 +89,7 @@ fn by_bytes(
 }
 
 fn by_time(
-    encoder: &mut Encoder<&mut Output>,
+    encoder: &mut Encoder<&mut Target>,
     most: Duration,
     input: &Input,
     progress: &Progress,

@@ -10,7 +10,7 @@ use bloscpack::{
 use crate::command::encoding::{Content, Encoded, encode};
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::output::{Output, SyncingFile};
+use crate::output::{SyncingFile, Target};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
@@ -20,7 +20,7 @@ pub fn compress(
     builder: &dyn Fn() -> EncoderBuilder,
     given: Option<u64>,
     input: &Input,
-    output: &mut Output,
+    output: &mut Target,
     session: &Session,
 ) -> Result<Encoded, Failure> {
     let found = input.length();
@@ -54,7 +54,7 @@ fn attempt(
     given: Option<u64>,
     input: &Input,
     progress: &Progress,
-    output: &mut Output,
+    output: &mut Target,
 ) -> bloscpack::Result<Encoded> {
     let mut reader = input.reader(progress);
     let located = input.located(progress);

@@ -9,10 +9,10 @@ use bloscpack_open::{
 
 use super::Convert;
 use crate::container::Opened;
-use crate::dataset::failure;
-use crate::dataset::new::NewDataset;
 use crate::dataset::source::ProgressSource;
+use crate::dataset::{failure, new_array, new_table};
 use crate::failure::{Failure, VERIFY};
+use crate::output::{FolderKind, Target};
 use crate::session::Session;
 use crate::store::warn_about_zones;
 use crate::text::quoted;
@@ -26,7 +26,7 @@ impl Convert {
         session: &Session,
     ) -> Result<String, Failure> {
         self.check_dtype(opened)?;
-        let new = NewDataset::begin(self.output(), self.path(), session)?;
+        let new = Target::folder(self.output(), FolderKind::Dataset, self.path(), session)?;
         if let (Inner::Table(table), None) = (opened.container.inner(), &self.column) {
             self.table(table, layout, &new, session)?;
         } else if opened.container.kind() == Kind::Table && self.column.is_none() {
@@ -36,7 +36,7 @@ impl Convert {
         } else {
             self.rows(opened, layout, &new, session)?;
         }
-        let name = new.name();
+        let name = new.name().to_owned();
         new.commit(session)?;
         Ok(name)
     }
@@ -60,7 +60,7 @@ impl Convert {
         &self,
         opened: &mut Opened,
         layout: DatasetLayout,
-        new: &NewDataset<'_>,
+        new: &Target,
         session: &Session,
     ) -> Result<(), Failure> {
         let attributes = self.attributes(opened, session);
@@ -75,7 +75,7 @@ impl Convert {
         let builder = source.schema().array_builder();
         let builder = builder.map_err(|error| new.failed(&error))?;
         let builder = builder.expected_rows(source.rows()).attributes(attributes);
-        let mut array = new.array(self.storage.array(builder).layout(layout), session)?;
+        let mut array = new_array(new, self.storage.array(builder).layout(layout), session)?;
         let done = import_array(&mut *source, &mut array, &mut |_| ());
         done.map_err(|error| origin.advise(new.failed_from(&origin.name, &error)))
     }
@@ -85,7 +85,7 @@ impl Convert {
         &self,
         opened: &mut Opened,
         layout: DatasetLayout,
-        new: &NewDataset<'_>,
+        new: &Target,
         session: &Session,
     ) -> Result<(), Failure> {
         let attributes = self.attributes(opened, session);
@@ -113,12 +113,12 @@ impl Convert {
             }
         });
         let builder = builder.attributes(attributes);
-        let mut made = new.table(self.storage.table(builder)?.layout(layout), session)?;
+        let mut made = new_table(new, self.storage.table(builder)?.layout(layout), session)?;
         import_table(&mut *source, &mut made, &mut |_| ()).map_err(|error| self.failed(new, &error))
     }
 
     /// The failure to copy into a new dataset, by the side of the error.
-    fn failed(&self, new: &NewDataset<'_>, error: &Error) -> Failure {
+    fn failed(&self, new: &Target, error: &Error) -> Failure {
         new.failed_from(&quoted(self.path()), error)
             .if_damaged(VERIFY)
     }
@@ -127,10 +127,10 @@ impl Convert {
         &self,
         array: &CArray,
         layout: DatasetLayout,
-        new: &NewDataset<'_>,
+        new: &Target,
         session: &Session,
     ) -> Result<(), Failure> {
-        let mut made = new.array(self.like(array, layout).layout(layout), session)?;
+        let mut made = new_array(new, self.like(array, layout).layout(layout), session)?;
         let mut source = ArraySource::new(array);
         let mut source = ProgressSource::new(&mut source, session);
         import_array(&mut source, &mut made, &mut |_| ()).map_err(|error| self.failed(new, &error))
@@ -151,10 +151,10 @@ impl Convert {
         &self,
         table: &CTable,
         layout: DatasetLayout,
-        new: &NewDataset<'_>,
+        new: &Target,
         session: &Session,
     ) -> Result<(), Failure> {
-        let mut made = new.table(self.table_builder(table, layout, session)?, session)?;
+        let mut made = new_table(new, self.table_builder(table, layout, session)?, session)?;
         let source = TableSource::new(table);
         let mut source = source.map_err(|error| new.unfinished(failure(self.path(), &error)))?;
         let mut source = ProgressSource::new(&mut source, session);

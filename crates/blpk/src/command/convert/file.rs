@@ -16,11 +16,10 @@ use crate::args::with_given;
 use crate::command::bloscpack_file::has_records;
 use crate::command::encoding::{Content, encode};
 use crate::container::Opened;
-use crate::dataset::new::{file_permissions, refuse_within};
 use crate::dataset::source::ElementReader;
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::output::{Output, Replaces};
+use crate::output::{MadeFrom, Replaces, Target};
 use crate::session::Session;
 use crate::status::Status;
 use crate::store::warn_about_zones;
@@ -86,7 +85,12 @@ impl Convert {
         let survey = survey.map_err(|error| opened.origin.failure(&error))?;
         let builder = self.file_builder(&survey, name, session)?;
         input.rewind().map_err(|error| Failure::io(name, &error))?;
-        let mut output = Output::create_binary(self.output(), &[input], session)?;
+        let mut output = Target::file(
+            self.output(),
+            Replaces::Compressed,
+            MadeFrom::Inputs(&[input]),
+            session,
+        )?;
         let mut decoder = Decoder::builder()
             .threads(session.threads)
             .limits(session.limits)
@@ -96,7 +100,7 @@ impl Convert {
         session.warnings(name, decoder.warnings());
         done.map_err(|error| opened.origin.failed_to_read(&error, &output))?;
         let name = output.name().to_owned();
-        let length = output.commit()?;
+        let length = output.commit(session)?;
         Ok(format!("{name}, {},", size::pretty(length)))
     }
 
@@ -153,21 +157,13 @@ impl Convert {
 
     /// Makes a file from the rows of an array.
     fn file_from_rows(&self, opened: &mut Opened, session: &Session) -> Result<String, Failure> {
-        refuse_within(self.output(), self.path())?;
         let array = match self.array(opened)? {
             Some(array) => Array::of(array),
             None => self.other_array(opened, session)?,
         };
         let builder = self.array_builder(&array, &opened.origin.name, session)?;
-        let permissions = file_permissions(self.path());
-        let output = Output::create_with(
-            permissions,
-            Replaces::Compressed,
-            self.output(),
-            &[],
-            session,
-        )?;
-        let mut output = output.spare_terminal(session)?;
+        let origin = MadeFrom::Path(self.path());
+        let mut output = Target::file(self.output(), Replaces::Compressed, origin, session)?;
         let source = self.fixed(&mut *opened.container);
         let done = source.and_then(|mut source| {
             let mut elements = ElementReader::new(OneArray::new(&mut *source)?);
@@ -175,7 +171,7 @@ impl Convert {
         });
         done.map_err(|error| opened.origin.failed_to_read(&error, &output))?;
         let name = output.name().to_owned();
-        let length = output.commit()?;
+        let length = output.commit(session)?;
         Ok(format!("{name}, {},", size::pretty(length)))
     }
 

@@ -1,6 +1,7 @@
 //! Anything with an array into a Blosc2 frame.
 
 use std::ops::Range;
+use std::path::Path;
 
 use bloscpack::{Category, Compressor, Error, error::Side, wire::internal::to_u64};
 use bloscpack_open::{
@@ -13,9 +14,9 @@ use bloscpack_open::{
 use super::{Convert, codec_of};
 use crate::container::Opened;
 use crate::failure::Failure;
-use crate::frame::new::{BAND, NewFrame, ReadRegion};
-use crate::frame::{array_builder, options};
+use crate::frame::{self, BAND, ReadRegion, array_builder, options};
 use crate::interrupt;
+use crate::output::Target;
 use crate::session::Session;
 use crate::store::{NO_LAYER, warn_about_lost, warn_about_zones};
 
@@ -33,17 +34,18 @@ impl Convert {
             let missing = missing.unwrap_or_else(|| Error::bug("a frame without an array"));
             return Err(opened.origin.failure(&missing));
         }
-        let new = NewFrame::begin(self.output(), self.path(), self.storage.sparse, session)?;
-        self.fill_frame(&new, opened, kind, session)?;
-        let name = new.name();
+        let (output, sparse) = (self.output(), self.storage.sparse);
+        let new = frame::new_target(output, self.path(), sparse, session)?;
+        self.fill_frame((&new, new.path()), opened, kind, session)?;
+        let name = new.name().to_owned();
         new.commit(session)?;
         Ok(name)
     }
 
-    /// Writes the array into a new frame.
+    /// Writes the array into a new frame at a path: that of the target, or one in it.
     pub(super) fn fill_frame(
         &self,
-        new: &NewFrame<'_>,
+        new: (&Target, &Path),
         opened: &mut Opened,
         kind: ArrayKind,
         session: &Session,
@@ -129,7 +131,7 @@ impl Convert {
     /// Makes a frame from the rows of any other input.
     fn of_rows(
         &self,
-        new: &NewFrame<'_>,
+        (new, path): (&Target, &Path),
         kind: ArrayKind,
         opened: &mut Opened,
         session: &Session,
@@ -148,7 +150,8 @@ impl Convert {
         let builder =
             builder.and_then(|new| with_attributes(new, &attributes, &origin.name, session));
         let builder = builder.and_then(|builder| self.storage.frame(builder, shape));
-        let mut made = new.create(builder.map_err(|failure| new.unfinished(failure))?)?;
+        let builder = builder.map_err(|failure| new.unfinished(failure))?;
+        let mut made = frame::create(new, path, builder)?;
         let done = copy_rows(&mut made, &mut source);
         done.map_err(|error| origin.advise(new.failed_from(&origin.name, &error)))
     }
@@ -173,13 +176,13 @@ fn with_attributes(
 
 /// Fills a new frame with the regions that `read` reads.
 fn fill(
-    new: &NewFrame<'_>,
+    (new, path): (&Target, &Path),
     builder: NdArrayBuilder,
     opened: &Opened,
     read: &mut ReadRegion<'_>,
     session: &Session,
 ) -> Result<(), Failure> {
-    let filled = new.fill(builder, &opened.origin.name, read, session);
+    let filled = frame::fill(new, path, builder, &opened.origin.name, read, session);
     filled
         .map(|_| ())
         .map_err(|failure| opened.origin.advise(failure))

@@ -15,11 +15,10 @@ use super::Convert;
 use super::dataset::column_attributes;
 use crate::container::Opened;
 use crate::failure::Failure;
-use crate::frame::new::NewFrame;
 use crate::layout::StoreForm;
+use crate::output::Target;
 use crate::session::Session;
-use crate::store::new::NewStore;
-use crate::store::new_table;
+use crate::store::{self, new_table};
 use crate::text::quoted;
 
 impl Convert {
@@ -30,13 +29,13 @@ impl Convert {
         form: StoreForm,
         session: &Session,
     ) -> Result<String, Failure> {
-        let new = NewStore::begin(self.output(), self.path(), form, session)?;
+        let new = store::new_target(self.output(), self.path(), form, session)?;
         if opened.container.kind() == Kind::Table && self.column.is_none() {
             self.store_table(opened, &new, session)?
         } else {
             self.tree(opened, &new, session)?
         }
-        let name = new.name();
+        let name = new.name().to_owned();
         new.commit(session)?;
         Ok(name)
     }
@@ -45,7 +44,7 @@ impl Convert {
     fn store_table(
         &self,
         opened: &mut Opened,
-        new: &NewStore<'_>,
+        new: &Target,
         session: &Session,
     ) -> Result<(), Failure> {
         let refused = self.storage.refuse_axes();
@@ -97,14 +96,9 @@ impl Convert {
     }
 
     /// Arrays into a tree, each under the name of its file.
-    fn tree(
-        &self,
-        first: &mut Opened,
-        new: &NewStore<'_>,
-        session: &Session,
-    ) -> Result<(), Failure> {
-        let folder = new.folder();
-        create_tree(&folder).map_err(|error| new.failed(&error))?;
+    fn tree(&self, first: &mut Opened, new: &Target, session: &Session) -> Result<(), Failure> {
+        let folder = new.path();
+        create_tree(folder).map_err(|error| new.failed(&error))?;
         for (number, path) in self.paths().enumerate() {
             let member = folder.join(format!("{}.b2nd", self.member(path, new)?));
             if member.exists() {
@@ -122,15 +116,14 @@ impl Convert {
             };
             self.check_one_array(opened)
                 .map_err(|failure| new.unfinished(failure))?;
-            let frame = NewFrame::Member(new, member);
-            self.fill_frame(&frame, opened, ArrayKind::B2nd, session)?;
+            self.fill_frame((new, &member), opened, ArrayKind::B2nd, session)?;
             opened.warn(session);
         }
-        seal_store(&folder).map_err(|error| new.failed(&error))
+        seal_store(folder).map_err(|error| new.failed(&error))
     }
 
     /// The name of an array in a tree: that of its column, or of its file without the ending.
-    fn member(&self, path: &Path, new: &NewStore<'_>) -> Result<String, Failure> {
+    fn member(&self, path: &Path, new: &Target) -> Result<String, Failure> {
         let stem = path.file_stem().and_then(|stem| stem.to_str());
         let name = self.column.as_deref().or(stem).unwrap_or_default();
         match Key::root().join(name) {

@@ -20,11 +20,11 @@ use serde_json::json;
 
 use super::Convert;
 use crate::container::Opened;
-use crate::dataset::new::NewDataset;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::json_text;
 use crate::layout::ZarrVersion;
+use crate::output::{FolderKind, Target};
 use crate::session::Session;
 use crate::text::count;
 
@@ -36,7 +36,7 @@ const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 /// A conversion that is under way.
 struct Work<'a> {
     opened: &'a Opened,
-    new: &'a NewDataset<'a>,
+    new: &'a Target,
     store: Arc<DiskStore>,
     format: Format,
     session: &'a Session,
@@ -77,8 +77,8 @@ impl Convert {
             Inner::NdArray(_) | Inner::Bloscpack(_) => Some(self.attributes(opened, session)?),
             _ => None,
         };
-        let new = NewDataset::begin_zarr(self.output(), self.path(), session)?;
-        let store = DiskStore::open(new.folder()).writing();
+        let new = Target::folder(self.output(), FolderKind::Zarr, self.path(), session)?;
+        let store = DiskStore::open(new.path()).writing();
         let store = Arc::new(store.map_err(|error| new.failed(&error))?);
         let work = Work {
             opened,
@@ -92,7 +92,7 @@ impl Convert {
             _ => self.zarr_array(&work, attributes)?,
         };
         opened.progress.finish();
-        let name = new.name();
+        let name = new.name().to_owned();
         new.commit(session)?;
         self.report(&name, format, counts, session)?;
         Ok(name)

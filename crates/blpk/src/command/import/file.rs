@@ -19,7 +19,7 @@ use crate::dataset::source;
 use crate::dataset::storage_args::StorageArgs;
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::output::Output;
+use crate::output::{MadeFrom, Replaces, Target};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
@@ -36,7 +36,12 @@ pub fn import(
     let mut reader = input.reader(&progress);
     let header = read_header(&mut reader);
     let header = header.map_err(|error| source::failure(&input.name(), Format::Npy, &error))?;
-    let mut output = Output::create_binary(to, &[&input], session)?;
+    let mut output = Target::file(
+        to,
+        Replaces::Compressed,
+        MadeFrom::Inputs(&[&input]),
+        session,
+    )?;
     let builder = builder(&header, storage, session);
     let builder = builder.map_err(|error| Failure::library(input.name(), &error))?;
     let done = encode(builder, Content::Reader(&mut reader), &mut output);
@@ -45,7 +50,7 @@ pub fn import(
         session.verbose(tuned);
     }
     let name = output.name().to_owned();
-    let packed = output.commit()?;
+    let packed = output.commit(session)?;
     session.done(format_args!(
         "{}, shape {:?}, {}, imported into {name}, {},",
         input.name(),

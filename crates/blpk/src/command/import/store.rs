@@ -9,8 +9,7 @@ use crate::input;
 use crate::layout::StoreForm;
 use crate::session::Session;
 use crate::status::Status;
-use crate::store::new::NewStore;
-use crate::store::new_table;
+use crate::store::{self, new_table};
 use crate::text::count;
 
 impl Import {
@@ -22,7 +21,7 @@ impl Import {
         }
         self.storage.refuse_axes()?;
         let name = input::name(&self.input);
-        let new = NewStore::begin(&self.output, &self.input, form, session)?;
+        let new = store::new_target(&self.output, &self.input, form, session)?;
         let options = ImportOptions::new().keep_missing();
         let opened = self.reading.open(&self.input, options, session);
         let (source, format) = opened.map_err(|failure| new.unfinished(failure))?;
@@ -42,7 +41,7 @@ impl Import {
         import_store(&mut rows, &mut table, &mut |_| ())
             .map_err(|error| source::advise(new.failed_from(&name, &error), format, &error))?;
         let rows = table.finish().map_err(|error| new.failed(&error))?;
-        let made = new.name();
+        let made = new.name().to_owned();
         new.commit(session)?;
         session.done(format_args!(
             "{name}, {}, imported into {made}",

@@ -1,7 +1,7 @@
 //! `blpk records get`: records by their numbers.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use bloscpack::{Category, Decoder, Error, records::IndexedRecordReader, storage::ReadAt};
 use clap::Args;
@@ -13,7 +13,7 @@ use crate::args;
 use crate::command::bloscpack_file;
 use crate::failure::Failure;
 use crate::input::{Input, STANDARD};
-use crate::output::{Output, Replaces};
+use crate::output::{MadeFrom, Replaces, Target};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
@@ -85,7 +85,12 @@ impl Get {
                 "records are found by number only in a regular file, read from its beginning";
             return Err(Failure::usage(title).hint("blpk records unpack reads a pipe"));
         };
-        let output = Output::create(Replaces::Plain, Path::new(STANDARD), &[&input], session)?;
+        let output = Target::file(
+            STANDARD.as_ref(),
+            Replaces::Plain,
+            MadeFrom::Inputs(&[&input]),
+            session,
+        )?;
         let builder = IndexedRecordReader::builder().limits(session.limits);
         let reader = builder.open(file);
         let reader = reader.map_err(|error| failed_to_open(&error, &input, &output, session))?;
@@ -94,7 +99,7 @@ impl Get {
         let mut out = RecordOutput::new(output, self.separator());
         let done = copy(ranges, &reader, &mut out);
         let done = done.map_err(|error| failed_to_read(&error, &input, out.output()));
-        out.finish(done)?;
+        out.finish(done, session)?;
         Ok(Status::Done)
     }
 
@@ -133,7 +138,7 @@ fn copy<S: ReadAt>(
 }
 
 /// The failure to open the file as records.
-fn failed_to_open(error: &Error, input: &Input, output: &Output, session: &Session) -> Failure {
+fn failed_to_open(error: &Error, input: &Input, output: &Target, session: &Session) -> Failure {
     let failure = failed_to_read(error, input, output);
     let progress = Progress::new(session, None);
     let is_content = || {

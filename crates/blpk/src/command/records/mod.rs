@@ -14,7 +14,7 @@ use clap::Subcommand;
 use super::bloscpack_file;
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::output::Output;
+use crate::output::Target;
 use crate::session::Session;
 use crate::status::Status;
 
@@ -42,7 +42,7 @@ impl Records {
 const CONTENT: &str = "it contains no records; blpk decompress and blpk cat read it";
 
 /// The failure to read records into an output, by the side of the error.
-pub fn failed_to_read(error: &Error, input: &Input, output: &Output) -> Failure {
+pub fn failed_to_read(error: &Error, input: &Input, output: &Target) -> Failure {
     let failure = bloscpack_file::failed_to_read(error, input, output);
     if error.is_unended() {
         failure.hint("blpk records unpack --allow-unterminated extracts the complete chunks")

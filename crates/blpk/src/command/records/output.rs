@@ -7,14 +7,15 @@ use memchr::memchr;
 
 use super::separator::Separator;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::Target;
+use crate::session::Session;
 
 /// Bytes that are buffered at most. A longer record is written directly.
 const BUFFER_LEN: usize = 256 << 10;
 
 /// A buffered output for records.
 pub struct RecordOutput {
-    output: Output,
+    output: Target,
     separator: Separator,
     buffer: Vec<u8>,
     /// The first error of writing. A reader cannot pass it on as that.
@@ -22,7 +23,7 @@ pub struct RecordOutput {
 }
 
 impl RecordOutput {
-    pub fn new(output: Output, separator: Separator) -> Self {
+    pub fn new(output: Target, separator: Separator) -> Self {
         Self {
             output,
             separator,
@@ -82,16 +83,20 @@ impl RecordOutput {
     }
 
     /// Writes what is buffered, which also after a failure to read is sound, and completes the output.
-    pub fn finish<T>(mut self, done: Result<T, Failure>) -> Result<(T, u64), Failure> {
+    pub fn finish<T>(
+        mut self,
+        done: Result<T, Failure>,
+        session: &Session,
+    ) -> Result<(T, u64), Failure> {
         let _ = self.flush();
         if let Some(error) = self.error {
-            return Err(self.output.failed(&error));
+            return Err(self.output.failed(&error.into()));
         }
-        Ok((done?, self.output.commit()?))
+        Ok((done?, self.output.commit(session)?))
     }
 
     /// The output underneath.
-    pub fn output(&self) -> &Output {
+    pub fn output(&self) -> &Target {
         &self.output
     }
 }

@@ -16,7 +16,7 @@ use super::splitter::{RecordSplitter, longest};
 use crate::args::{self, CodecArgs, with_given};
 use crate::failure::Failure;
 use crate::input::{self, Input, InputReader, STANDARD};
-use crate::output::Output;
+use crate::output::{MadeFrom, Replaces, Target};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
@@ -115,7 +115,12 @@ impl Pack {
         let input = Input::open(source, session)?;
         let metadata = input::read_metadata(self.metadata.as_deref(), source)?;
         self.check(metadata.as_ref())?;
-        let mut output = Output::create_binary(target, &[&input], session)?;
+        let mut output = Target::file(
+            target,
+            Replaces::Compressed,
+            MadeFrom::Inputs(&[&input]),
+            session,
+        )?;
         let progress = Progress::new(session, input.length());
         let mut records = RecordSplitter::new(
             input.reader(&progress),
@@ -128,7 +133,7 @@ impl Pack {
         progress.finish();
         done.map_err(|failure| output.unfinished(failure))?;
         let name = output.name().to_owned();
-        let packed = output.commit()?;
+        let packed = output.commit(session)?;
         session.done(format_args!(
             "{}, {} in {}, packed into {name}, {},",
             input.name(),
@@ -218,7 +223,7 @@ macro_rules! write_with {
 fn write(
     builder: RecordWriterBuilder,
     records: &mut RecordSplitter<InputReader<'_>>,
-    output: &mut Output,
+    output: &mut Target,
     source: &str,
 ) -> Result<(), Failure> {
     let target = output.name().to_owned();

@@ -13,7 +13,7 @@ use crate::args;
 use crate::command::{bloscpack_file, follow};
 use crate::failure::Failure;
 use crate::input::{self, Input, InputReader, STANDARD};
-use crate::output::{Output, Replaces};
+use crate::output::{MadeFrom, Replaces, Target};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
@@ -63,7 +63,12 @@ impl Unpack {
             return self.follow(session);
         }
         let input = bloscpack_file::open(&self.file, session)?;
-        let output = Output::create(Replaces::Plain, &self.output, &[&input], session)?;
+        let output = Target::file(
+            &self.output,
+            Replaces::Plain,
+            MadeFrom::Inputs(&[&input]),
+            session,
+        )?;
         let name = output.name().to_owned();
         let out = RefCell::new(RecordOutput::new(output, self.separator.separator()));
         let progress = Progress::new(session, input.length());
@@ -80,7 +85,7 @@ impl Unpack {
         session.warnings(&input.name(), reader.warnings());
         let (records, read) = (reader.records(), reader.total_in());
         drop(reader);
-        let ((), written) = out.into_inner().finish(done)?;
+        let ((), written) = out.into_inner().finish(done, session)?;
         session.done(format_args!(
             "{}, {}, {} unpacked to {name}, {},",
             input.name(),
@@ -103,7 +108,12 @@ impl Unpack {
             }
         })?;
         let name = input::name(&self.file);
-        let output = Output::create(Replaces::Plain, &self.output, &[], session)?;
+        let output = Target::file(
+            &self.output,
+            Replaces::Plain,
+            MadeFrom::Inputs(&[]),
+            session,
+        )?;
         let mut out = RecordOutput::new(output, self.separator.separator());
         let done = loop {
             match write_new(&mut follower, &mut out, &name, session) {
@@ -112,7 +122,7 @@ impl Unpack {
                 Err(failure) => break Err(failure),
             }
         };
-        out.finish(done)?;
+        out.finish(done, session)?;
         Ok(Status::Done)
     }
 }
@@ -133,9 +143,10 @@ fn write_new(
             return Err(out.ambiguous(name, number));
         }
         out.put(&record)
-            .map_err(|error| out.output().failed(&error))?;
+            .map_err(|error| out.output().failed(&error.into()))?;
     }
-    out.flush().map_err(|error| out.output().failed(&error))?;
+    out.flush()
+        .map_err(|error| out.output().failed(&error.into()))?;
     let more = follow::wait(|time| follower.wait(time), out.output());
     more.map_err(|error| out.output().failed_from(name, &error.on(Side::Source)))
 }
@@ -157,7 +168,7 @@ fn copy(
                     return Err(out.ambiguous(&input.name(), number));
                 }
                 out.put(record)
-                    .map_err(|error| out.output().failed(&error))?;
+                    .map_err(|error| out.output().failed(&error.into()))?;
                 number += 1;
                 continue;
             }

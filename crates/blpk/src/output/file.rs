@@ -1,19 +1,25 @@
-//! A file that appears under its name only when it is complete.
+//! A file that appears under its name only when it is complete, and which files it may replace.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, Permissions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use bloscpack::storage::internal::copy_owners;
+use bloscpack::storage::internal::{check_windows_name, copy_owners};
 use tempfile::TempPath;
 
-use super::{SyncingFile, parent, sync_folder, temporary, without_path};
+use super::SyncingFile;
+use super::temporary::{parent, sync_folder, temporary, without_path};
+use crate::failure::Failure;
+use crate::input::{Look, has_known_ending, look};
 use crate::interrupt;
+use crate::session::Session;
+use crate::status::Status;
 
 /// A temporary file that becomes `target`.
 #[derive(Debug)]
-pub struct AtomicFile {
+pub struct NewFile {
     /// Open for writing, reading and seeking.
     pub file: SyncingFile,
     temporary: TempPath,
@@ -24,7 +30,7 @@ pub struct AtomicFile {
     pub modified: Option<SystemTime>,
 }
 
-impl AtomicFile {
+impl NewFile {
     /// Begins a new file with the given permissions, less the umask, as `cp` does: a file made from a private file is
     /// private from its first byte.
     pub fn begin(target: PathBuf, permissions: Option<Permissions>) -> io::Result<Self> {
@@ -159,4 +165,116 @@ fn usual_permissions() -> Option<Permissions> {
 #[cfg(not(unix))]
 fn usual_permissions() -> Option<Permissions> {
     None
+}
+
+/// Symbolic links that are followed at most, as in Linux.
+const MAX_LINKS: usize = 40;
+
+/// The file that an output path leads to, symbolic links followed.
+pub enum Destination {
+    /// Nothing yet.
+    New(PathBuf),
+    /// A regular file.
+    Regular(PathBuf, Metadata),
+    /// A device, a FIFO, a directory: not replaced.
+    Special(Metadata),
+}
+
+impl Destination {
+    /// Looks at what is there.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        check_name(path)?;
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_file() => Ok(Self::Regular(follow(path)?, metadata)),
+            Ok(metadata) => Ok(Self::Special(metadata)),
+            // This may be a symbolic link to a missing file, which will be created.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::New(follow(path)?)),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Refuses a name that means something else on this system, before bytes go to a device or to another file.
+pub fn check_name(path: &Path) -> io::Result<()> {
+    let name = path.file_name().and_then(OsStr::to_str);
+    match name.filter(|_| cfg!(windows)) {
+        Some(name) => check_windows_name(name),
+        None => Ok(()),
+    }
+}
+
+/// The path that the symbolic links at the end of `path` lead to.
+fn follow(path: &Path) -> io::Result<PathBuf> {
+    let mut place = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&place) {
+            Ok(link) => place = parent(&place).join(link),
+            // Not a link, or nothing there.
+            Err(_) => return Ok(place),
+        }
+    }
+    Err(io::Error::other("too many levels of symbolic links"))
+}
+
+/// Whether it is a disk or the like, whose content would be lost.
+#[cfg(unix)]
+pub fn is_block_device(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    metadata.file_type().is_block_device()
+}
+
+/// Whether it is a disk or the like, whose content would be lost.
+#[cfg(not(unix))]
+pub fn is_block_device(_: &Metadata) -> bool {
+    false
+}
+
+/// Which existing files an output may replace. It is known by what will be written: `compress -f *.csv` must not write
+/// compressed data over a file of another kind, nor `decompress -f *.blp` plain data over a compressed one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replaces {
+    /// Compressed data replaces compressed files.
+    Compressed,
+    /// Plain data replaces all other files.
+    Plain,
+    /// The name of the output follows from that of the input, so it was not typed by mistake.
+    Any,
+}
+
+impl Replaces {
+    /// The refusal to replace the file at `path`. An empty file has nothing to lose; one that may not be read is known by its
+    /// name.
+    pub fn refusal(
+        self,
+        path: &Path,
+        name: &str,
+        session: &Session,
+    ) -> io::Result<Option<Failure>> {
+        let found = match look(path) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Look {
+                is_empty: false,
+                is_ours: has_known_ending(path),
+            },
+            found => found?,
+        };
+        Ok(self.refusal_of(&found, name, session))
+    }
+
+    /// The same for what looks like this. With `-f`, that does not help, and the command was probably not meant.
+    pub fn refusal_of(self, found: &Look, name: &str, session: &Session) -> Option<Failure> {
+        let what = match self {
+            _ if found.is_empty => return None,
+            Self::Compressed if !found.is_ours => "is not a compressed file",
+            Self::Plain if found.is_ours => "is a compressed file",
+            _ => return None,
+        };
+        let status = if session.force {
+            Status::Usage
+        } else {
+            Status::Failed
+        };
+        let title = format!("output file {name} already exists and {what}");
+        let failure = Failure::taken(status, title);
+        Some(failure.hint("-f does not replace it either; choose another name"))
+    }
 }

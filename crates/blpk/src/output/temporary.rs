@@ -1,0 +1,100 @@
+//! Temporary files and folders, in the folder of an output where it is to be renamed.
+
+use std::fs::{self, DirEntry, File, Permissions};
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use bloscpack::storage::{Disk, Folder as _};
+use tempfile::{Builder, TempDir};
+
+use crate::interrupt;
+use crate::session::Session;
+use crate::text::quoted;
+
+/// Not that of the files by which the library replaces a file: those belong to a journal.
+const PREFIX: &str = ".blpk-out-";
+const SUFFIX: &str = ".tmp";
+
+/// Entries of a folder that are looked at: a loop over the files of a large one must not list it again and again.
+const LOOK: usize = 1000;
+/// A file that is younger may not be locked yet.
+const AGE: Duration = Duration::from_secs(60);
+
+/// The folder that contains `path`.
+pub fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Names temporary files and directories.
+pub fn temporary() -> Builder<'static, 'static> {
+    let mut builder = Builder::new();
+    builder.prefix(PREFIX).suffix(SUFFIX);
+    builder
+}
+
+/// Makes a private folder, in this one or where the system has its own. The handler of signals removes it, too.
+pub fn make_folder(within: Option<&Path>, permissions: Option<Permissions>) -> io::Result<TempDir> {
+    let mut builder = temporary();
+    if let Some(permissions) = permissions {
+        builder.permissions(permissions);
+    }
+    let mut pending = interrupt::pending();
+    let made = match within {
+        Some(folder) => builder.tempdir_in(folder),
+        None => builder.tempdir(),
+    };
+    let made = made.map_err(|error| without_path(&error))?;
+    pending.push(made.path().to_owned());
+    Ok(made)
+}
+
+/// The error without the name of the temporary file, which means nothing to the user.
+pub fn without_path(error: &io::Error) -> io::Error {
+    let text = error.to_string();
+    let text = text
+        .split_once(" at path ")
+        .map_or(text.as_str(), |(text, _)| text);
+    io::Error::new(error.kind(), text)
+}
+
+/// Makes a new name in the folder of `path` survive a power cut.
+pub fn sync_folder(path: &Path) -> io::Result<()> {
+    match Disk::new(parent(path)).sync() {
+        // Files may be added to such a folder, but its content may not be listed.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        done => done,
+    }
+}
+
+/// Removes temporary files in a folder that nobody writes any more.
+///
+/// While a file is written, its writer holds a lock on it, which ends with the process.
+pub fn remove_left_over(folder: &Path, session: &Session) {
+    let entries = fs::read_dir(folder).into_iter().flatten().take(LOOK);
+    for entry in entries.flatten().filter(is_left_over) {
+        let path = entry.path();
+        if fs::remove_file(&path).is_ok() {
+            let name = quoted(&path);
+            session.note(format_args!(
+                "{name}, which an interrupted run has left, is removed"
+            ));
+        }
+    }
+}
+
+fn is_left_over(entry: &DirEntry) -> bool {
+    let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+    let name = entry.file_name();
+    let name = name.to_string_lossy();
+    if !is_file || !name.starts_with(PREFIX) || !name.ends_with(SUFFIX) {
+        return false;
+    }
+    let modified = entry.metadata().and_then(|metadata| metadata.modified());
+    let age = modified.ok().and_then(|time| time.elapsed().ok());
+    let file = File::options().write(true).open(entry.path());
+    age.is_some_and(|age| age > AGE) && file.is_ok_and(|file| file.try_lock().is_ok())
+}
