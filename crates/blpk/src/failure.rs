@@ -8,10 +8,10 @@ use bloscpack::{
     error::Side,
     wire::{FormatError, Limit},
 };
-use bloscpack_open::{Family, SelectionError, exchange::ExchangeError, probe_bytes};
+use bloscpack_open::{Family, probe_bytes};
 
 use crate::status::Status;
-use crate::text::{count, without_code};
+use crate::text::without_code;
 use crate::{interrupt, message};
 
 /// Why a command did not do what it was asked to, and the exit status that says so.
@@ -214,45 +214,27 @@ fn hint(error: &Error) -> Option<String> {
             format!("if you trust the input, raise the limit: --limit {limit}")
         });
     }
-    if let Some(error) = error.detail::<SelectionError>() {
-        return of_selection(error);
-    }
-    if let Some(ExchangeError::MissingFeature { feature, .. }) = error.detail() {
-        let install = "cargo install --locked --path crates/blpk";
-        return Some(format!(
-            "in a clone of bloscpack: {install} --features {feature}"
-        ));
-    }
-    match error.format_error() {
-        Some(FormatError::Magic { found }) if probe_bytes(found).family == Some(Family::Frame) => {
-            Some(
-                "this is a Blosc2 frame, which can be read from a file, but not from a pipe".into(),
-            )
+    let hint = match (error.code(), error.format_error()) {
+        (Code::NeedsColumn, _) => {
+            "choose a single column: --column NAME, or --columns NAME for blpk export"
         }
-        Some(error) if error.is_unended() => {
-            Some("blpk decompress --allow-unterminated extracts the complete chunks".into())
+        (Code::NeedsArray, _) => "use --range A..B or --chunk N",
+        (Code::NeedsFile, _) => "save it to a file first; blpk cat --range also reads a pipe",
+        // The only feature of the library that the command may lack.
+        (Code::NotBuilt, None) => {
+            "in a clone of bloscpack: cargo install --locked --path crates/blpk --features arrow"
         }
-        _ => error.hint().map(str::to_owned),
-    }
-}
-
-/// Advice on a selection that the input does not have.
-fn of_selection(error: &SelectionError) -> Option<String> {
-    let there = |number, noun| format!("it has {}, counted from 0", count(number, noun));
-    Some(match error {
-        SelectionError::Rows { rows, .. } => there(*rows, "row"),
-        SelectionError::Chunk { chunks, .. } => there(*chunks, "chunk"),
-        SelectionError::NotATable => "only tables, which are in directories, have columns".into(),
-        SelectionError::NeedsColumn { .. } => {
-            "choose a single column: --column NAME, or --columns NAME for blpk export".into()
+        (_, Some(FormatError::Magic { found }))
+            if probe_bytes(found).family == Some(Family::Frame) =>
+        {
+            "this is a Blosc2 frame, which can be read from a file, but not from a pipe"
         }
-        SelectionError::NoArray => "use --range A..B or --chunk N".into(),
-        SelectionError::NeedsPositions => {
-            "save it to a file first; blpk cat --range also reads a pipe".into()
+        (_, Some(error)) if error.is_unended() => {
+            "blpk decompress --allow-unterminated extracts the complete chunks"
         }
-        SelectionError::HasDType => "--dtype is only for Blosc2 frames without one".into(),
-        _ => return None,
-    })
+        _ => error.hint()?,
+    };
+    Some(hint.to_owned())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The bytes of a Bloscpack file.
 
-use super::error::SelectionError;
+use super::error::has_dtype;
 use super::options::OpenOptions;
 use bloscpack::survey::form;
 use bloscpack_error::{Error, Result};
@@ -56,7 +56,7 @@ impl Bytes {
         warnings: Vec<String>,
     ) -> Result<Self> {
         if options.dtype.is_some() {
-            return Err(SelectionError::HasDType.into());
+            return Err(has_dtype());
         }
         Ok(Self {
             input,

@@ -53,7 +53,6 @@ pub use bloscpack_frames as frames;
 pub use bloscpack_stores as stores;
 
 pub use bloscpack_array::Region;
-pub use error::SelectionError;
 pub use opener::open_store;
 pub use opener::{open, open_source, open_stream};
 pub use options::OpenOptions;
@@ -66,6 +65,7 @@ pub use summary::{Line, Summary};
 /// Parts for the command. They may change at any time.
 #[doc(hidden)]
 pub mod internal {
+    pub use super::error::{needs_column, not_a_table};
     pub use super::located::locate_store;
     pub use super::located::{has_members, is_directory, is_store};
     pub use super::text::{count, list, or_unknown, plain, shape};
@@ -216,21 +216,21 @@ pub trait Container: Send + Sync {
     /// written without separators.
     ///
     /// # Errors
-    /// Returns a [`SelectionError`] for a part that does not exist, or not in this kind; errors of reading, damage, and
+    /// Returns wrong usage for a part that does not exist, or not in this kind; errors of reading, damage, and
     /// errors of the writer on [`Side::Target`](bloscpack_error::Side::Target). What precedes the error was written.
     fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64>;
 
     /// The selected rows or slice as columns.
     ///
     /// # Errors
-    /// Returns a [`SelectionError`] for a part that does not exist, or an input without an array or a table; errors of
+    /// Returns wrong usage for a part that does not exist, or an input without an array or a table; errors of
     /// reading, and damage.
     fn columns(&mut self, selection: &Selection) -> Result<BoxedSource<'_>>;
 
     /// The user's attributes of the input, or of one of its columns: the metadata that a copy of another kind is to have.
     ///
     /// # Errors
-    /// Returns damage of the metadata, and a [`SelectionError`] for a column that does not exist.
+    /// Returns damage of the metadata, and wrong usage for a column that does not exist.
     fn attributes(&mut self, column: Option<&str>) -> Result<UserAttributes> {
         let _ = column;
         Ok(UserAttributes::default())

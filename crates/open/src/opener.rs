@@ -191,7 +191,7 @@ fn dataset(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
 
 fn contained(dataset: Dataset, options: &OpenOptions) -> Result<Box<dyn Container>> {
     if options.dtype.is_some() {
-        return Err(super::SelectionError::HasDType.into());
+        return Err(super::error::has_dtype());
     }
     let is_interrupted = dataset.was_interrupted();
     let common = crate::containers::dataset::Common {

@@ -99,8 +99,8 @@ impl OpenOptions {
         self
     }
 
-    /// The dtype of the elements of a frame that does not store it. Opening anything else returns
-    /// [`SelectionError::HasDType`](super::SelectionError::HasDType).
+    /// The dtype of the elements of a frame that does not store it. Opening anything else is wrong
+    /// usage.
     #[must_use]
     pub fn dtype(mut self, dtype: DType) -> Self {
         self.dtype = Some(dtype);

@@ -1,9 +1,11 @@
 //! [`Selection`]: the part of an input that is wanted.
 
-use super::error::SelectionError;
+use super::error::{no_chunk, not_a_table, number_of};
+use super::text::count;
 use super::{Region, Slice};
 use bloscpack_array::Grid;
 use bloscpack_error::checked::len_of;
+use bloscpack_error::{Code, Error, Result};
 use std::ops::Range;
 
 /// The part of an input that is wanted; by default all of it.
@@ -12,6 +14,16 @@ use std::ops::Range;
 /// use bloscpack_open::{Bounds, Part, Selection};
 /// let first_rows = Selection::of(Part::Rows(Bounds::from(..10))).columns(["price"]);
 /// assert_eq!(first_rows.columns, ["price"]);
+///
+/// // What an input does not have is wrong usage.
+/// # use bloscpack_open::{OpenOptions, open_source};
+/// let file = bloscpack::compress(b"content")?;
+/// let mut container = open_source(file, &OpenOptions::new())?;
+/// let error = container.copy(&Selection::of(Part::Chunk(7)), &mut Vec::new()).unwrap_err();
+/// assert_eq!(error.code(), bloscpack_error::Code::OutOfBounds);
+/// assert_eq!(error.to_string(), "there is no chunk 7");
+/// assert_eq!(error.hint(), Some("it has 1 chunk, counted from 0"));
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -47,7 +59,7 @@ pub enum Part {
 /// use bloscpack_open::Bounds;
 /// assert_eq!(Bounds::from(3..).resolve(10)?, 3..10);
 /// assert!(Bounds::from(3..11).resolve(10).is_err());
-/// # Ok::<(), bloscpack_open::SelectionError>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
@@ -83,31 +95,32 @@ impl Selection {
     }
 
     /// Refuses columns where there is no table.
-    pub(crate) fn refuse_columns(&self) -> Result<(), SelectionError> {
+    pub(crate) fn refuse_columns(&self) -> Result<()> {
         if self.columns.is_empty() {
             Ok(())
         } else {
-            Err(SelectionError::NotATable)
+            Err(not_a_table())
         }
     }
 }
 
 impl Part {
     /// Refuses a range of bytes if fewer of it exist, or if it begins past the end: `len` bytes were passed or copied.
-    pub(crate) fn check(&self, found: u64, len: u64) -> bloscpack_error::Result<u64> {
+    pub(crate) fn check(&self, found: u64, len: u64) -> Result<u64> {
         let Self::Bytes(bounds) = self else {
             return Ok(found);
         };
-        let is_there = match bounds.end {
-            Some(_) => len_of(&bounds.range()) <= found,
-            None => bounds.start <= len,
+        let start = bounds.start;
+        let message = match bounds.end {
+            Some(_) if len_of(&bounds.range()) <= found => return Ok(found),
+            Some(end) => format!(
+                "range {start}..{end} extends past the end: {} of it exist",
+                count(found, "byte")
+            ),
+            None if start <= len => return Ok(found),
+            None => format!("range {start}.. begins past the end"),
         };
-        let Range { start, end } = bounds.range();
-        if is_there {
-            Ok(found)
-        } else {
-            Err(SelectionError::Bytes { start, end, found }.into())
-        }
+        Err(Error::new(Code::OutOfBounds, message))
     }
 
     /// Its elements in an array of this shape and chunk shape, and which of their bytes in C order.
@@ -117,17 +130,17 @@ impl Part {
     /// let part = Part::Bytes((7..13).into());
     /// let (region, bytes) = part.resolve(&[4, 3], &[2, 3], 2)?;
     /// assert_eq!((region.ranges, bytes), (vec![1..3, 0..3], 1..7));
-    /// # Ok::<(), bloscpack_open::SelectionError>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     ///
     /// # Errors
-    /// Returns a [`SelectionError`] for rows, chunks or positions that do not exist. A range of bytes is clipped.
+    /// Returns [`Code::OutOfBounds`] for rows, chunks or positions that do not exist. A range of bytes is clipped.
     pub fn resolve(
         &self,
         shape: &[u64],
         chunk_shape: &[u64],
         itemsize: u64,
-    ) -> Result<(Region, Range<u64>), SelectionError> {
+    ) -> Result<(Region, Range<u64>)> {
         let region = match self {
             Self::All => Region::all(shape),
             Self::Bytes(bounds) => return Ok(of_bytes(*bounds, shape, itemsize)),
@@ -145,9 +158,9 @@ impl Part {
 
 impl Part {
     /// Its elements in an array of this shape, where chunks and bytes have no meaning.
-    pub(crate) fn region(&self, shape: &[u64]) -> bloscpack_error::Result<Region> {
+    pub(crate) fn region(&self, shape: &[u64]) -> Result<Region> {
         match self {
-            Self::Bytes(_) | Self::Chunk(_) => Err(bloscpack_error::Error::usage(
+            Self::Bytes(_) | Self::Chunk(_) => Err(Error::usage(
                 "only rows and slices can be selected as columns",
             )),
             _ => Ok(self.resolve(shape, &[], 1)?.0),
@@ -167,13 +180,13 @@ fn of_bytes(bounds: Bounds, shape: &[u64], itemsize: u64) -> (Region, Range<u64>
     (Region::of_rows(rows, shape), start - before..end - before)
 }
 
-fn of_chunk(chunk: u64, shape: &[u64], chunk_shape: &[u64]) -> Result<Region, SelectionError> {
+fn of_chunk(chunk: u64, shape: &[u64], chunk_shape: &[u64]) -> Result<Region> {
     let grid = Grid::new(shape.to_vec(), chunk_shape.to_vec());
     let chunks = grid.count().unwrap_or(u64::MAX);
     if chunk < chunks {
         Ok(grid.extent(&grid.position(chunk)))
     } else {
-        Err(SelectionError::Chunk { chunk, chunks })
+        Err(no_chunk(chunk, chunks))
     }
 }
 
@@ -181,15 +194,18 @@ impl Bounds {
     /// The range of so many.
     ///
     /// # Errors
-    /// Returns [`SelectionError::Rows`] if there are not so many.
-    pub fn resolve(self, rows: u64) -> Result<Range<u64>, SelectionError> {
-        let Range { start, end } = self.range();
+    /// Returns [`Code::OutOfBounds`] if there are not so many.
+    pub fn resolve(self, rows: u64) -> Result<Range<u64>> {
+        let start = self.start;
         let last = self.end.unwrap_or(rows);
         if start <= last && last <= rows {
-            Ok(start..last)
-        } else {
-            Err(SelectionError::Rows { start, end, rows })
+            return Ok(start..last);
         }
+        let message = match self.end {
+            Some(end) => format!("rows {start}..{end} extend past the end"),
+            None => format!("rows {start}.. begin past the end"),
+        };
+        Err(Error::new(Code::OutOfBounds, message).with_hint(number_of(rows, "row")))
     }
 
     /// As numbers, where everything ends at the highest.

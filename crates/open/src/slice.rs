@@ -1,7 +1,7 @@
 //! [`Slice`]: a box of elements, in the notation of Python.
 
 use super::Region;
-use super::error::SelectionError;
+use bloscpack_error::{Code, Error};
 use std::ops::Range;
 use std::str::FromStr;
 
@@ -36,12 +36,14 @@ impl Slice {
     /// Its elements in an array of this shape.
     ///
     /// # Errors
-    /// Returns [`SelectionError::Axes`] for more axes than the array has, and [`SelectionError::Position`] for a single
-    /// position outside of its axis.
-    pub fn resolve(&self, shape: &[u64]) -> Result<Region, SelectionError> {
+    /// Returns [`Code::OutOfBounds`] for more axes than the array has, and for a single position outside of its axis.
+    pub fn resolve(&self, shape: &[u64]) -> bloscpack_error::Result<Region> {
         let (found, axes) = (self.axes.len(), shape.len());
         if found > axes {
-            return Err(SelectionError::Axes { found, axes });
+            return Err(Error::new(
+                Code::OutOfBounds,
+                format!("the slice has {found} axes, the array only {axes}"),
+            ));
         }
         let mut region = Region::all(shape);
         let axes = self.axes.iter().zip(&mut region.ranges);
@@ -54,14 +56,15 @@ impl Slice {
 
 impl Axis {
     /// The positions along this axis, of this length.
-    fn resolve(self, axis: usize, len: u64) -> Result<Range<u64>, SelectionError> {
+    fn resolve(self, axis: usize, len: u64) -> bloscpack_error::Result<Range<u64>> {
         match self {
             Self::At(position) => {
                 let there = from_end(position, len).filter(|&at| at < len);
-                let at = there.ok_or(SelectionError::Position {
-                    position,
-                    axis,
-                    len,
+                let at = there.ok_or_else(|| {
+                    Error::new(
+                        Code::OutOfBounds,
+                        format!("no position {position} along axis {axis}, which has length {len}"),
+                    )
                 })?;
                 Ok(at..at + 1)
             }

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use bloscpack::{Category, Error, error::IoSide as _};
-use bloscpack_open::{Bounds, Kind, Part, Selection, SelectionError, Slice};
+use bloscpack_open::{Bounds, Kind, Part, Selection, Slice, internal::not_a_table};
 use clap::{ArgGroup, Args};
 
 use super::follow;
@@ -74,8 +74,7 @@ impl Cat {
         }
         // A path that leads nowhere is refused in the same way.
         if self.column.is_some() && !self.path.exists() && !url::is_url(&self.path) {
-            let error = SelectionError::NotATable.into();
-            return Err(Failure::library(input::name(&self.path), &error));
+            return Err(Failure::library(input::name(&self.path), &not_a_table()));
         }
         let mut opened = Opened::open(&self.path, session)?;
         if self.is_look(&opened) && self.look(&mut opened, session)? {

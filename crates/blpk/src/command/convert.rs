@@ -14,10 +14,11 @@ use bloscpack::{
     dtype::DType,
 };
 use bloscpack_open::{
-    Container, Inner, Kind, Selection, SelectionError,
+    Container, Inner, Kind, Selection,
     datasets::{Attributes, CArray},
     exchange::{BoxedSource, FixedSource},
     frames::ArrayKind,
+    internal::{needs_column, not_a_table},
 };
 use clap::Args;
 
@@ -193,11 +194,11 @@ impl Convert {
         let outline = opened.container.outline();
         let outline = outline.map_err(|error| opened.origin.failure(&error))?;
         let wrong = match (outline.columns, &self.column) {
-            (Some(columns), None) => SelectionError::NeedsColumn { columns },
-            (None, Some(_)) => SelectionError::NotATable,
+            (Some(columns), None) => needs_column(&columns),
+            (None, Some(_)) => not_a_table(),
             _ => return Ok(()),
         };
-        Err(opened.origin.failure(&wrong.into()))
+        Err(opened.origin.failure(&wrong))
     }
 
     /// The user's attributes of PATH or of its column, for a target that stores JSON. Warns about those that JSON does not express.
@@ -230,10 +231,7 @@ impl Convert {
         match (opened.container.inner(), &self.column) {
             (Inner::Array(array), _) => Ok(Some(array)),
             (Inner::Table(table), Some(name)) => table.column(name).map(Some).map_err(failed),
-            (Inner::Table(table), None) => {
-                let columns = table.names().to_vec();
-                Err(failed(SelectionError::NeedsColumn { columns }.into()))
-            }
+            (Inner::Table(table), None) => Err(failed(needs_column(table.names()))),
             _ => Ok(None),
         }
     }

@@ -5,7 +5,7 @@ use super::members::{
 };
 use crate::bytes::Bytes;
 use crate::elements::write;
-use crate::error::SelectionError;
+use crate::error::{needs_file, no_chunk};
 use crate::summary::{MEMBERS, Summary, distinct};
 use crate::{Container, Inner, Kind, Outline, Part, Report, Selection, text};
 use bloscpack::Decoder;
@@ -33,7 +33,7 @@ impl BloscpackFile {
 
     /// Reads chunks by their positions.
     fn indexed(&self, cache: usize) -> Result<IndexedReader<SharedSource>> {
-        let source = self.0.source().ok_or(SelectionError::NeedsPositions)?;
+        let source = self.0.source().ok_or_else(needs_file)?;
         let builder = IndexedReader::builder()
             .limits(self.0.options.limits)
             .hashers(self.0.options.hashers.clone());
@@ -91,7 +91,7 @@ impl BloscpackFile {
 fn chunk_range(reader: &IndexedReader<SharedSource>, chunk: u64) -> Result<std::ops::Range<u64>> {
     let chunks = reader.chunks();
     let range = reader.chunk_range(chunk)?;
-    Ok(range.ok_or(SelectionError::Chunk { chunk, chunks })?)
+    range.ok_or_else(|| no_chunk(chunk, chunks))
 }
 
 impl Container for BloscpackFile {

@@ -1,11 +1,11 @@
 //! Blosc2 frames, and the n-dimensional arrays in them.
 
 use crate::elements::{Elements, cut, within, write};
-use crate::error::SelectionError;
+use crate::error::no_chunk;
 use crate::options::INTERRUPTED;
 use crate::summary::Summary;
 use crate::{Container, Inner, Kind, OpenOptions, Outline, Part, Region, Report, Selection};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_frames::{Frame, FrameOptions, NdArray};
 use bloscpack_storage::SharedSource;
 use bloscpack_storage::Store;
@@ -165,12 +165,14 @@ impl FrameContainer {
     fn numbers(&self, part: &Part) -> Result<(Range<u64>, Range<u64>)> {
         let chunks = self.frame().chunks();
         let bytes = match part {
-            Part::Rows(_) | Part::Slice(_) => return Err(SelectionError::NoArray.into()),
-            Part::Chunk(chunk) if *chunk < chunks => return Ok((*chunk..chunk + 1, 0..u64::MAX)),
-            Part::Chunk(chunk) => {
-                let chunk = *chunk;
-                return Err(SelectionError::Chunk { chunk, chunks }.into());
+            Part::Rows(_) | Part::Slice(_) => {
+                return Err(Error::new(
+                    Code::NeedsArray,
+                    "this contains chunks of bytes, but no array",
+                ));
             }
+            Part::Chunk(chunk) if *chunk < chunks => return Ok((*chunk..chunk + 1, 0..u64::MAX)),
+            Part::Chunk(chunk) => return Err(no_chunk(*chunk, chunks)),
             Part::Bytes(bounds) => bounds.range(),
             Part::All => 0..u64::MAX,
         };

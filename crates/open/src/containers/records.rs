@@ -3,7 +3,7 @@
 use crate::Part;
 use crate::bytes::Bytes;
 use crate::elements::{cut, within};
-use crate::error::SelectionError;
+use crate::error::{needs_file, no_chunk};
 use bloscpack::records::{IndexedRecordReader, RecordReader};
 use bloscpack_error::{Error, Result, Side};
 use bloscpack_wire::internal::to_u64;
@@ -80,7 +80,7 @@ impl<R: Read> Read for FlushingReader<'_, '_, R> {
 
 /// Writes the records of a chunk.
 fn by_chunk(file: &mut Bytes, chunk: u64, out: &Out<'_>) -> Result<(u64, u64)> {
-    let source = file.source().ok_or(SelectionError::NeedsPositions)?;
+    let source = file.source().ok_or_else(needs_file)?;
     let builder = IndexedRecordReader::builder()
         .limits(file.options.limits)
         .hashers(file.options.hashers.clone());
@@ -88,7 +88,7 @@ fn by_chunk(file: &mut Bytes, chunk: u64, out: &Out<'_>) -> Result<(u64, u64)> {
     file.warn(reader.warnings());
     let chunks = reader.chunks();
     let range = reader.chunk_range(chunk)?;
-    let range = range.ok_or(SelectionError::Chunk { chunk, chunks })?;
+    let range = range.ok_or_else(|| no_chunk(chunk, chunks))?;
     let mut copied = 0;
     for record in reader.range(range) {
         copied += out.put(&record?)?;

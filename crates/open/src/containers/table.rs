@@ -3,7 +3,7 @@
 use super::array::{SurveyedArray, ending, state};
 use super::dataset::{Common, text};
 use crate::elements::Elements;
-use crate::error::SelectionError;
+use crate::error::needs_column;
 use crate::summary::{Line, Summary, distinct};
 use crate::text::{count, plain, pretty, shape};
 use crate::{Container, Inner, Kind, Outline, Report, Selection};
@@ -39,10 +39,7 @@ impl Table {
 fn column<'a>(table: &'a CTable, selection: &Selection) -> Result<&'a CArray> {
     match selection.columns.as_slice() {
         [name] => table.column(name),
-        _ => Err(SelectionError::NeedsColumn {
-            columns: table.names().to_vec(),
-        }
-        .into()),
+        _ => Err(needs_column(table.names())),
     }
 }
 

@@ -99,7 +99,7 @@ impl Set {
                 .resolve(array.rows())
                 .map(|rows| Region::of_rows(rows, array.shape())),
         };
-        let region = region.map_err(|error| Failure::library(name, &error.into()))?;
+        let region = region.map_err(|error| Failure::library(name, &error))?;
         Ok(Elements {
             region,
             dtype: array.dtype().clone(),

@@ -1,8 +1,9 @@
 //! Tables in trees of frames.
 
+use crate::error::needs_column;
 use crate::summary::{Line, Summary};
 use crate::text::plain;
-use crate::{Container, Inner, Kind, Outline, Report, Selection, SelectionError};
+use crate::{Container, Inner, Kind, Outline, Report, Selection};
 use crate::{Part, watch::Watch};
 use bloscpack_error::Result;
 use bloscpack_stores::{ColumnKind, FrameStore, StoreColumn, StoreTable};
@@ -164,7 +165,7 @@ impl Container for Table {
     fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
         let names = self.names();
         if selection.columns.len() != 1 {
-            return Err(SelectionError::NeedsColumn { columns: names }.into());
+            return Err(needs_column(&names));
         }
         let mut source = self.columns(selection)?;
         crate::exchange::write_bytes(&mut *source, to, &mut |_| ())?;
@@ -174,10 +175,7 @@ impl Container for Table {
     fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
         use crate::exchange::{Source as _, StoreSource};
         if let Part::Slice(_) | Part::Chunk(_) | Part::Bytes(_) = selection.part {
-            return Err(SelectionError::NeedsColumn {
-                columns: self.names(),
-            }
-            .into());
+            return Err(needs_column(&self.names()));
         }
         self.warn(&selection.columns);
         let mut source = StoreSource::new(&self.table, &selection.columns)?;

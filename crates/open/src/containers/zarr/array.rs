@@ -2,13 +2,12 @@
 
 use super::KIND;
 use crate::elements::Elements;
+use crate::error::has_dtype;
 use crate::exchange::UserAttributes;
 use crate::summary::{Line, Summary};
 use crate::text::shape;
 use crate::watch::Watch;
-use crate::{
-    Container, Inner, Kind, OpenOptions, Outline, Region, Report, Selection, SelectionError,
-};
+use crate::{Container, Inner, Kind, OpenOptions, Outline, Region, Report, Selection};
 use bloscpack_array::Grid;
 use bloscpack_datasets::Attributes;
 use bloscpack_error::Result;
@@ -153,7 +152,7 @@ impl Container for Array {
 
     fn outline(&mut self) -> Result<Outline> {
         if self.has_dtype {
-            Err(SelectionError::HasDType.into())
+            Err(has_dtype())
         } else {
             Ok(outline(&self.array))
         }

@@ -3,11 +3,12 @@
 use super::KIND;
 use super::array;
 use crate::elements::Elements as _;
+use crate::error::{has_dtype, needs_column};
 use crate::exchange::UserAttributes;
 use crate::summary::{Line, Summary};
 use crate::text::{plain, shape};
 use crate::watch::Watch;
-use crate::{Container, Kind, OpenOptions, Outline, Report, Selection, SelectionError};
+use crate::{Container, Kind, OpenOptions, Outline, Report, Selection};
 use bloscpack_datasets::Attributes;
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::internal::to_u64;
@@ -26,7 +27,7 @@ pub(crate) struct Group {
 impl Group {
     pub(crate) fn new(group: ZarrGroup, options: &OpenOptions) -> Result<Self> {
         if options.dtype.is_some() {
-            return Err(SelectionError::HasDType.into());
+            return Err(has_dtype());
         }
         // An error is that of reading rows: all else needs no columns.
         let columns = super::columns(&group).unwrap_or_default();
@@ -67,7 +68,7 @@ impl Group {
     /// The error of what only one member can do.
     fn choose(&self) -> Error {
         if let Some(columns) = self.names() {
-            return SelectionError::NeedsColumn { columns }.into();
+            return needs_column(&columns);
         }
         super::columns(&self.group).err().unwrap_or_else(|| {
             Error::usage(

@@ -1,7 +1,8 @@
 //! Zarr arrays and tables as columns.
 
+use crate::Selection;
+use crate::error::needs_column;
 use crate::exchange::{Batch, Grid, GridSource, Schema, Source, next_rows};
-use crate::{Selection, SelectionError};
 use bloscpack_datasets::Attributes;
 use bloscpack_error::Result;
 use bloscpack_zarr::ZarrArray;
@@ -69,8 +70,9 @@ impl<'a> TableSource<'a> {
         let mut chosen = Vec::new();
         for name in &selection.columns {
             let found = columns.iter().find(|(column, _)| column == name);
-            chosen.push(found.ok_or_else(|| SelectionError::NeedsColumn {
-                columns: columns.iter().map(|(name, _)| name.clone()).collect(),
+            chosen.push(found.ok_or_else(|| {
+                let names: Vec<String> = columns.iter().map(|(name, _)| name.clone()).collect();
+                needs_column(&names)
             })?);
         }
         if selection.columns.is_empty() {
