@@ -332,7 +332,7 @@ mod tests {
         let backwards = std::ops::Range { start: 3, end: 2 };
         for wrong in [&[0..6, 0..7][..], &[], &[backwards, 0..7]] {
             let error = grid.region(wrong).unwrap_err();
-            assert_eq!(error.category(), bloscpack_error::Category::Usage);
+            assert_eq!(error.code(), bloscpack_error::Code::OutOfBounds);
         }
     }
 }

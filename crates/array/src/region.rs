@@ -1,7 +1,7 @@
 //! [`Region`]: a box of elements.
 
 use bloscpack_error::checked::{len_of, to_u64};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Code, Error, Result};
 use std::fmt::Display;
 use std::ops::{Deref, Range};
 
@@ -163,7 +163,8 @@ pub fn check(ranges: &[Range<u64>], shape: &[u64]) -> Result<()> {
 
 /// The error for elements that an array of this shape does not have.
 pub fn outside(asked: impl Display, shape: &[u64]) -> Error {
-    Error::usage(format!("{asked} is outside of an array of shape {shape:?}"))
+    let message = format!("{asked} is outside of an array of shape {shape:?}");
+    Error::new(Code::OutOfBounds, message)
 }
 
 /// Splits the part along the first axis with several positions, and along further axes if that is not enough.
