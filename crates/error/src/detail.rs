@@ -60,4 +60,8 @@ impl Detail for WrongElement {
     fn fault(&self) -> Fault {
         Fault::Usage
     }
+
+    fn code(&self) -> Code {
+        Code::WrongType
+    }
 }

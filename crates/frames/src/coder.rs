@@ -1,7 +1,6 @@
 //! [`ChunkCoder`]: compresses and decompresses the chunks of a frame.
 
 use crate::FrameOptions;
-use crate::error::FrameError;
 use crate::part::FramePart;
 use crate::wire::header::FrameHeader;
 use crate::wire::kind::ArrayKind;
@@ -78,7 +77,7 @@ pub(crate) fn settings(header: &FrameHeader) -> Result<Blosc2Settings> {
     let compressor = compressor(header.codec).ok_or_else(|| {
         let (part, field) = (FramePart::Header, "compressor of new chunks");
         let expected = "0, 1, 2, 4 or 5";
-        FrameError::unsupported(part, None, field, header.codec, expected)
+        part.unsupported(None, field, header.codec, expected)
     })?;
     // The width of a shuffle is in each chunk, and may differ between chunks.
     let metas = header.filters.iter().zip(header.filters_meta);

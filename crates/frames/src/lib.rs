@@ -36,8 +36,20 @@
 //!
 //! # Errors
 //!
-//! All functions that do I/O return a [`bloscpack_error::Error`], which says what a caller can do about it, in which file and on
-//! which side I/O has failed, and which limit is exceeded. [`FrameError`] is what it contains for errors of frames.
+//! All functions return a [`bloscpack_error::Error`]: its code says what went wrong, its message what was found, what was
+//! expected, and in which part of the frame. It has the file, the side on which I/O has failed, and the limit that is exceeded.
+//!
+//! ```
+//! use bloscpack_error::{Category, Code};
+//! use bloscpack_frames::{Frame, NdArray};
+//!
+//! let plain = Frame::builder(8, 80_000).in_memory()?;
+//! let error = NdArray::of(plain).unwrap_err();
+//! assert_eq!((error.code(), error.category()), (Code::NotAnArray, Category::Unsupported));
+//! # Ok::<(), bloscpack_error::Error>(())
+//! ```
+//!
+//! An error of a chunk's own bytes has the number of the chunk as its position.
 //!
 //! # Features
 //!
@@ -63,14 +75,12 @@ mod storage;
 pub mod wire;
 
 pub use bloscpack_array::{Caches, default_shapes};
-pub use error::FrameError;
 // Its types are in the signatures of this crate: whoever uses them needs the same version.
 pub use frame::{Frame, FrameBuilder, FrameReport, VaryingFrame, Virtual, seal};
 pub use nd::{NdArray, NdArrayBuilder};
 #[cfg(feature = "ndarray")]
 pub use ndarray;
 pub use options::FrameOptions;
-pub use part::FramePart;
 pub use wire::array::ArrayMeta;
 pub use wire::header::FrameHeader;
 pub use wire::kind::{ArrayKind, FrameKind, VirtualKind};

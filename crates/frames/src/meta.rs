@@ -1,6 +1,5 @@
 //! [`FrameMeta`]: everything in a frame except the chunks.
 
-use crate::error::FrameError;
 use crate::int::to_u64;
 use crate::memory::zeroed;
 use crate::part::FramePart;
@@ -13,7 +12,7 @@ use blosc1::{
     Blosc2Encoder, Blosc2Settings, ChunkError, ChunkHeader, ChunkSettings, FilterPipeline,
     HEADER_LEN,
 };
-use bloscpack_error::Error;
+use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Object, ReadAhead, ReadAt as _};
 use bloscpack_wire::{Limit, Limits, Position, Section};
 use std::ops::Range;
@@ -41,11 +40,7 @@ pub(crate) struct FrameMeta {
 
 impl FrameMeta {
     /// Reads the beginning and the end of a frame, and compares them.
-    pub(crate) fn read(
-        source: &dyn Object,
-        origin: &Origin,
-        limits: &Limits,
-    ) -> bloscpack_error::Result<Self> {
+    pub(crate) fn read(source: &dyn Object, origin: &Origin, limits: &Limits) -> Result<Self> {
         Self::read_as(source, origin, limits, Sizes::Fixed)
     }
 
@@ -55,7 +50,7 @@ impl FrameMeta {
         origin: &Origin,
         limits: &Limits,
         sizes: Sizes,
-    ) -> bloscpack_error::Result<Self> {
+    ) -> Result<Self> {
         let source = ReadAhead::new(source, SMALL);
         let reader = Reader {
             source: &source,
@@ -69,12 +64,12 @@ impl FrameMeta {
         let (header_len, frame_len) = (u64::from(prefix.header_len), prefix.frame_len);
         check_metadata(FramePart::Header, header_len, limits)?;
         if size < frame_len {
-            return Err(FrameError::cut_short(FramePart::Frame, None, size, frame_len).into());
+            return Err(FramePart::Frame.cut_short(None, size, frame_len));
         }
         let header = reader.section(FramePart::Header, 0..header_len, frame_len)?;
         let mut header = FrameHeader::decode_as(&header, sizes)?;
         let (found, allowed) = (header.content_len, limits.total);
-        FrameError::check_limit(FramePart::Header, Limit::Total, found, allowed)?;
+        FramePart::Header.check_limit(Limit::Total, found, allowed)?;
         let trailer_at = reader.trailer_at(frame_len)?;
         let trailer = reader.section(FramePart::Trailer, trailer_at..frame_len, frame_len)?;
         let trailer = Trailer::decode(&trailer)?;
@@ -108,14 +103,14 @@ impl FrameMeta {
     }
 
     /// Refuses metadata that could not be read again within the limits.
-    pub(crate) fn check_len(&self, limits: &Limits) -> bloscpack_error::Result<()> {
+    pub(crate) fn check_len(&self, limits: &Limits) -> Result<()> {
         check_metadata(FramePart::Header, self.header_len(), limits)?;
         let len = to_u64(self.trailer.encoded_len());
-        Ok(check_metadata(FramePart::Trailer, len, limits)?)
+        check_metadata(FramePart::Trailer, len, limits)
     }
 
     /// The bytes that follow the chunks: the index, if there are any chunks, and the trailer.
-    pub(crate) fn encoded_end(&self) -> bloscpack_error::Result<Vec<u8>> {
+    pub(crate) fn encoded_end(&self) -> Result<Vec<u8>> {
         let mut end = Vec::new();
         if !self.places.is_empty() {
             let entries = encode_index(&self.places)?;
@@ -146,18 +141,13 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// The bytes of a part, which may not extend past `end`.
-    fn section(
-        &self,
-        part: FramePart,
-        range: Range<u64>,
-        end: u64,
-    ) -> bloscpack_error::Result<Vec<u8>> {
+    fn section(&self, part: FramePart, range: Range<u64>, end: u64) -> Result<Vec<u8>> {
         let len = range.end.checked_sub(range.start);
         let Some(len) = len.filter(|_| range.end <= end) else {
             // A part may even begin past the end.
             let found = end.saturating_sub(range.start);
             let expected = range.end.saturating_sub(range.start);
-            return Err(FrameError::cut_short(part, None, found, expected).into());
+            return Err(part.cut_short(None, found, expected));
         };
         let mut bytes = zeroed(part, len)?;
         self.origin
@@ -166,32 +156,27 @@ impl Reader<'_> {
     }
 
     /// Where the trailer begins, according to the last bytes of the frame.
-    fn trailer_at(&self, frame_len: u64) -> bloscpack_error::Result<u64> {
+    fn trailer_at(&self, frame_len: u64) -> Result<u64> {
         let tail_len = to_u64(Trailer::TAIL_LEN);
         let Some(tail_at) = frame_len.checked_sub(tail_len) else {
             let part = FramePart::TrailerEnd;
-            return Err(FrameError::cut_short(part, None, frame_len, tail_len).into());
+            return Err(part.cut_short(None, frame_len, tail_len));
         };
         let tail = self.section(FramePart::TrailerEnd, tail_at..frame_len, frame_len)?;
         let len = u64::from(Trailer::len_from_tail(&tail)?);
         check_metadata(FramePart::Trailer, len, self.limits)?;
         let at = frame_len.checked_sub(len);
-        Ok(at.ok_or_else(|| {
+        at.ok_or_else(|| {
             let expected = format!("at most {frame_len}, the length of the frame");
-            FrameError::damaged(FramePart::TrailerEnd, None, "length", len, expected)
-        })?)
+            FramePart::TrailerEnd.damaged(None, "length", len, expected)
+        })
     }
 
     /// Reads the index: a chunk, whose data says where the others are.
-    fn index(
-        &self,
-        room: Range<u64>,
-        nchunks: Option<u64>,
-    ) -> bloscpack_error::Result<Vec<ChunkPlace>> {
-        let part = || FramePart::Index;
+    fn index(&self, room: Range<u64>, nchunks: Option<u64>) -> Result<Vec<ChunkPlace>> {
         let failed = |error| index_error(room.start, error);
         let first = room.start..room.start + to_u64(HEADER_LEN);
-        let first = self.section(part(), first, room.end)?;
+        let first = self.section(FramePart::Index, first, room.end)?;
         let first = first.first_chunk().ok_or_else(|| {
             Error::bug(format!("{} bytes of {HEADER_LEN} were read", first.len()))
         })?;
@@ -199,13 +184,13 @@ impl Reader<'_> {
         let nchunks = nchunks.unwrap_or(u64::from(header.nbytes) / ENTRY_LEN);
         // A header allows 2^28 chunks at most.
         let len = nchunks * ENTRY_LEN;
-        FrameError::check_limit(part(), Limit::Offsets, len, self.limits.offsets)?;
+        FramePart::Index.check_limit(Limit::Offsets, len, self.limits.offsets)?;
         if u64::from(header.nbytes) != len {
             let (found, expected) = (header.nbytes, format!("{len} for {nchunks} chunks"));
-            return Err(FrameError::damaged(part(), None, "length", found, expected).into());
+            return Err(FramePart::Index.damaged(None, "length", found, expected));
         }
         let end = room.start + u64::from(header.ctbytes);
-        let chunk = self.section(part(), room.start..end, room.end)?;
+        let chunk = self.section(FramePart::Index, room.start..end, room.end)?;
         let mut decoder = self.limits.decoder();
         let is_value = !header.is_pure_copy() && !has_blocks(&chunk);
         if is_value && [1, 2, 4, 8].contains(&header.typesize) {
@@ -214,9 +199,9 @@ impl Reader<'_> {
             decoded.map_err(failed)?;
             return all_alike(&entry, nchunks);
         }
-        let mut entries = zeroed(part(), len)?;
+        let mut entries = zeroed(FramePart::Index, len)?;
         decoder.decode(&chunk, &mut entries).map_err(failed)?;
-        Ok(decode_index(&entries, nchunks)?)
+        decode_index(&entries, nchunks)
     }
 }
 
@@ -231,22 +216,19 @@ fn index_error(byte: u64, error: ChunkError) -> Error {
 }
 
 /// The places of chunks if the index consists of one entry that is repeated, as where no chunk is stored.
-fn all_alike(
-    entry: &[u8; size_of::<i64>()],
-    nchunks: u64,
-) -> bloscpack_error::Result<Vec<ChunkPlace>> {
+fn all_alike(entry: &[u8; size_of::<i64>()], nchunks: u64) -> Result<Vec<ChunkPlace>> {
     let place = ChunkPlace::decode(i64::from_le_bytes(*entry))?;
     if let ChunkPlace::At(at) = place
         && nchunks > MOST_SHARED
     {
         let found = format!("{nchunks} times the offset {at}");
         let expected = format!("at most {MOST_SHARED} of one chunk");
-        return Err(FrameError::damaged(FramePart::Index, None, "entries", found, expected).into());
+        return Err(FramePart::Index.damaged(None, "entries", found, expected));
     }
     let mut places = Vec::new();
-    let no_memory = || FrameError::NoMemory {
-        part: FramePart::Index,
-        bytes: nchunks * to_u64(size_of::<ChunkPlace>()),
+    let no_memory = || {
+        let bytes = nchunks * to_u64(size_of::<ChunkPlace>());
+        Error::no_memory(bytes).in_part(FramePart::Index)
     };
     let len = usize::try_from(nchunks).map_err(|_| no_memory())?;
     places.try_reserve_exact(len).map_err(|_| no_memory())?;
@@ -254,6 +236,6 @@ fn all_alike(
     Ok(places)
 }
 
-fn check_metadata(part: FramePart, found: u64, limits: &Limits) -> Result<(), FrameError> {
-    FrameError::check_limit(part, Limit::Metadata, found, limits.metadata.into())
+fn check_metadata(part: FramePart, found: u64, limits: &Limits) -> Result<()> {
+    part.check_limit(Limit::Metadata, found, limits.metadata.into())
 }

@@ -1,12 +1,14 @@
-//! [`FramePart`]: a part of a frame.
+//! [`FramePart`]: a part of a frame, and the errors in it.
 
 use crate::wire::kind::ArrayKind;
-use std::fmt;
+use blosc1::{ChunkError, Fault};
+use bloscpack_error::{Code, Error, Result};
+use bloscpack_wire::Limit;
+use std::fmt::{self, Display};
 
 /// A part of a frame, as errors name it.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum FramePart {
+#[derive(Debug, Clone)]
+pub(crate) enum FramePart {
     /// All of it.
     Frame,
     /// The header, which begins the frame.
@@ -29,7 +31,7 @@ pub enum FramePart {
     TrailerEnd,
 }
 
-impl fmt::Display for FramePart {
+impl Display for FramePart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Frame => f.write_str("frame"),
@@ -42,6 +44,78 @@ impl fmt::Display for FramePart {
             Self::Index => f.write_str("frame index"),
             Self::Trailer => f.write_str("frame trailer"),
             Self::TrailerEnd => f.write_str("end of the frame trailer"),
+        }
+    }
+}
+
+/// Errors in the part. `at` is the byte that the error is about: within the part, or of a chunk's file.
+impl FramePart {
+    /// A field has a value that no program writes, or one that contradicts another part.
+    pub(crate) fn damaged(
+        &self,
+        at: Option<u64>,
+        field: &str,
+        found: impl Display,
+        expected: impl Display,
+    ) -> Error {
+        let code = match self {
+            Self::Header => Code::Header,
+            Self::Metalayers | Self::Metalayer(_) | Self::Array(_) => Code::Metadata,
+            Self::Chunks | Self::Chunk(_) => Code::Chunk,
+            Self::Index => Code::Offsets,
+            Self::Frame | Self::Trailer | Self::TrailerEnd => Code::Damaged,
+        };
+        Error::unexpected(code, field, found, expected).in_part(self.byte(at))
+    }
+
+    /// A version or a feature is not supported.
+    pub(crate) fn unsupported(
+        &self,
+        at: Option<u64>,
+        field: &str,
+        found: impl Display,
+        expected: impl Display,
+    ) -> Error {
+        let message = format!("{field} {found} is not supported (expected {expected})");
+        Error::new(Code::Unsupported, message).in_part(self.byte(at))
+    }
+
+    /// Bytes are missing at the end.
+    pub(crate) fn cut_short(&self, at: Option<u64>, found: u64, expected: u64) -> Error {
+        Error::cut_short(self.byte(at), found, expected)
+    }
+
+    /// The format has no place for a value.
+    pub(crate) fn cannot_store(
+        &self,
+        field: &str,
+        found: impl Display,
+        expected: impl Display,
+    ) -> Error {
+        let message = format!("{field} {found} cannot be stored (expected {expected})");
+        Error::new(Code::CannotStore, message).in_part(self)
+    }
+
+    /// A metalayer, or a chunk that only the index describes, is not a sound chunk.
+    pub(crate) fn bad_chunk(&self, error: ChunkError) -> Error {
+        let error = match error.fault() {
+            Fault::OverLimit | Fault::Unsupported | Fault::Bug => error.into(),
+            // All bytes of the frame are there, so that this chunk was not cut short but replaced.
+            _ => Error::new(Code::Chunk, error.to_string()),
+        };
+        error.in_part(self)
+    }
+
+    /// Refuses a part that exceeds a limit.
+    pub(crate) fn check_limit(&self, limit: Limit, found: u64, allowed: u64) -> Result<()> {
+        Error::check_limit(limit, found, allowed).map_err(|error| error.in_part(self))
+    }
+
+    /// The part and a byte of it: `frame header (byte 10)`.
+    fn byte(&self, at: Option<u64>) -> String {
+        match at {
+            Some(at) => format!("{self} (byte {at})"),
+            None => self.to_string(),
         }
     }
 }

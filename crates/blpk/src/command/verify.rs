@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
 use bloscpack::{Category, Error};
-use bloscpack_open::{Container, Inner, Kind, Report, frames::FrameError};
+use bloscpack_open::{Container, Family, Inner, Kind, Report, probe};
 use clap::Args;
 use serde_core::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::json;
@@ -216,12 +216,14 @@ impl Verify {
 
 fn failed_to_open(path: &Path, error: &Error) -> Failure {
     let failure = Failure::library(quoted(path), error);
-    match error.category() {
-        _ if error.detail::<FrameError>().is_some() => failure.if_damaged(VERIFY),
-        Category::Damaged | Category::CutShort if error.hint().is_none() => {
-            failure.hint("blpk dataset repair can fix some kinds of damage")
-        }
-        _ => failure,
+    if !matches!(error.category(), Category::Damaged | Category::CutShort)
+        || error.hint().is_some()
+    {
+        return failure;
+    }
+    match probe(path).ok().and_then(|probed| probed.family) {
+        Some(Family::Frame | Family::Store) => failure.if_damaged(VERIFY),
+        _ => failure.hint("blpk dataset repair can fix some kinds of damage"),
     }
 }
 

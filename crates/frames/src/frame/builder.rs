@@ -4,7 +4,6 @@ use super::Frame;
 use super::metalayers::{check_layer, vlmetalayer_chunk};
 use crate::FrameOptions;
 use crate::coder::{codec_id, settings};
-use crate::error::FrameError;
 use crate::int::to_u64;
 use crate::meta::FrameMeta;
 use crate::part::FramePart;
@@ -16,7 +15,7 @@ use crate::wire::{ChunkPlace, Trailer, chunk_file_name};
 use blosc1::{
     Blosc2Encoder, ChunkError, ChunkHeader, ChunkSettings, Compressor, FilterPipeline, MAX_NBYTES,
 };
-use bloscpack_error::Result;
+use bloscpack_error::{Error, Result};
 use bloscpack_storage::{
     Access, Disk, DiskStore, Folder, JournaledFile, JournaledStore, Key, Memory, Store, WriteAt,
 };
@@ -150,7 +149,7 @@ impl FrameBuilder {
     /// Adds a metalayer of fixed length to the header.
     ///
     /// # Errors
-    /// Returns [`FrameError::CannotStore`] for a name of 0 or more than 31 bytes.
+    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for a name of 0 or more than 31 bytes.
     pub fn metalayer(mut self, name: &str, bytes: impl Into<Vec<u8>>) -> Result<Self> {
         self.metalayers.set(name, bytes.into())?;
         Ok(self)
@@ -159,7 +158,7 @@ impl FrameBuilder {
     /// Adds a metalayer of varying length to the trailer.
     ///
     /// # Errors
-    /// Returns [`FrameError::CannotStore`] for a name of 0 or more than 31 bytes.
+    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for a name of 0 or more than 31 bytes.
     pub fn vlmetalayer(mut self, name: &str, bytes: &[u8]) -> Result<Self> {
         self.vlmetalayers.set(name, vlmetalayer_chunk(bytes)?)?;
         Ok(self)
@@ -195,7 +194,7 @@ impl FrameBuilder {
     /// # Errors
     /// Returns an I/O error, with the path, of the kind [`AlreadyExists`](io::ErrorKind::AlreadyExists) if the path exists, and
     /// any other I/O error; [`Usage`](bloscpack_error::Category::Usage) for sizes and settings that are not possible; and
-    /// [`FrameError::OverLimit`] for metadata that exceeds the limit `metadata`.
+    /// [`Code::OverLimit`](bloscpack_error::Code::OverLimit) for metadata that exceeds the limit `metadata`.
     pub fn create(self, path: impl AsRef<Path>) -> Result<Frame> {
         let path = path.as_ref();
         let folder = match path.parent() {
@@ -373,7 +372,7 @@ impl FrameBuilder {
         check_chunk_len(FramePart::Chunks, self.chunk_size.into(), limits)?;
         let block = self.blocksize.unwrap_or(0).min(self.chunk_size);
         let (part, allowed) = (FramePart::Chunks, limits.block.into());
-        FrameError::check_limit(part, Limit::Block, block.into(), allowed)?;
+        part.check_limit(Limit::Block, block.into(), allowed)?;
         self.vlmetalayers.iter().try_for_each(|(name, chunk)| {
             let header = chunk.first_chunk().map(ChunkHeader::parse).transpose()?;
             check_layer(
@@ -391,16 +390,16 @@ impl FrameBuilder {
             (.., 1..=MAX_NBYTES) => return Ok(()),
             (.., size) => ("chunk size", size, format!("1 to {MAX_NBYTES} bytes")),
         };
-        Err(FrameError::cannot_store(FramePart::Header, field, found, expected).into())
+        Err(FramePart::Header.cannot_store(field, found, expected))
     }
 }
 
 /// `BLOSC_FORWARD_COMPAT_SPLIT`, the default of the C libraries, less one.
 const SPLIT_AS_IN_BLOSC1: u8 = 3;
 
-fn too_long() -> FrameError {
+fn too_long() -> Error {
     let (part, field) = (FramePart::Chunks, "total length");
-    FrameError::cannot_store(part, field, "2^64 or more", "less than 2^63")
+    part.cannot_store(field, "2^64 or more", "less than 2^63")
 }
 
 /// Sets the length of a frame, and returns the bytes before and after its chunks.

@@ -2,7 +2,7 @@
 
 use super::Frame;
 use crate::coder::ChunkCoder;
-use crate::error::FrameError;
+use crate::error::{check_len, no_chunk, read_only};
 use crate::int::{to_u64, to_usize};
 use crate::memory::zeroed;
 use crate::meta::ENTRY_LEN;
@@ -27,11 +27,12 @@ impl Frame {
     /// Replaces the data of a chunk with as many bytes.
     ///
     /// # Errors
-    /// Returns the errors of [`append`](Self::append), and [`FrameError::NoChunk`] for a number that is too large.
+    /// Returns the errors of [`append`](Self::append), and [`Code::OutOfBounds`](bloscpack_error::Code::OutOfBounds) for a
+    /// number that is too large.
     pub fn replace(&mut self, number: u64, data: &[u8]) -> Result<()> {
         self.begin()?;
         let expected = self.chunk_len(number)?;
-        FrameError::check_len("data of a chunk", data.len(), to_usize(expected))?;
+        check_len("data of a chunk", data.len(), to_usize(expected))?;
         let place = self.keep(data)?;
         self.put_place(number, place)
     }
@@ -39,7 +40,8 @@ impl Frame {
     /// Inserts a chunk, which gets this number; that chunk and all after it move up by one.
     ///
     /// # Errors
-    /// Returns the errors of [`append`](Self::append), and [`FrameError::NoChunk`] for a number that is too large.
+    /// Returns the errors of [`append`](Self::append), and [`Code::OutOfBounds`](bloscpack_error::Code::OutOfBounds) for a
+    /// number that is too large.
     pub fn insert(&mut self, number: u64, data: &[u8]) -> Result<()> {
         self.begin()?;
         self.check_insert(number, data.len())?;
@@ -71,8 +73,8 @@ impl Frame {
     /// Removes a chunk; all after it move down by one.
     ///
     /// # Errors
-    /// Returns [`FrameError::NoChunk`] for a number that is too large, and [`FrameError::ReadOnly`] if the frame was opened for
-    /// reading only.
+    /// Returns [`Code::OutOfBounds`](bloscpack_error::Code::OutOfBounds) for a number that is too large, and
+    /// [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the frame was opened for reading only.
     pub fn remove(&mut self, number: u64) -> Result<()> {
         self.begin()?;
         let slot = self.slot(number)?;
@@ -106,7 +108,7 @@ impl Frame {
     pub(crate) fn begin(&mut self) -> Result<()> {
         self.check_state()?;
         if !self.storage.is_writable() {
-            return Err(FrameError::ReadOnly.into());
+            return Err(read_only());
         }
         self.check_changeable()?;
         self.changed = true;
@@ -144,11 +146,11 @@ impl Frame {
     fn check_insert(&self, number: u64, len: usize) -> Result<()> {
         let (chunks, size) = (self.chunks(), self.chunk_size());
         if number > chunks {
-            return Err(FrameError::NoChunk { number, chunks }.into());
+            return Err(no_chunk(number, chunks));
         }
         // Only the last chunk may be short.
         if len == 0 || len > to_usize(size) || number < chunks {
-            FrameError::check_len("data of a chunk", len, to_usize(size))?;
+            check_len("data of a chunk", len, to_usize(size))?;
         }
         let is_full = size > 0 && self.content_len().is_multiple_of(size.into());
         if number == chunks && !is_full {
@@ -163,10 +165,10 @@ impl Frame {
     pub(super) fn insert_place(&mut self, number: u64, place: ChunkPlace, len: u64) -> Result<()> {
         let chunks = self.chunks();
         let slot = usize::try_from(number).ok().filter(|_| number <= chunks);
-        let slot = slot.ok_or(FrameError::NoChunk { number, chunks })?;
+        let slot = slot.ok_or_else(|| no_chunk(number, chunks))?;
         // Less than the address space, as all places are in memory.
         let (index, allowed) = ((chunks + 1) * ENTRY_LEN, self.coder.limits.offsets);
-        FrameError::check_limit(FramePart::Index, Limit::Offsets, index, allowed)?;
+        FramePart::Index.check_limit(Limit::Offsets, index, allowed)?;
         let content_len = self.content_len().checked_add(len);
         let content_len = content_len.filter(|len| i64::try_from(*len).is_ok());
         self.meta.header.content_len = content_len
@@ -202,7 +204,7 @@ impl ChunkSlots<'_> {
         let chunks = to_u64(self.places.len());
         let slot = usize::try_from(number).ok();
         let slot = slot.and_then(|slot| self.places.get_mut(slot));
-        let slot = slot.ok_or(FrameError::NoChunk { number, chunks })?;
+        let slot = slot.ok_or_else(|| no_chunk(number, chunks))?;
         let old = std::mem::replace(slot, place);
         self.discard(old)
     }

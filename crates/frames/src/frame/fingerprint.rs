@@ -10,14 +10,13 @@
 //! leaves them, and writes its own numbers of threads.
 
 use super::Frame;
-use crate::error::FrameError;
 use crate::int::{in_memory, to_u64};
 use crate::part::FramePart;
 use crate::wire::Trailer;
 use crate::wire::header::{FrameHeader, Sizes};
 use crate::wire::kind::ArrayKind;
 use crate::wire::metalayers::Metalayers;
-use bloscpack_error::{IoSide as _, Result};
+use bloscpack_error::{Code, Error, IoSide as _, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_storage::internal::sync_file;
 use std::fs::File;
@@ -40,9 +39,9 @@ pub(super) enum Compared {
     /// They are the same, or there is none.
     Same,
     /// Only the shape of the array or a number of threads is another one.
-    Resized(FrameError),
+    Resized(Error),
     /// Anything is.
-    Different(FrameError),
+    Different(Error),
 }
 
 impl Frame {
@@ -53,7 +52,7 @@ impl Frame {
     pub fn check_fingerprint(&self) -> Result<()> {
         match self.compare_fingerprint()? {
             Compared::Same => Ok(()),
-            Compared::Resized(error) | Compared::Different(error) => Err(error.into()),
+            Compared::Resized(error) | Compared::Different(error) => Err(error),
         }
     }
 
@@ -68,10 +67,8 @@ impl Frame {
         if found == expected {
             return Ok(Compared::Same);
         }
-        let error = {
-            let (found, expected) = (hex(&found), hex(&expected));
-            FrameError::damaged(FramePart::Frame, None, "digest", found, expected)
-        };
+        let error = Error::unexpected(Code::Digest, "digest", hex(&found), hex(&expected))
+            .in_part(FramePart::Frame);
         Ok(if found.first_chunk::<8>() == expected.first_chunk::<8>() {
             Compared::Resized(error)
         } else {
@@ -102,7 +99,7 @@ pub fn seal(path: &Path) -> Result<()> {
     }
     let tail_len = to_u64(Trailer::TAIL_LEN);
     let at = len.checked_sub(tail_len);
-    let cut = || FrameError::cut_short(FramePart::TrailerEnd, None, len, tail_len);
+    let cut = || FramePart::TrailerEnd.cut_short(None, len, tail_len);
     let at = at.ok_or_else(cut)?;
     let mut tail = [0; Trailer::TAIL_LEN];
     file.read_exact_at(at, &mut tail)?;
@@ -121,7 +118,7 @@ pub fn seal(path: &Path) -> Result<()> {
 fn read_header(file: &File, len: u64) -> Result<FrameHeader> {
     let mut bytes = crate::memory::zeroed(FramePart::Header, len)?;
     file.read_exact_at(0, &mut bytes)?;
-    Ok(FrameHeader::decode_as(&bytes, Sizes::Varying)?)
+    FrameHeader::decode_as(&bytes, Sizes::Varying)
 }
 
 /// The fingerprint of a frame with this header, whose bytes before it end at `end`.

@@ -1,7 +1,6 @@
 //! Metadata of a frame: metalayers of fixed length in the header, and of varying length in the trailer.
 
 use super::Frame;
-use crate::error::FrameError;
 use crate::int::to_u64;
 use crate::memory::zeroed;
 use crate::part::FramePart;
@@ -21,8 +20,8 @@ impl Frame {
     /// # Errors
     /// Returns [`Usage`](bloscpack_error::Category::Usage) for a name of 0 or more than 31 bytes, for more than 16 metalayers,
     /// and for the metalayer that describes an array, which the methods of [`NdArray`](crate::NdArray) change;
-    /// [`FrameError::OverLimit`] if the header would exceed the limit `metadata`; and [`FrameError::ReadOnly`] if the frame was
-    /// opened for reading only.
+    /// [`Code::OverLimit`](bloscpack_error::Code::OverLimit) if the header would exceed the limit `metadata`; and
+    /// [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the frame was opened for reading only.
     pub fn set_metalayer(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
         if [ArrayKind::Caterva, ArrayKind::B2nd]
             .iter()
@@ -41,8 +40,9 @@ impl Frame {
         let before = layers.get(name).map(<[u8]>::to_vec);
         layers.set(name, bytes)?;
         // A flush that fails would lose all other changes, and metadata over the limit could not be read again.
-        let room = layers.check_header().map_err(Error::from);
-        let room = room.and_then(|()| self.meta.check_len(&self.coder.limits));
+        let room = layers
+            .check_header()
+            .and_then(|()| self.meta.check_len(&self.coder.limits));
         if room.is_err() {
             restore(&mut self.meta.header.metalayers, name, before)?;
         }
@@ -57,16 +57,13 @@ impl Frame {
     /// A metalayer in the trailer, decompressed; `None` if there is none with this name.
     ///
     /// # Errors
-    /// Returns [`FrameError::OverLimit`] if it exceeds the limit `metadata`, and [`FrameError::Chunk`] for any damage.
+    /// Returns [`Code::OverLimit`](bloscpack_error::Code::OverLimit) if it exceeds the limit `metadata`, and any damage.
     pub fn vlmetalayer(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let Some(chunk) = self.meta.trailer.vlmetalayers.get(name) else {
             return Ok(None);
         };
         let part = || FramePart::Metalayer(name.to_owned());
-        let damaged = |error| FrameError::Chunk {
-            part: part(),
-            error,
-        };
+        let damaged = |error| part().bad_chunk(error);
         let first = chunk.first_chunk().ok_or_else(|| {
             damaged(ChunkError::CutShort {
                 found: chunk.len(),
@@ -85,9 +82,10 @@ impl Frame {
     /// Sets a metalayer in the trailer, which may have any length.
     ///
     /// # Errors
-    /// Returns [`FrameError::CannotStore`] for a name of 0 or more than 31 bytes, and for more than 8192 metalayers or 65,529
-    /// bytes of names (with six more for each); [`FrameError::OverLimit`] if the layer or the trailer would exceed the limit `metadata`; and
-    /// [`FrameError::ReadOnly`] if the frame was opened for reading only.
+    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for a name of 0 or more than 31 bytes, and for more
+    /// than 8192 metalayers or 65,529 bytes of names (with six more for each);
+    /// [`Code::OverLimit`](bloscpack_error::Code::OverLimit) if the layer or the trailer would exceed the limit `metadata`; and
+    /// [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the frame was opened for reading only.
     pub fn set_vlmetalayer(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.begin()?;
         check_layer(name, to_u64(bytes.len()), &self.coder.limits)?;
@@ -95,8 +93,9 @@ impl Frame {
         let layers = &mut self.meta.trailer.vlmetalayers;
         let before = layers.get(name).map(<[u8]>::to_vec);
         layers.set(name, chunk)?;
-        let room = layers.check_trailer().map_err(Error::from);
-        let room = room.and_then(|()| self.meta.check_len(&self.coder.limits));
+        let room = layers
+            .check_trailer()
+            .and_then(|()| self.meta.check_len(&self.coder.limits));
         let layers = &mut self.meta.trailer.vlmetalayers;
         if room.is_err() {
             restore(layers, name, before)?;
@@ -108,7 +107,7 @@ impl Frame {
     /// Removes a metalayer from the trailer, and returns whether there was one with this name.
     ///
     /// # Errors
-    /// Returns [`FrameError::ReadOnly`] if the frame was opened for reading only.
+    /// Returns [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the frame was opened for reading only.
     pub fn remove_vlmetalayer(&mut self, name: &str) -> Result<bool> {
         self.begin()?;
         let layers = &mut self.meta.trailer.vlmetalayers;
@@ -133,12 +132,7 @@ fn restore(layers: &mut Metalayers, name: &str, before: Option<Vec<u8>>) -> Resu
 pub(super) fn check_layer(name: &str, found: u64, limits: &Limits) -> Result<()> {
     let part = FramePart::Metalayer(name.to_owned());
     let allowed = limits.metadata.into();
-    Ok(FrameError::check_limit(
-        part,
-        Limit::Metadata,
-        found,
-        allowed,
-    )?)
+    part.check_limit(Limit::Metadata, found, allowed)
 }
 
 /// The chunk as which a metalayer of varying length is stored.

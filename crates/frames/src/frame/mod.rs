@@ -14,7 +14,6 @@ mod virtual_data;
 
 use crate::FrameOptions;
 use crate::coder::ChunkCoder;
-use crate::error::FrameError;
 use crate::int::to_u64;
 use crate::meta::FrameMeta;
 use crate::storage::FrameStorage;
@@ -22,7 +21,7 @@ use crate::wire::array::ArrayMeta;
 use crate::wire::header::FrameHeader;
 use crate::wire::kind::FrameKind;
 use crate::wire::metalayers::Metalayers;
-use bloscpack_error::Result;
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::ReadAt;
 use std::fmt;
 use std::path::Path;
@@ -187,10 +186,10 @@ impl Frame {
     /// The description of the array in the frame; `None` for a frame that contains none.
     ///
     /// # Errors
-    /// Returns [`FrameError::Damaged`], [`FrameError::CutShort`] or [`FrameError::Unsupported`] for a metalayer that describes
-    /// no array.
+    /// Returns [`Category::Damaged`](bloscpack_error::Category::Damaged), [`Code::CutShort`] or [`Code::Unsupported`] for a
+    /// metalayer that describes no array.
     pub fn array_meta(&self) -> Result<Option<ArrayMeta>> {
-        Ok(ArrayMeta::of(self.metalayers())?)
+        ArrayMeta::of(self.metalayers())
     }
 
     /// Whether the last writer was interrupted in a change. The changed frame is read, partly from its journal; the next
@@ -213,7 +212,10 @@ impl Frame {
 
     pub(crate) fn check_state(&self) -> Result<()> {
         if self.poisoned {
-            Err(FrameError::Poisoned.into())
+            Err(
+                Error::new(Code::Reopen, "an earlier change failed; reopen the frame")
+                    .with_hint("all changes up to the last successful flush are kept"),
+            )
         } else {
             Ok(())
         }

@@ -2,12 +2,12 @@
 
 use super::Frame;
 use crate::FrameOptions;
-use crate::error::FrameError;
+use crate::error::not_a_frame;
 use crate::meta::FrameMeta;
 use crate::storage::{FileStorage, METADATA_FILE, Origin, ReaderStorage, SparseStorage};
 use crate::wire::header::Sizes;
 use crate::wire::kind::FrameKind;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::{
     Access, Disk, DiskStore, Folder, JournaledFile, JournaledStore, Key, Object, ReadAt, Snapshot,
     Store,
@@ -23,9 +23,9 @@ impl FrameOptions {
     /// A frame that another program changes at the same time is read as it was after its last flush.
     ///
     /// # Errors
-    /// Returns any I/O error, with the path; [`FrameError::NotAFrame`] for anything else;
-    /// [`FrameError::Damaged`] and [`FrameError::CutShort`] for a frame whose beginning or end is not intact;
-    /// [`FrameError::Unsupported`] for features that this library does not support; and [`FrameError::OverLimit`] for a frame
+    /// Returns any I/O error, with the path; [`Code::UnknownFormat`] for anything else;
+    /// [`Category::Damaged`](bloscpack_error::Category::Damaged) and [`Code::CutShort`] for a frame whose beginning or end is
+    /// not intact; [`Code::Unsupported`] for features that this library does not support; and [`Code::OverLimit`] for a frame
     /// that exceeds the [limits](Self::limits).
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Frame> {
         let path = path.as_ref();
@@ -48,9 +48,8 @@ impl FrameOptions {
     /// A change in which the last writer was interrupted is completed first.
     ///
     /// # Errors
-    /// Returns the errors of [`open`](Self::open); an I/O error of the kind
-    /// [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) while another program changes the frame; and
-    /// [`FrameError::SeveralFrames`] for a file that contains more than one.
+    /// Returns the errors of [`open`](Self::open); an I/O error of the kind [`ResourceBusy`](std::io::ErrorKind::ResourceBusy)
+    /// while another program changes the frame; and [`Code::Unsupported`] for a file that contains more than one.
     pub fn edit(&self, path: impl AsRef<Path>) -> Result<Frame> {
         let path = path.as_ref();
         let origin = Origin::target(Some(path));
@@ -132,8 +131,8 @@ impl FrameOptions {
         let origin = Origin::of(access, Some(&key));
         // Checked before a writer leaves any file there.
         if origin.io(store.kind(&key))?.is_none() {
-            let found = format!("a directory without a file {METADATA_FILE:?}");
-            return Err(FrameError::NotAFrame { found }.into());
+            let found = format_args!("a directory without a file {METADATA_FILE:?}");
+            return Err(not_a_frame(found));
         }
         let options = self.clone();
         let again = Arc::clone(&store);
@@ -143,8 +142,8 @@ impl FrameOptions {
         let meta = FrameMeta::read(&*file, &origin, &self.limits);
         let meta = meta.map_err(|error| error.in_file(&key))?;
         if meta.header.kind != FrameKind::Sparse {
-            let found = meta.header.kind;
-            return Err(Error::from(FrameError::WrongKind { found }).in_file(&key));
+            let what = "this is a contiguous frame, where that of a sparse frame should be";
+            return Err(Error::new(Code::Damaged, what).in_file(&key));
         }
         let interrupted = root.was_interrupted();
         let storage = SparseStorage::new(root, access, &meta)?;
@@ -166,6 +165,10 @@ fn read_contiguous(source: &dyn Object, origin: &Origin, limits: &Limits) -> Res
 fn contiguous(meta: FrameMeta) -> Result<FrameMeta> {
     match meta.header.kind {
         FrameKind::Contiguous => Ok(meta),
-        found @ FrameKind::Sparse => Err(FrameError::WrongKind { found }.into()),
+        FrameKind::Sparse => {
+            let what = "this file is the metadata of a sparse frame, which is a directory";
+            let error = Error::new(Code::Unsupported, what);
+            Err(error.with_hint("open the directory that contains this file"))
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Chunks of a frame, read.
 
 use super::Frame;
-use crate::error::FrameError;
+use crate::error::{check_len, no_chunk};
 use crate::int::{to_u64, to_usize};
 use crate::memory::zeroed;
 use crate::part::FramePart;
@@ -15,18 +15,21 @@ impl Frame {
     /// The data of a chunk, decompressed.
     ///
     /// ```
-    /// use bloscpack_frames::{Frame, FrameError};
+    /// use bloscpack_error::Code;
+    /// use bloscpack_frames::Frame;
     /// let mut frame = Frame::builder(4, 4000).in_memory()?;
     /// frame.append(&[7; 1000])?;
     /// assert_eq!(frame.chunk(0)?, [7; 1000]);
     /// let error = frame.chunk(1).unwrap_err();
-    /// assert_eq!(error.detail(), Some(&FrameError::NoChunk { number: 1, chunks: 1 }));
+    /// assert_eq!(error.code(), Code::OutOfBounds);
+    /// assert_eq!(error.to_string(), "no chunk 1: the frame has 1");
     /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     ///
     /// # Errors
-    /// Returns [`FrameError::NoChunk`] for a number that is too large, [`FrameError::OverLimit`] for a chunk that exceeds a
-    /// limit, any I/O error, and any damage to the chunk.
+    /// Returns [`Code::OutOfBounds`](bloscpack_error::Code::OutOfBounds) for a number that is too large,
+    /// [`Code::OverLimit`](bloscpack_error::Code::OverLimit) for a chunk that exceeds a limit, any I/O error, and any damage to
+    /// the chunk.
     pub fn chunk(&self, number: u64) -> Result<Vec<u8>> {
         let len = self.chunk_len(number)?;
         self.place(number)?;
@@ -59,11 +62,12 @@ impl Frame {
     /// Decompresses a chunk into `out`, which has to have exactly its length.
     ///
     /// # Errors
-    /// Returns the errors of [`chunk`](Self::chunk), and [`FrameError::WrongLength`] for another length of `out`.
+    /// Returns the errors of [`chunk`](Self::chunk), and [`Code::Usage`](bloscpack_error::Code::Usage) for another length of
+    /// `out`.
     pub fn read_chunk(&self, number: u64, out: &mut [u8]) -> Result<()> {
         self.check_state()?;
         let len = self.chunk_len(number)?;
-        FrameError::check_len("room for a chunk", out.len(), to_usize(len))?;
+        check_len("room for a chunk", out.len(), to_usize(len))?;
         let place = self.place(number)?;
         let ChunkPlace::At(at) = place else {
             return self.fill_from(place, 0, out);
@@ -137,10 +141,7 @@ impl Frame {
         };
         let blocksize = self.meta.header.blocksize;
         let chunk = special_chunk(value, len, typesize.unwrap_or(1), blocksize);
-        Ok(chunk.map_err(|error| FrameError::Chunk {
-            part: FramePart::Chunk(number),
-            error,
-        })?)
+        chunk.map_err(|error| FramePart::Chunk(number).bad_chunk(error))
     }
 
     /// The header of a chunk; `None` for a chunk that only the index describes. Reads nothing else.
@@ -172,7 +173,7 @@ impl Frame {
     /// Bytes of a chunk's data.
     ///
     /// # Errors
-    /// Returns [`FrameError::NoChunk`] for a chunk that does not exist.
+    /// Returns [`Code::OutOfBounds`](bloscpack_error::Code::OutOfBounds) for a chunk that does not exist.
     pub fn chunk_len(&self, number: u64) -> Result<u32> {
         self.slot(number)?;
         let size = self.chunk_size();
@@ -190,10 +191,7 @@ impl Frame {
     pub(super) fn slot(&self, number: u64) -> Result<usize> {
         let slot = usize::try_from(number).ok();
         let slot = slot.filter(|slot| *slot < self.meta.places.len());
-        Ok(slot.ok_or_else(|| FrameError::NoChunk {
-            number,
-            chunks: self.chunks(),
-        })?)
+        slot.ok_or_else(|| no_chunk(number, self.chunks()))
     }
 
     /// Where a chunk is whose elements are all in the frame.
@@ -206,11 +204,8 @@ impl Frame {
     /// Where a chunk is, even if some of its elements are elsewhere.
     pub(crate) fn stored_place(&self, number: u64) -> Result<ChunkPlace> {
         let slot = self.slot(number)?;
-        let place = self.meta.places.get(slot);
-        Ok(*place.ok_or_else(|| FrameError::NoChunk {
-            number,
-            chunks: self.chunks(),
-        })?)
+        let place = self.meta.places.get(slot).copied();
+        place.ok_or_else(|| no_chunk(number, self.chunks()))
     }
 
     /// Reads the header of a chunk, and compares it with what the frame says.
@@ -232,7 +227,7 @@ impl Frame {
         if header.nbytes != expected {
             let (part, at) = (FramePart::Chunk(number), Some(stored.byte()));
             let found = header.nbytes;
-            return Err(FrameError::damaged(part, at, "bytes of data", found, expected).into());
+            return Err(part.damaged(at, "bytes of data", found, expected));
         }
         Ok(())
     }
@@ -308,7 +303,7 @@ impl Frame {
                     other => {
                         let (part, field) = (FramePart::Index, "chunk of NaN");
                         let found = format!("elements of {other} bytes");
-                        return Err(FrameError::damaged(part, None, field, found, "4 or 8").into());
+                        return Err(part.damaged(None, field, found, "4 or 8"));
                     }
                 };
                 let bytes = nan.iter().cycle().skip(to_usize(start) % nan.len());

@@ -13,7 +13,6 @@
 
 use super::Frame;
 use crate::FrameOptions;
-use crate::error::FrameError;
 use crate::int::{to_u64, to_usize};
 use crate::memory::zeroed;
 use crate::part::FramePart;
@@ -86,10 +85,7 @@ impl VaryingFrame {
             .frame
             .coder
             .decode(|decoder| decoder.decode(chunk, &mut data));
-        decoded.map_err(|error| FrameError::Chunk {
-            part: part(number),
-            error,
-        })?;
+        decoded.map_err(|error| part(number).bad_chunk(error))?;
         Ok(data)
     }
 
@@ -135,7 +131,7 @@ fn damaged(
     found: impl std::fmt::Display,
     expected: impl std::fmt::Display,
 ) -> Error {
-    FrameError::damaged(part(number), None, field, found, expected).into()
+    part(number).damaged(None, field, found, expected)
 }
 
 /// A chunk with blocks of varying length.

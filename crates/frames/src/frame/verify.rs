@@ -2,14 +2,13 @@
 
 use super::Frame;
 use super::fingerprint::Compared;
-use crate::error::FrameError;
 use crate::int::to_u64;
 use crate::part::FramePart;
 use crate::storage::check_chunk_len;
 use crate::wire::ChunkPlace;
 use crate::wire::kind::FrameKind;
 use blosc1::ChunkHeader;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::parallel::{self, Panicked};
 use std::sync::{Mutex, PoisonError};
 
@@ -120,7 +119,7 @@ impl Frame {
             Ok(Compared::Same) => {}
             Ok(Compared::Resized(_)) if may_be_resized() => {}
             Ok(Compared::Resized(error) | Compared::Different(error)) => {
-                report.damages.push(error.into());
+                report.damages.push(error);
             }
             Err(error) => report.damages.push(error),
         }
@@ -213,8 +212,8 @@ impl Frame {
                 break;
             }
             if *next < end {
-                let (first, second) = (*first, *second);
-                damages.push(FrameError::Overlap { first, second }.into());
+                let message = format!("chunks {first} and {second} overlap");
+                damages.push(Error::new(Code::Offsets, message));
             }
         }
     }

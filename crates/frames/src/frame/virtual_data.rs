@@ -12,14 +12,13 @@
 //! ```
 
 use super::Frame;
-use crate::error::FrameError;
 use crate::msgpack::Value;
 use crate::part::FramePart;
 use crate::wire::ChunkPlace;
 use crate::wire::array::ArrayMeta;
 use crate::wire::kind::VirtualKind;
 use bloscpack_array::{Grid, relative};
-use bloscpack_error::Result;
+use bloscpack_error::{Code, Error, Result};
 use std::fmt;
 
 /// The metalayer of objects of python-blosc2, and that of its earlier versions.
@@ -38,7 +37,7 @@ const MOST_SHOWN: usize = 200;
 
 /// The definition of a frame whose elements are not, or not all, in its chunks: nothing is ever evaluated or fetched.
 ///
-/// [`Frame::virtual_data`] returns it. Reading an element that the frame does not have is a [`FrameError::Virtual`].
+/// [`Frame::virtual_data`] returns it. Reading an element that the frame does not have fails with [`Code::NotStored`].
 #[derive(Debug, Clone)]
 pub struct Virtual {
     kind: VirtualKind,
@@ -214,12 +213,21 @@ impl Virtual {
         if is_there {
             return Ok(());
         }
-        Err(FrameError::Virtual {
-            kind: self.kind,
-            what: self.to_string(),
-            chunk: self.kind.has_cache().then_some(number),
-        }
-        .into())
+        let (message, hint) = if self.kind.has_cache() {
+            (
+                format!("chunk {number} was not fetched: the frame is {self}"),
+                "read the source, or fetch the rest of it with python-blosc2",
+            )
+        } else {
+            let kind = self.kind;
+            (
+                format!(
+                    "the elements are not stored: the frame is {self}, and a {kind} is never evaluated"
+                ),
+                "compute it with python-blosc2, and save the result",
+            )
+        };
+        Err(Error::new(Code::NotStored, message).with_hint(hint))
     }
 }
 
@@ -445,7 +453,7 @@ impl Frame {
             Some(found) => {
                 let expected = "a frame with elements of its own";
                 let (part, field) = (FramePart::Frame, "a change of");
-                Err(FrameError::unsupported(part, None, field, found, expected).into())
+                Err(part.unsupported(None, field, found, expected))
             }
             None => Ok(()),
         }

@@ -2,7 +2,7 @@
 
 use super::NdArray;
 use super::grid::NdGrid;
-use crate::error::FrameError;
+use crate::error::check_len;
 use crate::frame::InitialChunks;
 use crate::int::{to_u64, to_usize};
 use crate::part::FramePart;
@@ -324,7 +324,7 @@ impl NdArrayBuilder {
         // Shapes with different numbers of axes are refused here.
         meta.encode()?;
         if self.itemsize == 0 {
-            return Err(FrameError::cannot_store(part(), "itemsize", 0, "at least 1").into());
+            return Err(part().cannot_store("itemsize", 0, "at least 1"));
         }
         let fits = |len: usize| u32::try_from(len).ok().filter(|len| *len <= MAX_NBYTES);
         let sized = NdGrid::of(meta, self.itemsize).and_then(|grid| {
@@ -335,7 +335,7 @@ impl NdArrayBuilder {
             let (shape, itemsize) = (meta.stored_chunk_shape(), self.itemsize);
             let found = format!("{shape:?} with elements of {itemsize} bytes");
             let expected = format!("at most {MAX_NBYTES} bytes");
-            FrameError::cannot_store(part(), "chunk shape", found, expected)
+            part().cannot_store("chunk shape", found, expected)
         })?;
         let most = self.frame.limits().offsets / 8;
         let chunks = grid.chunks.count().filter(|chunks| *chunks <= most);
@@ -346,7 +346,7 @@ impl NdArrayBuilder {
         let chunks = chunks.ok_or_else(|| {
             let found = format!("{:?} in chunks of {:?}", self.shape, meta.chunk_shape);
             let expected = format!("at most {most} chunks, the limit `offsets`");
-            FrameError::cannot_store(part(), "shape", found, expected)
+            part().cannot_store("shape", found, expected)
         })?;
         Ok((chunk, block, chunks))
     }
@@ -364,7 +364,7 @@ impl NdArrayBuilder {
             Fill::Zeros => return special(ChunkPlace::Zeros),
         };
         let itemsize = to_usize(self.itemsize);
-        FrameError::check_len("data of an element", element.len(), itemsize)?;
+        check_len("data of an element", element.len(), itemsize)?;
         if element.iter().all(|byte| *byte == 0) {
             return special(ChunkPlace::Zeros);
         }

@@ -15,13 +15,12 @@ mod splice;
 mod typed;
 mod write;
 
-use crate::error::FrameError;
 use crate::part::FramePart;
 use crate::wire::array::ArrayMeta;
 use crate::wire::kind::ArrayKind;
 use crate::{Frame, FrameOptions};
 use bloscpack_dtype::DType;
-use bloscpack_error::Result;
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::ReadAt;
 use grid::NdGrid;
 use std::collections::BTreeMap;
@@ -73,10 +72,16 @@ impl NdArray {
     /// The array in a frame.
     ///
     /// # Errors
-    /// Returns [`FrameError::NoArray`] for a frame without an array, and [`FrameError::Damaged`], [`FrameError::CutShort`] or
-    /// [`FrameError::Unsupported`] for a description that does not fit the frame.
+    /// Returns [`Code::NotAnArray`] for a frame without an array, and
+    /// [`Category::Damaged`](bloscpack_error::Category::Damaged), [`Code::CutShort`] or [`Code::Unsupported`] for a description
+    /// that does not fit the frame.
     pub fn of(frame: Frame) -> Result<Self> {
-        let meta = frame.array_meta()?.ok_or(FrameError::NoArray)?;
+        let meta = frame.array_meta()?.ok_or_else(|| {
+            Error::new(
+                Code::NotAnArray,
+                "this frame contains no array: it has neither a \"caterva\" nor a \"b2nd\" metalayer",
+            )
+        })?;
         meta.check(frame.header())?;
         let grid = NdGrid::of(&meta, frame.typesize()).ok_or_else(|| {
             let (part, found) = (
@@ -84,7 +89,7 @@ impl NdArray {
                 format!("{:?}", meta.block_shape),
             );
             let expected = "less than all memory";
-            FrameError::damaged(part, None, "block shape", found, expected)
+            part.damaged(None, "block shape", found, expected)
         })?;
         let dtype = meta
             .dtype

@@ -2,7 +2,7 @@
 
 use super::NdArray;
 use super::grid::{NdGrid, along, block_number, lens, offset, with_range};
-use crate::error::FrameError;
+use crate::error::check_len;
 use crate::int::{to_u64, to_usize};
 use crate::part::FramePart;
 use crate::wire::ChunkPlace;
@@ -42,7 +42,7 @@ impl NdArray {
         let len = self.grid.slice_len(slice)?;
         let mut out = Vec::new();
         let room = out.try_reserve_exact(len);
-        room.map_err(|_| no_memory(len))?;
+        room.map_err(|_| Error::no_memory(to_u64(len)))?;
         out.resize(len, 0);
         self.read_slice_into(slice, &mut out)?;
         Ok(out)
@@ -54,12 +54,13 @@ impl NdArray {
     /// differences).
     ///
     /// # Errors
-    /// Returns the errors of [`read_slice`](Self::read_slice), and [`FrameError::WrongLength`] for another length of `out`.
+    /// Returns the errors of [`read_slice`](Self::read_slice), and [`Code::Usage`](bloscpack_error::Code::Usage) for another
+    /// length of `out`.
     pub fn read_slice_into(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
         self.frame.check_state()?;
         self.grid.chunks.check(slice)?;
         let expected = self.grid.slice_len(slice)?;
-        FrameError::check_len("room for a slice", out.len(), expected)?;
+        check_len("room for a slice", out.len(), expected)?;
         if out.is_empty() {
             return Ok(());
         }
@@ -194,20 +195,12 @@ impl NdArray {
         let part = FramePart::Chunk(number);
         if to_usize(found) != self.grid.block_len {
             let expected = self.grid.block_len;
-            return Err(
-                FrameError::damaged(part, None, "bytes of a block", found, expected).into(),
-            );
+            return Err(part.damaged(None, "bytes of a block", found, expected));
         }
         // Checked before there is a buffer of this size: a chunk that is not stored may claim anything.
         let (found, allowed) = (found.into(), allowed.into());
-        Ok(FrameError::check_limit(part, Limit::Block, found, allowed)?)
+        part.check_limit(Limit::Block, found, allowed)
     }
-}
-
-pub(super) fn no_memory(len: usize) -> Error {
-    Error::usage(format!(
-        "not enough memory for {len} bytes; read less at a time"
-    ))
 }
 
 /// Receives the bytes of a block.

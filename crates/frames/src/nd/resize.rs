@@ -2,7 +2,6 @@
 
 use super::NdArray;
 use super::grid::NdGrid;
-use crate::error::FrameError;
 use crate::part::FramePart;
 use crate::wire::ChunkPlace;
 use crate::wire::array::ArrayMeta;
@@ -114,12 +113,12 @@ impl NdArray {
         let too_large = || {
             let (part, found) = (FramePart::Array(meta.kind), format!("{:?}", meta.shape));
             let expected = format!("at most {most} chunks, the limit `offsets`");
-            FrameError::cannot_store(part, "shape", found, expected)
+            part.cannot_store("shape", found, expected)
         };
         let grid = NdGrid::of(meta, self.itemsize()).ok_or_else(too_large)?;
         let sizes = [grid.chunk_len, grid.block_len].map(u32::try_from);
         let [Ok(chunk_len), Ok(block_len)] = sizes else {
-            return Err(too_large().into());
+            return Err(too_large());
         };
         let chunks = grid.chunks.count().filter(|chunks| *chunks <= most);
         let len = chunks.and_then(|chunks| chunks.checked_mul(chunk_len.into()));

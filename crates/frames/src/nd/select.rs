@@ -2,8 +2,7 @@
 
 use super::NdArray;
 use super::grid::lens;
-use super::read::no_memory;
-use crate::error::FrameError;
+use crate::error::check_len;
 use crate::int::{in_memory, to_u64};
 use bloscpack_array::strided::strides;
 use bloscpack_array::{Positions, outside};
@@ -43,7 +42,7 @@ impl NdArray {
         let len = selection_len(&sizes, itemsize)?;
         let mut out = Vec::new();
         let room = out.try_reserve_exact(len);
-        room.map_err(|_| no_memory(len))?;
+        room.map_err(|_| Error::no_memory(to_u64(len)))?;
         out.resize(len, 0);
         let steps = strides(&sizes, itemsize);
         let axes = self.by_chunk(positions);
@@ -67,7 +66,7 @@ impl NdArray {
     pub fn set_selection(&mut self, positions: &[&[u64]], data: &[u8]) -> Result<()> {
         let (itemsize, sizes) = (self.grid.itemsize, self.check_positions(positions)?);
         let expected = selection_len(&sizes, itemsize)?;
-        FrameError::check_len("data of a selection", data.len(), expected)?;
+        check_len("data of a selection", data.len(), expected)?;
         self.frame.begin()?;
         let steps = strides(&sizes, itemsize);
         let axes = self.by_chunk(positions);

@@ -1,10 +1,9 @@
 //! Elements as Rust values.
 
 use super::{NdArray, NdArrayBuilder};
-use crate::error::FrameError;
-use crate::int::size_of_u32;
+use crate::int::{size_of_u32, to_u64};
 use bloscpack_dtype::{DType, Element, native};
-use bloscpack_error::Result;
+use bloscpack_error::{Code, Error, Result};
 use std::ops::Range;
 
 impl NdArray {
@@ -33,7 +32,7 @@ impl NdArray {
         let len = self.grid.slice_len(slice)?;
         // Pages that nothing has touched yet are touched first by the threads that fill them.
         let values = bytemuck::allocation::try_zeroed_vec(len / size_of::<T>());
-        let mut values: Vec<T> = values.map_err(|()| super::read::no_memory(len))?;
+        let mut values: Vec<T> = values.map_err(|()| Error::no_memory(to_u64(len)))?;
         self.read(slice, &mut values)?;
         Ok(values)
     }
@@ -41,7 +40,7 @@ impl NdArray {
     /// Reads the elements of a slice into `out`, in C order; `out` has to have exactly as many.
     ///
     /// # Errors
-    /// Returns the errors of [`to_vec`](Self::to_vec), and [`FrameError::WrongLength`] for another number of elements.
+    /// Returns the errors of [`to_vec`](Self::to_vec), and [`Code::Usage`] for another number of elements.
     pub fn read<T: Element>(&self, slice: &[Range<u64>], out: &mut [T]) -> Result<()> {
         self.check_type::<T>()?;
         self.read_slice_into(slice, bytemuck::cast_slice_mut(out))?;
@@ -76,12 +75,14 @@ impl NdArray {
         }
         match (self.dtype_text(), size_of::<T>() == self.grid.itemsize) {
             (None, true) => Ok(()),
-            (text, _) => Err(FrameError::WrongType {
-                itemsize: self.grid.itemsize,
-                dtype: text.map(str::to_owned),
-                asked: std::any::type_name::<T>(),
+            (text, _) => {
+                let (itemsize, asked) = (self.grid.itemsize, std::any::type_name::<T>());
+                let dtype = text.map_or_else(String::new, |text| format!(" ({text})"));
+                Err(Error::new(
+                    Code::WrongType,
+                    format!("elements have {itemsize} bytes{dtype}, which is not {asked}"),
+                ))
             }
-            .into()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::NdArray;
 use super::grid::{NdGrid, block_number, lens, offset};
 use crate::coder::ChunkCoder;
-use crate::error::FrameError;
+use crate::error::check_len;
 use crate::int::{to_u64, to_usize};
 use crate::memory::zeroed;
 use crate::part::FramePart;
@@ -47,13 +47,13 @@ impl NdArray {
     /// [`FrameOptions::buffer`](crate::FrameOptions::buffer) or are flushed.
     ///
     /// # Errors
-    /// Returns wrong usage for a slice that is not within the array; [`FrameError::WrongLength`] for another
-    /// number of bytes; [`FrameError::ReadOnly`] if the array was opened for reading only; any I/O error; and any damage to
-    /// chunks that keep some of their elements.
+    /// Returns [`Code::Usage`](bloscpack_error::Code::Usage) for a slice that is not within the array, and for another number
+    /// of bytes; [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the array was opened for reading only; any I/O error;
+    /// and any damage to chunks that keep some of their elements.
     pub fn write_slice(&mut self, slice: &[Range<u64>], data: &[u8]) -> Result<()> {
         self.grid.chunks.check(slice)?;
         let expected = self.grid.slice_len(slice)?;
-        FrameError::check_len("data of a slice", data.len(), expected)?;
+        check_len("data of a slice", data.len(), expected)?;
         self.set(slice, Source::Data(data))
     }
 
@@ -71,7 +71,7 @@ impl NdArray {
     /// Returns the errors of [`write_slice`](Self::write_slice).
     pub fn fill_slice(&mut self, slice: &[Range<u64>], element: &[u8]) -> Result<()> {
         self.grid.chunks.check(slice)?;
-        FrameError::check_len("data of an element", element.len(), self.grid.itemsize)?;
+        check_len("data of an element", element.len(), self.grid.itemsize)?;
         self.set(slice, Source::Element(element))
     }
 

@@ -1,11 +1,10 @@
 //! [`FileStorage`]: a contiguous frame in a file that is changed.
 
 use super::{FrameStorage, Origin, StoredChunk};
-use crate::error::FrameError;
 use crate::int::to_u64;
 use crate::meta::FrameMeta;
 use crate::wire::{ChunkPlace, is_frame};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::internal::Draft;
 use bloscpack_storage::{Folder, JournaledFile, Object, ReadAt, Replacement};
 use std::collections::BTreeMap;
@@ -77,7 +76,12 @@ where
     pub(crate) fn new(held: JournaledFile<F>, origin: Origin, meta: &FrameMeta) -> Result<Self> {
         let frame_len = meta.header.frame_len;
         if let Some(at) = origin.io(next_frame(held.file(), frame_len))? {
-            return Err(FrameError::SeveralFrames { at }.into());
+            return Err(Error::new(
+                Code::Unsupported,
+                format!(
+                    "another frame begins at byte {at}; a file of several frames can only be read"
+                ),
+            ));
         }
         let chunks_at = meta.header_len();
         Ok(Self {

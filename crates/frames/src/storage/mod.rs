@@ -6,7 +6,6 @@ mod reader;
 mod sparse;
 mod stored;
 
-use crate::error::FrameError;
 use crate::meta::FrameMeta;
 use crate::part::FramePart;
 use bloscpack_error::Result;
@@ -58,7 +57,7 @@ pub(crate) fn check_apart(used: u64, room: u64) -> Result<()> {
         let found = format!("{used} bytes, with overlaps");
         let expected = format!("at most {room}");
         let part = FramePart::Chunks;
-        Err(FrameError::damaged(part, None, "total length", found, expected).into())
+        Err(part.damaged(None, "total length", found, expected))
     }
 }
 

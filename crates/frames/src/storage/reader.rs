@@ -1,7 +1,7 @@
 //! [`ReaderStorage`]: a contiguous frame that is only read.
 
 use super::{FrameStorage, Origin, StoredChunk};
-use crate::error::FrameError;
+use crate::error::read_only;
 use crate::meta::FrameMeta;
 use bloscpack_error::Result;
 use bloscpack_storage::Object;
@@ -47,15 +47,15 @@ impl FrameStorage for ReaderStorage {
     }
 
     fn put(&mut self, _: &[u8]) -> Result<u64> {
-        Err(FrameError::ReadOnly.into())
+        Err(read_only())
     }
 
     fn discard(&mut self, _: u64, _: u64) -> Result<()> {
-        Err(FrameError::ReadOnly.into())
+        Err(read_only())
     }
 
     fn commit(&mut self, _: &mut FrameMeta) -> Result<()> {
-        Err(FrameError::ReadOnly.into())
+        Err(read_only())
     }
 
     fn is_writable(&self) -> bool {

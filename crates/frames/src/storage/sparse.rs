@@ -1,11 +1,11 @@
 //! [`SparseStorage`]: a sparse frame in a directory.
 
 use super::{FrameStorage, Origin, StoredChunk};
-use crate::error::FrameError;
+use crate::error::read_only;
 use crate::int::to_u64;
 use crate::meta::FrameMeta;
 use crate::wire::{ChunkPlace, chunk_file_name, chunk_number};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::{Access, Entry, EntryKind, JournaledStore, Key, Object};
 use std::collections::BTreeSet;
 use std::io;
@@ -72,7 +72,7 @@ impl SparseStorage {
     fn check_writable(&self) -> Result<()> {
         match self.access {
             Access::Write => Ok(()),
-            Access::Read => Err(FrameError::ReadOnly.into()),
+            Access::Read => Err(read_only()),
         }
     }
 }
@@ -83,7 +83,8 @@ impl FrameStorage for SparseStorage {
         match self.root.read(&key) {
             Ok(object) => StoredChunk::alone(number, object, (key, self.access)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Err(Error::from(FrameError::MissingChunk { chunk: number }).in_file(&key))
+                let message = format!("chunk {number}: its file is missing");
+                Err(Error::new(Code::MissingFile, message).in_file(&key))
             }
             Err(error) => self.io_at(&key, Err(error)),
         }

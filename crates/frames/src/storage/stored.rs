@@ -1,7 +1,6 @@
 //! [`StoredChunk`]: the bytes of a chunk, read from where they are.
 
 use super::Origin;
-use crate::error::FrameError;
 use crate::int::{in_memory, to_u64, to_usize};
 use crate::memory::zeroed;
 use crate::part::FramePart;
@@ -169,13 +168,12 @@ impl<'a> StoredChunk<'a> {
         }
         let (part, at) = (self.part(), Some(self.start));
         Err(match self.source {
-            Source::Own(..) => FrameError::cut_short(part, at, self.room, len),
+            Source::Own(..) => part.cut_short(at, self.room, len),
             Source::Shared(..) => {
                 let expected = format!("at most {}", self.room);
-                FrameError::damaged(part, at, "length", len, expected)
+                part.damaged(at, "length", len, expected)
             }
-        }
-        .into())
+        })
     }
 
     /// Reads all bytes of the chunk, which has this header.
@@ -251,7 +249,7 @@ pub(crate) fn check_header(number: u64, header: &ChunkHeader, limits: &Limits) -
     if u64::from(header.ctbytes) > longest(header) {
         let (most, nbytes) = (longest(header), header.nbytes);
         let expected = format!("at most {most} for {nbytes} bytes of data");
-        return Err(FrameError::damaged(part, None, "length", header.ctbytes, expected).into());
+        return Err(part.damaged(None, "length", header.ctbytes, expected));
     }
     check_chunk_len(part, header.nbytes.into(), limits)
 }
@@ -259,5 +257,5 @@ pub(crate) fn check_header(number: u64, header: &ChunkHeader, limits: &Limits) -
 /// Refuses a chunk with more data than the limit `chunk`.
 pub(crate) fn check_chunk_len(part: FramePart, found: u64, limits: &Limits) -> Result<()> {
     let allowed = limits.chunk.into();
-    Ok(FrameError::check_limit(part, Limit::Chunk, found, allowed)?)
+    part.check_limit(Limit::Chunk, found, allowed)
 }

@@ -16,9 +16,9 @@ use super::cursor::{ARRAY, Cursor, I32, I64, LONG_TEXT, as_i32, as_i64, put};
 use super::header::FrameHeader;
 use super::kind::ArrayKind;
 use super::metalayers::Metalayers;
-use crate::error::FrameError;
 use crate::int::to_usize;
 use crate::part::FramePart;
+use bloscpack_error::{Error, Result};
 
 const VERSION: u8 = 0;
 /// Version, axes, and three shapes.
@@ -47,7 +47,7 @@ pub struct ArrayDType {
 /// assert_eq!((&meta.shape[..], &meta.chunk_shape[..]), (&[1000][..], &[300][..]));
 /// assert_eq!((meta.grid(), meta.stored_chunk_shape()), (vec![4], vec![350]));
 /// assert_eq!(meta.encode()?, bytes);
-/// # Ok::<(), bloscpack_frames::FrameError>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArrayMeta {
@@ -74,10 +74,11 @@ impl ArrayMeta {
     /// Reads a metalayer. Bytes after it are ignored.
     ///
     /// # Errors
-    /// Returns [`FrameError::CutShort`] if it ends too early, [`FrameError::Unsupported`] for other versions and more axes,
-    /// and [`FrameError::Damaged`] for anything else that no writer writes, such as chunks of 0 elements in an array that
-    /// has elements.
-    pub fn decode(kind: ArrayKind, bytes: &[u8]) -> Result<Self, FrameError> {
+    /// Returns [`Code::CutShort`](bloscpack_error::Code::CutShort) if it ends too early,
+    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for other versions and more axes, and
+    /// [`Category::Damaged`](bloscpack_error::Category::Damaged) for anything else that no writer writes, such as chunks of 0
+    /// elements in an array that has elements.
+    pub fn decode(kind: ArrayKind, bytes: &[u8]) -> Result<Self> {
         let cursor = &mut Cursor::new(FramePart::Array(kind), bytes);
         let has_dtype = read_parts(cursor, kind)?;
         let axes = read_axes(cursor, kind)?;
@@ -102,7 +103,7 @@ impl ArrayMeta {
     ///
     /// # Errors
     /// Returns the errors of [`ArrayMeta::decode`].
-    pub fn of(metalayers: &Metalayers) -> Result<Option<Self>, FrameError> {
+    pub fn of(metalayers: &Metalayers) -> Result<Option<Self>> {
         let found = [ArrayKind::B2nd, ArrayKind::Caterva]
             .into_iter()
             .find_map(|kind| Some((kind, metalayers.get(kind.name())?)));
@@ -114,20 +115,20 @@ impl ArrayMeta {
     /// The bytes of the metalayer.
     ///
     /// # Errors
-    /// Returns [`FrameError::CannotStore`] for shapes with different numbers of axes, or too many axes; for numbers that do
-    /// not fit; and for a dtype in a metalayer of Caterva.
-    pub fn encode(&self) -> Result<Vec<u8>, FrameError> {
+    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for shapes with different numbers of axes, or too many
+    /// axes; for numbers that do not fit; and for a dtype in a metalayer of Caterva.
+    pub fn encode(&self) -> Result<Vec<u8>> {
         let part = self.part();
         let axes = self.check_axes().map_err(
             |Mismatch {
                  field,
                  found,
                  expected,
-             }| { FrameError::cannot_store(self.part(), field, found, expected) },
+             }| { self.part().cannot_store(field, found, expected) },
         )?;
         let parts = match &self.dtype {
             Some(dtype) if self.kind == ArrayKind::Caterva => {
-                return Err(FrameError::cannot_store(part, "dtype", &dtype.text, "none"));
+                return Err(part.cannot_store("dtype", &dtype.text, "none"));
             }
             Some(_) => PARTS_WITH_DTYPE,
             None => PARTS,
@@ -177,8 +178,9 @@ impl ArrayMeta {
     /// Compares the shapes with what the header says about chunks and blocks.
     ///
     /// # Errors
-    /// Returns [`FrameError::Damaged`] if they contradict each other, or for a chunk of 2^31 bytes or more.
-    pub fn check(&self, header: &FrameHeader) -> Result<(), FrameError> {
+    /// Returns [`Category::Damaged`](bloscpack_error::Category::Damaged) if they contradict each other, or for a chunk of 2^31
+    /// bytes or more.
+    pub fn check(&self, header: &FrameHeader) -> Result<()> {
         self.check_axes()
             .map_err(|mismatch| self.damaged(mismatch))?;
         let nchunks = product(&self.grid());
@@ -211,12 +213,7 @@ impl ArrayMeta {
     }
 
     /// Compares a number in the header with the one that the shapes result in, each of which may be unknown.
-    fn same(
-        &self,
-        field: &'static str,
-        found: Option<u64>,
-        expected: Option<u64>,
-    ) -> Result<(), FrameError> {
+    fn same(&self, field: &'static str, found: Option<u64>, expected: Option<u64>) -> Result<()> {
         if found.is_some() && found == expected {
             return Ok(());
         }
@@ -234,18 +231,18 @@ impl ArrayMeta {
         FramePart::Array(self.kind)
     }
 
-    fn damaged(&self, mismatch: Mismatch) -> FrameError {
+    fn damaged(&self, mismatch: Mismatch) -> Error {
         let Mismatch {
             field,
             found,
             expected,
         } = mismatch;
-        FrameError::damaged(self.part(), None, field, found, expected)
+        self.part().damaged(None, field, found, expected)
     }
 
     /// All three shapes have the same number of axes, which is returned, and chunks and blocks have elements where the array
     /// has.
-    fn check_axes(&self) -> Result<u8, Mismatch> {
+    fn check_axes(&self) -> std::result::Result<u8, Mismatch> {
         let (shape, chunk, block) = (&self.shape, &self.chunk_shape, &self.block_shape);
         let (axes, most) = (shape.len(), self.kind.max_axes());
         let counted = u8::try_from(axes).ok().filter(|_| axes <= most);
@@ -271,7 +268,7 @@ impl ArrayMeta {
 }
 
 /// Whether the parts of a dtype follow.
-fn read_parts(cursor: &mut Cursor, kind: ArrayKind) -> Result<bool, FrameError> {
+fn read_parts(cursor: &mut Cursor, kind: ArrayKind) -> Result<bool> {
     let found = cursor.byte()?;
     let has_dtype = match found ^ ARRAY {
         PARTS => false,
@@ -291,7 +288,7 @@ fn read_parts(cursor: &mut Cursor, kind: ArrayKind) -> Result<bool, FrameError> 
     }
 }
 
-fn read_axes(cursor: &mut Cursor, kind: ArrayKind) -> Result<u8, FrameError> {
+fn read_axes(cursor: &mut Cursor, kind: ArrayKind) -> Result<u8> {
     let axes = cursor.byte()?;
     if usize::from(axes) > kind.max_axes() {
         let expected = format!("at most {}", kind.max_axes());
@@ -304,13 +301,13 @@ fn read_axes(cursor: &mut Cursor, kind: ArrayKind) -> Result<u8, FrameError> {
 fn read_shape<T>(
     cursor: &mut Cursor,
     axes: u8,
-    mut read: impl FnMut(&mut Cursor) -> Result<T, FrameError>,
-) -> Result<Vec<T>, FrameError> {
+    mut read: impl FnMut(&mut Cursor) -> Result<T>,
+) -> Result<Vec<T>> {
     cursor.marker(ARRAY + axes, "axes of a shape")?;
     (0..axes).map(|_| read(cursor)).collect()
 }
 
-fn read_dtype(cursor: &mut Cursor) -> Result<ArrayDType, FrameError> {
+fn read_dtype(cursor: &mut Cursor) -> Result<ArrayDType> {
     let format = cursor.byte()?;
     if format >= 0x80 {
         return Err(cursor.damaged(1, "format of the dtype", format, "at most 127"));
@@ -327,12 +324,12 @@ fn read_dtype(cursor: &mut Cursor) -> Result<ArrayDType, FrameError> {
     }
 }
 
-fn put_dtype(to: &mut Vec<u8>, part: &FramePart, dtype: &ArrayDType) -> Result<(), FrameError> {
+fn put_dtype(to: &mut Vec<u8>, part: &FramePart, dtype: &ArrayDType) -> Result<()> {
     let len = as_i32(part, "length of the dtype", dtype.text.len())?;
     if dtype.format >= 0x80 {
         let (part, found) = (part.clone(), dtype.format);
         let field = "format of the dtype";
-        return Err(FrameError::cannot_store(part, field, found, "at most 127"));
+        return Err(part.cannot_store(field, found, "at most 127"));
     }
     to.push(dtype.format);
     put(to, LONG_TEXT, &len);

@@ -8,9 +8,9 @@
 //! MessagePack has shorter encodings of most values. Writers of frames never use them, since they patch fields at fixed
 //! positions, so any other marker is damage.
 
-use crate::error::FrameError;
 use crate::int::to_u64;
 use crate::part::FramePart;
+use bloscpack_error::{Error, Result};
 use std::fmt::Display;
 
 pub(super) const ARRAY: u8 = 0x90;
@@ -57,8 +57,8 @@ impl<'a> Cursor<'a> {
         field: &'static str,
         found: impl Display,
         expected: impl Display,
-    ) -> FrameError {
-        FrameError::damaged(self.part.clone(), self.before(back), field, found, expected)
+    ) -> Error {
+        self.part.damaged(self.before(back), field, found, expected)
     }
 
     /// A value that is not supported, in a field that begins `back` bytes before here.
@@ -68,15 +68,16 @@ impl<'a> Cursor<'a> {
         field: &'static str,
         found: impl Display,
         expected: impl Display,
-    ) -> FrameError {
-        FrameError::unsupported(self.part.clone(), self.before(back), field, found, expected)
+    ) -> Error {
+        self.part
+            .unsupported(self.before(back), field, found, expected)
     }
 
     fn before(&self, back: usize) -> Option<u64> {
         self.at.checked_sub(back).map(to_u64)
     }
 
-    pub fn take(&mut self, len: usize) -> Result<&'a [u8], FrameError> {
+    pub fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         let Some((taken, rest)) = self.rest.split_at_checked(len) else {
             return Err(self.cut(len));
         };
@@ -84,7 +85,7 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
-    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], FrameError> {
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let Some((taken, rest)) = self.rest.split_first_chunk() else {
             return Err(self.cut(N));
         };
@@ -92,18 +93,18 @@ impl<'a> Cursor<'a> {
         Ok(*taken)
     }
 
-    fn cut(&self, expected: usize) -> FrameError {
+    fn cut(&self, expected: usize) -> Error {
         let (at, found) = (Some(to_u64(self.at)), to_u64(self.rest.len()));
-        FrameError::cut_short(self.part.clone(), at, found, to_u64(expected))
+        self.part.cut_short(at, found, to_u64(expected))
     }
 
-    pub fn byte(&mut self) -> Result<u8, FrameError> {
+    pub fn byte(&mut self) -> Result<u8> {
         let [byte] = self.array()?;
         Ok(byte)
     }
 
     /// Reads the marker of a field.
-    pub fn marker(&mut self, expected: u8, field: &'static str) -> Result<(), FrameError> {
+    pub fn marker(&mut self, expected: u8, field: &'static str) -> Result<()> {
         let found = self.byte()?;
         if found == expected {
             return Ok(());
@@ -112,49 +113,45 @@ impl<'a> Cursor<'a> {
         Err(self.damaged(1, field, found, expected))
     }
 
-    fn marked<const N: usize>(
-        &mut self,
-        marker: u8,
-        field: &'static str,
-    ) -> Result<[u8; N], FrameError> {
+    fn marked<const N: usize>(&mut self, marker: u8, field: &'static str) -> Result<[u8; N]> {
         self.marker(marker, field)?;
         self.array()
     }
 
-    pub fn u16(&mut self, field: &'static str) -> Result<u16, FrameError> {
+    pub fn u16(&mut self, field: &'static str) -> Result<u16> {
         self.marked(U16, field).map(u16::from_be_bytes)
     }
 
-    pub fn u32(&mut self, field: &'static str) -> Result<u32, FrameError> {
+    pub fn u32(&mut self, field: &'static str) -> Result<u32> {
         self.marked(U32, field).map(u32::from_be_bytes)
     }
 
-    pub fn u64(&mut self, field: &'static str) -> Result<u64, FrameError> {
+    pub fn u64(&mut self, field: &'static str) -> Result<u64> {
         self.marked(U64, field).map(u64::from_be_bytes)
     }
 
-    pub fn i16(&mut self, field: &'static str) -> Result<i16, FrameError> {
+    pub fn i16(&mut self, field: &'static str) -> Result<i16> {
         self.marked(I16, field).map(i16::from_be_bytes)
     }
 
-    pub fn i32(&mut self, field: &'static str) -> Result<i32, FrameError> {
+    pub fn i32(&mut self, field: &'static str) -> Result<i32> {
         self.marked(I32, field).map(i32::from_be_bytes)
     }
 
     /// An `i32` that cannot be negative.
-    pub fn count32(&mut self, marker: u8, field: &'static str) -> Result<u32, FrameError> {
+    pub fn count32(&mut self, marker: u8, field: &'static str) -> Result<u32> {
         let found = self.marked(marker, field).map(i32::from_be_bytes)?;
         u32::try_from(found).map_err(|_| self.damaged(4, field, found, "0 or more"))
     }
 
     /// An `i64` that cannot be negative.
-    pub fn count64(&mut self, field: &'static str) -> Result<u64, FrameError> {
+    pub fn count64(&mut self, field: &'static str) -> Result<u64> {
         let found = self.marked(I64, field).map(i64::from_be_bytes)?;
         u64::try_from(found).map_err(|_| self.damaged(8, field, found, "0 or more"))
     }
 
     /// The number of entries in a map or an array.
-    pub fn entries(&mut self, marker: u8, field: &'static str) -> Result<u16, FrameError> {
+    pub fn entries(&mut self, marker: u8, field: &'static str) -> Result<u16> {
         self.marked(marker, field).map(u16::from_be_bytes)
     }
 }
@@ -170,17 +167,13 @@ pub(super) fn as_i32(
     part: &FramePart,
     field: &'static str,
     value: impl TryInto<i32> + Copy + Display,
-) -> Result<[u8; 4], FrameError> {
+) -> Result<[u8; 4]> {
     let encoded = value.try_into().map(i32::to_be_bytes);
-    encoded.map_err(|_| FrameError::cannot_store(part.clone(), field, value, "at most 2147483647"))
+    encoded.map_err(|_| part.cannot_store(field, value, "at most 2147483647"))
 }
 
 /// The bytes of an `i64` that cannot be negative.
-pub(super) fn as_i64(
-    part: &FramePart,
-    field: &'static str,
-    value: u64,
-) -> Result<[u8; 8], FrameError> {
+pub(super) fn as_i64(part: &FramePart, field: &'static str, value: u64) -> Result<[u8; 8]> {
     let encoded = i64::try_from(value).map(i64::to_be_bytes);
-    encoded.map_err(|_| FrameError::cannot_store(part.clone(), field, value, "at most 2^63-1"))
+    encoded.map_err(|_| part.cannot_store(field, value, "at most 2^63-1"))
 }

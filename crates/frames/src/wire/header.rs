@@ -22,10 +22,10 @@ use super::cursor::{Cursor, FALSE, I16, I32, I64, SIXTEEN, TEXT, TRUE, U64, as_i
 use super::kind::FrameKind;
 use super::metalayers::{Holder, Metalayers};
 use super::trailer::Trailer;
-use crate::error::FrameError;
 use crate::int::{to_u64, to_usize};
 use crate::part::FramePart;
 
+use bloscpack_error::Result;
 use read::{
     Pipeline, check_magic, chunks_vary, read_chunk_size, read_flags, read_kind, read_prefix,
     read_vlmetalayers, refuse_varlen,
@@ -91,7 +91,7 @@ pub struct FramePrefix {
 /// assert_eq!((header.kind, header.chunk_size, header.nchunks()?), (FrameKind::Contiguous, None, 0));
 /// assert_eq!((header.typesize, header.codec, header.level), (4, 5, 5));
 /// assert_eq!(header.encode()?, bytes);
-/// # Ok::<(), bloscpack_frames::FrameError>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameHeader {
@@ -147,9 +147,10 @@ impl FrameHeader {
     /// Reads the lengths of header and frame from the first [`FrameHeader::PREFIX_LEN`] bytes. Further bytes are ignored.
     ///
     /// # Errors
-    /// Returns [`FrameError::NotAFrame`] for anything else, [`FrameError::CutShort`] for fewer bytes of a frame, and
-    /// [`FrameError::Damaged`] for impossible lengths.
-    pub fn prefix(bytes: &[u8]) -> Result<FramePrefix, FrameError> {
+    /// Returns [`Code::UnknownFormat`](bloscpack_error::Code::UnknownFormat) for anything else,
+    /// [`Code::CutShort`](bloscpack_error::Code::CutShort) for fewer bytes of a frame, and
+    /// [`Category::Damaged`](bloscpack_error::Category::Damaged) for impossible lengths.
+    pub fn prefix(bytes: &[u8]) -> Result<FramePrefix> {
         check_magic(bytes)?;
         read_prefix(&mut Cursor::new(PART, bytes))
     }
@@ -157,15 +158,16 @@ impl FrameHeader {
     /// Reads a header, all bytes of which have to be there. Bytes after it are ignored.
     ///
     /// # Errors
-    /// Returns the errors of [`FrameHeader::prefix`], [`FrameError::Unsupported`] for unknown versions and flags (among them
-    /// blocks or chunks of varying length), and [`FrameError::Damaged`] for fields that no writer writes or that contradict
-    /// each other.
-    pub fn decode(bytes: &[u8]) -> Result<Self, FrameError> {
+    /// Returns the errors of [`FrameHeader::prefix`], [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for unknown
+    /// versions and flags (among them blocks or chunks of varying length), and
+    /// [`Category::Damaged`](bloscpack_error::Category::Damaged) for fields that no writer writes or that contradict each
+    /// other.
+    pub fn decode(bytes: &[u8]) -> Result<Self> {
         Self::decode_as(bytes, Sizes::Fixed)
     }
 
     /// The same, for a reader that expects these sizes.
-    pub(crate) fn decode_as(bytes: &[u8], sizes: Sizes) -> Result<Self, FrameError> {
+    pub(crate) fn decode_as(bytes: &[u8], sizes: Sizes) -> Result<Self> {
         let FramePrefix {
             header_len,
             frame_len,
@@ -173,7 +175,7 @@ impl FrameHeader {
         let len = to_usize(header_len);
         let Some(bytes) = bytes.get(..len) else {
             let found = to_u64(bytes.len());
-            return Err(FrameError::cut_short(PART, None, found, header_len.into()));
+            return Err(PART.cut_short(None, found, header_len.into()));
         };
         let cursor = &mut Cursor::new(PART, bytes);
         read_prefix(cursor)?;
@@ -223,7 +225,7 @@ impl FrameHeader {
     }
 
     /// The number of chunks fits an index, and the index precedes the trailer.
-    fn check_room(&self, header_len: u32, sizes: Sizes) -> Result<(), FrameError> {
+    fn check_room(&self, header_len: u32, sizes: Sizes) -> Result<()> {
         let is_empty = match sizes {
             Sizes::Fixed => self.nchunks()? == 0,
             Sizes::Varying => self.content_len == 0,
@@ -241,7 +243,7 @@ impl FrameHeader {
             self.frame_len
         );
         let (field, found) = ("bytes of all chunks", self.section_len);
-        Err(FrameError::damaged(PART, None, field, found, expected))
+        Err(PART.damaged(None, field, found, expected))
     }
 
     /// The header as Blosc2 writes it, byte by byte. Without content, an unknown chunk size is written as -1, or as 0 if the
@@ -249,8 +251,9 @@ impl FrameHeader {
     /// small for the frame.
     ///
     /// # Errors
-    /// Returns [`FrameError::CannotStore`] for values that do not fit their fields, and for too many metalayers.
-    pub fn encode(&self) -> Result<Vec<u8>, FrameError> {
+    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for values that do not fit their fields, and for too
+    /// many metalayers.
+    pub fn encode(&self) -> Result<Vec<u8>> {
         self.check_bits()?;
         let kind = match self.kind {
             FrameKind::Contiguous => 0,
@@ -293,19 +296,19 @@ impl FrameHeader {
     }
 
     /// Codec and level fit four bits each, and the flags fit the content.
-    fn check_bits(&self) -> Result<(), FrameError> {
+    fn check_bits(&self) -> Result<()> {
         let most = "at most 15";
         if self.codec > 0x0f {
-            return Err(FrameError::cannot_store(PART, "codec", self.codec, most));
+            return Err(PART.cannot_store("codec", self.codec, most));
         }
         if self.level > 0x0f {
-            return Err(FrameError::cannot_store(PART, "level", self.level, most));
+            return Err(PART.cannot_store("level", self.level, most));
         }
         let varies = self.content_len == 0 && VARLEN_FLAGS.contains(&self.flags);
         if self.flags != Self::FLAGS && !varies {
             let found = format!("{:02x}", self.flags);
             let expected = format!("{:02x}, for chunks of a fixed size", Self::FLAGS);
-            return Err(FrameError::cannot_store(PART, "flags", found, expected));
+            return Err(PART.cannot_store("flags", found, expected));
         }
         Ok(())
     }
@@ -319,9 +322,9 @@ impl FrameHeader {
     /// How many chunks there are. The last may contain less data than the others.
     ///
     /// # Errors
-    /// Returns [`FrameError::Unsupported`] for chunks of varying length, and [`FrameError::Damaged`] for more chunks than an
-    /// index can have entries.
-    pub fn nchunks(&self) -> Result<u64, FrameError> {
+    /// Returns [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for chunks of varying length, and
+    /// [`Category::Damaged`](bloscpack_error::Category::Damaged) for more chunks than an index can have entries.
+    pub fn nchunks(&self) -> Result<u64> {
         let len = self.content_len;
         if len == 0 {
             return Ok(0);
@@ -334,7 +337,7 @@ impl FrameHeader {
             let found = format!("{len} in chunks of {size}");
             let expected = format!("at most {MAX_NCHUNKS} chunks");
             let field = "uncompressed bytes";
-            return Err(FrameError::damaged(PART, None, field, found, expected));
+            return Err(PART.damaged(None, field, found, expected));
         }
         Ok(nchunks)
     }

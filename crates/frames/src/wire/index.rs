@@ -8,9 +8,9 @@
 //!
 //! Chunks may be in any order, with bytes between them that no entry refers to.
 
-use crate::error::FrameError;
 use crate::int::to_u64;
 use crate::part::FramePart;
+use bloscpack_error::{Error, Result};
 
 const ENTRY: usize = 8;
 /// Valid entries.
@@ -23,7 +23,7 @@ const EXPECTED: &str = "an offset, or 81, 82 or 84 followed by zeros";
 /// assert_eq!(ChunkPlace::decode(4096)?, ChunkPlace::At(4096));
 /// assert_eq!(ChunkPlace::Zeros.encode()?.to_be_bytes(), [0x81, 0, 0, 0, 0, 0, 0, 0]);
 /// assert!(ChunkPlace::decode(-1).is_err());
-/// # Ok::<(), bloscpack_frames::FrameError>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChunkPlace {
@@ -46,8 +46,9 @@ impl ChunkPlace {
     /// Reads an entry.
     ///
     /// # Errors
-    /// Returns [`FrameError::Damaged`] for a negative number other than the three special ones.
-    pub fn decode(entry: i64) -> Result<Self, FrameError> {
+    /// Returns [`Category::Damaged`](bloscpack_error::Category::Damaged) for a negative number other than the three special
+    /// ones.
+    pub fn decode(entry: i64) -> Result<Self> {
         Self::of(entry).ok_or_else(|| damaged(entry, None))
     }
 
@@ -66,13 +67,12 @@ impl ChunkPlace {
     /// The entry.
     ///
     /// # Errors
-    /// Returns [`FrameError::CannotStore`] for an offset of 2^63 or more.
-    pub fn encode(self) -> Result<i64, FrameError> {
+    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for an offset of 2^63 or more.
+    pub fn encode(self) -> Result<i64> {
         let special = |kind| Ok(i64::from_be_bytes([kind, 0, 0, 0, 0, 0, 0, 0]));
         match self {
-            Self::At(at) => i64::try_from(at).map_err(|_| {
-                FrameError::cannot_store(FramePart::Index, "offset", at, "at most 2^63-1")
-            }),
+            Self::At(at) => i64::try_from(at)
+                .map_err(|_| FramePart::Index.cannot_store("offset", at, "at most 2^63-1")),
             Self::Zeros => special(ZEROS),
             Self::Nan => special(NAN),
             Self::Uninit => special(UNINIT),
@@ -80,9 +80,9 @@ impl ChunkPlace {
     }
 }
 
-fn damaged(entry: i64, at: Option<u64>) -> FrameError {
+fn damaged(entry: i64, at: Option<u64>) -> Error {
     let found = format!("{entry:016x}");
-    FrameError::damaged(FramePart::Index, at, "entry", found, EXPECTED)
+    FramePart::Index.damaged(at, "entry", found, EXPECTED)
 }
 
 /// Reads the decompressed data of an index chunk.
@@ -93,18 +93,18 @@ fn damaged(entry: i64, at: Option<u64>) -> FrameError {
 /// let places = decode_index(&raw, 2)?;
 /// assert_eq!(places, [ChunkPlace::At(32), ChunkPlace::Nan]);
 /// assert_eq!(encode_index(&places)?, raw);
-/// # Ok::<(), bloscpack_frames::FrameError>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 ///
 /// # Errors
-/// Returns [`FrameError::Damaged`] if `raw` does not have exactly one entry for each of `nchunks` chunks, or if one of them
-/// is not valid.
-pub fn decode_index(raw: &[u8], nchunks: u64) -> Result<Vec<ChunkPlace>, FrameError> {
+/// Returns [`Category::Damaged`](bloscpack_error::Category::Damaged) if `raw` does not have exactly one entry for each of
+/// `nchunks` chunks, or if one of them is not valid.
+pub fn decode_index(raw: &[u8], nchunks: u64) -> Result<Vec<ChunkPlace>> {
     let (entries, rest) = raw.as_chunks::<ENTRY>();
     if !rest.is_empty() || to_u64(entries.len()) != nchunks {
         let (part, found) = (FramePart::Index, raw.len());
         let expected = format!("{ENTRY} bytes for each of {nchunks} chunks");
-        return Err(FrameError::damaged(part, None, "length", found, expected));
+        return Err(part.damaged(None, "length", found, expected));
     }
     // All at once: a vector that grows would need twice the memory.
     let mut places = Vec::with_capacity(entries.len());
@@ -119,8 +119,8 @@ pub fn decode_index(raw: &[u8], nchunks: u64) -> Result<Vec<ChunkPlace>, FrameEr
 /// The data of an index chunk.
 ///
 /// # Errors
-/// Returns [`FrameError::CannotStore`] for an offset of 2^63 or more.
-pub fn encode_index(places: &[ChunkPlace]) -> Result<Vec<u8>, FrameError> {
+/// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for an offset of 2^63 or more.
+pub fn encode_index(places: &[ChunkPlace]) -> Result<Vec<u8>> {
     let mut raw = Vec::with_capacity(places.len() * ENTRY);
     for place in places {
         raw.extend_from_slice(&place.encode()?.to_le_bytes());
@@ -164,7 +164,7 @@ mod tests {
             ChunkPlace::Nan,
             ChunkPlace::Uninit,
         ] {
-            assert_eq!(ChunkPlace::decode(place.encode().unwrap()), Ok(place));
+            assert_eq!(ChunkPlace::decode(place.encode().unwrap()).unwrap(), place);
         }
         assert!(ChunkPlace::At(largest + 1).encode().is_err());
     }
@@ -181,12 +181,15 @@ mod tests {
 
     #[test]
     fn an_index_has_an_entry_for_every_chunk() {
-        assert_eq!(decode_index(&[], 0), Ok(Vec::new()));
+        assert_eq!(decode_index(&[], 0).unwrap(), Vec::new());
         for (len, nchunks) in [(0, 1), (8, 0), (8, 2), (9, 1), (15, 2), (8, u64::MAX)] {
             assert!(decode_index(&vec![0; len], nchunks).is_err());
         }
         let raw = [[0; 8], [0xff; 8]].concat();
-        assert_eq!(decode_index(&raw, 2).unwrap_err().at(), Some(8));
+        assert_eq!(
+            decode_index(&raw, 2).unwrap_err().part(),
+            Some("frame index (byte 8)")
+        );
     }
 
     #[test]

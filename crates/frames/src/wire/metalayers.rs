@@ -10,9 +10,9 @@
 //! overlap.
 
 use super::cursor::{ARRAY, BYTES, Cursor, I32, LONG_ARRAY, MAP, TEXT, U16, as_i32, put};
-use crate::error::FrameError;
 use crate::int::to_usize;
 use crate::part::FramePart;
+use bloscpack_error::Result;
 use std::collections::HashSet;
 
 /// Longest name, in bytes.
@@ -41,7 +41,7 @@ const PART: FramePart = FramePart::Metalayers;
 /// assert_eq!(metalayers.get("b2nd"), Some(&[2][..]));
 /// assert!(metalayers.iter().map(|(name, _)| name).eq(["b2nd", "unit"]));
 /// assert!(metalayers.set("", vec![]).is_err());
-/// # Ok::<(), bloscpack_frames::FrameError>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Metalayers(Vec<(String, Vec<u8>)>);
@@ -108,8 +108,9 @@ impl Metalayers {
     /// they are encoded.
     ///
     /// # Errors
-    /// Returns [`FrameError::CannotStore`] for a name that is empty or longer than 31 bytes, and for 2^31 bytes or more.
-    pub fn set(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), FrameError> {
+    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for a name that is empty or longer than 31 bytes, and
+    /// for 2^31 bytes or more.
+    pub fn set(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
         name_len(name)?;
         as_i32(&PART, "length", bytes.len())?;
         match self.0.iter_mut().find(|(other, _)| other == name) {
@@ -126,7 +127,7 @@ impl Metalayers {
     }
 
     /// Reads them from the position of the cursor, which is past the last value afterwards.
-    pub(super) fn decode(cursor: &mut Cursor, holder: Holder) -> Result<Self, FrameError> {
+    pub(super) fn decode(cursor: &mut Cursor, holder: Holder) -> Result<Self> {
         let start = cursor.at();
         cursor.marker(ARRAY | 3, "metalayers")?;
         let names_len = cursor.u16("length of the names of metalayers")?;
@@ -169,7 +170,7 @@ impl Metalayers {
     }
 
     /// Appends them to a header or trailer, of which `to` has all that precedes them.
-    pub(super) fn encode(&self, to: &mut Vec<u8>, holder: Holder) -> Result<(), FrameError> {
+    pub(super) fn encode(&self, to: &mut Vec<u8>, holder: Holder) -> Result<()> {
         let (count, names_len) = self.counts(holder)?;
         to.push(ARRAY | 3);
         put(to, U16, &names_len.to_be_bytes());
@@ -189,23 +190,22 @@ impl Metalayers {
     }
 
     /// Refuses more than fits into a header.
-    pub(crate) fn check_header(&self) -> Result<(), FrameError> {
+    pub(crate) fn check_header(&self) -> Result<()> {
         self.counts(Holder::Header).map(|_| ())
     }
 
     /// Refuses more than fits into a trailer.
-    pub(crate) fn check_trailer(&self) -> Result<(), FrameError> {
+    pub(crate) fn check_trailer(&self) -> Result<()> {
         self.counts(Holder::Trailer).map(|_| ())
     }
 
     /// How many there are, and the bytes of their names.
-    fn counts(&self, holder: Holder) -> Result<(u16, u16), FrameError> {
+    fn counts(&self, holder: Holder) -> Result<(u16, u16)> {
         let most = holder.most();
         let names_len = START - holder.uncounted() + self.names_len();
         match (u16::try_from(self.len()), u16::try_from(names_len)) {
             (Ok(count), Ok(names_len)) if count <= most => Ok((count, names_len)),
-            _ => Err(FrameError::cannot_store(
-                PART,
+            _ => Err(PART.cannot_store(
                 "number of metalayers",
                 format!("{} with {names_len} bytes of names", self.len()),
                 format!("at most {most} with {} bytes", u16::MAX),
@@ -215,16 +215,16 @@ impl Metalayers {
 }
 
 /// The length of a name as the file has it.
-fn name_len(name: &str) -> Result<u8, FrameError> {
+fn name_len(name: &str) -> Result<u8> {
     let len = u8::try_from(name.len()).ok();
     len.filter(|len| (1..=MAX_NAME).contains(len))
         .ok_or_else(|| {
             let found = format!("of {} bytes", name.len());
-            FrameError::cannot_store(PART, "name", found, format!("1 to {MAX_NAME}"))
+            PART.cannot_store("name", found, format!("1 to {MAX_NAME}"))
         })
 }
 
-fn read_name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str, FrameError> {
+fn read_name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a str> {
     let field = "name of a metalayer";
     let marker = cursor.byte()?;
     let len = marker ^ TEXT;
@@ -244,7 +244,7 @@ fn read_values(
     cursor: &mut Cursor,
     count: u16,
     names: &[(&str, i32, usize)],
-) -> Result<Vec<(String, Vec<u8>)>, FrameError> {
+) -> Result<Vec<(String, Vec<u8>)>> {
     let found = cursor.entries(LONG_ARRAY, "number of values of metalayers")?;
     if found != count {
         let expected = format!("{count}, one for each name");
@@ -267,14 +267,14 @@ fn read_values(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use blosc1::Fault;
+    use bloscpack_error::Category;
 
     /// Two names with values of 2 and 0 bytes, in a trailer that has 2 bytes before.
     const TWO: &[u8] =
         b"\x94\x01\x93\xcd\x00\x14\xde\x00\x02\xa1x\xd2\0\0\0\x1a\xa1y\xd2\0\0\0\x21\
         \xdc\x00\x02\xc6\0\0\0\x02ab\xc6\0\0\0\x00";
 
-    fn decoded(bytes: &[u8]) -> Result<Metalayers, FrameError> {
+    fn decoded(bytes: &[u8]) -> Result<Metalayers> {
         let mut cursor = Cursor::new(FramePart::Trailer, bytes);
         cursor.take(2).unwrap();
         let metalayers = Metalayers::decode(&mut cursor, Holder::Trailer)?;
@@ -309,10 +309,13 @@ mod tests {
             let mut bytes = TWO.to_vec();
             bytes[at] = byte;
             let error = decoded(&bytes).unwrap_err();
-            assert_eq!(error.fault(), Fault::Damaged, "byte {at}: {error}");
+            assert_eq!(error.category(), Category::Damaged, "byte {at}: {error}");
         }
         for len in 2..TWO.len() {
-            assert_eq!(decoded(&TWO[..len]).unwrap_err().fault(), Fault::CutShort);
+            assert_eq!(
+                decoded(&TWO[..len]).unwrap_err().category(),
+                Category::CutShort
+            );
         }
     }
 
@@ -324,7 +327,7 @@ mod tests {
         }
         assert!(many.encode(&mut Vec::new(), Holder::Trailer).is_ok());
         let error = many.encode(&mut Vec::new(), Holder::Header).unwrap_err();
-        assert_eq!(error.fault(), Fault::Usage);
+        assert_eq!(error.category(), Category::Usage);
         assert_eq!(many.remove(&format!("{:031}", 3)), Some(Vec::new()));
         assert!(many.encode(&mut Vec::new(), Holder::Header).is_ok());
         for i in 17..2000 {

@@ -10,9 +10,9 @@
 
 use super::cursor::{ARRAY, Cursor, SIXTEEN, U32, put};
 use super::metalayers::{Holder, Metalayers};
-use crate::error::FrameError;
 use crate::int::to_usize;
 use crate::part::FramePart;
+use bloscpack_error::Result;
 
 const VERSION: u8 = 1;
 /// [`Trailer::MIN_LEN`] as the file has it.
@@ -29,7 +29,7 @@ const WIDE_FINGERPRINT: u8 = 3;
 /// let tail = &bytes[bytes.len() - Trailer::TAIL_LEN..];
 /// assert_eq!(Trailer::len_from_tail(tail)?, 35);
 /// assert!(Trailer::decode(&bytes)?.vlmetalayers.is_empty());
-/// # Ok::<(), bloscpack_frames::FrameError>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Trailer {
@@ -52,18 +52,21 @@ impl Trailer {
     /// The length of a trailer in bytes, at least [`Trailer::MIN_LEN`], given its last [`Trailer::TAIL_LEN`] bytes.
     ///
     /// # Errors
-    /// Returns [`FrameError::CutShort`] for fewer bytes, [`FrameError::Unsupported`] for another kind of fingerprint than one
-    /// of 128 bits, and [`FrameError::Damaged`] if these are not the last bytes of a trailer. Positions are relative to `tail`.
-    pub fn len_from_tail(tail: &[u8]) -> Result<u32, FrameError> {
+    /// Returns [`Code::CutShort`](bloscpack_error::Code::CutShort) for fewer bytes,
+    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for another kind of fingerprint than one of 128 bits, and
+    /// [`Category::Damaged`](bloscpack_error::Category::Damaged) if these are not the last bytes of a trailer. Positions are
+    /// relative to `tail`.
+    pub fn len_from_tail(tail: &[u8]) -> Result<u32> {
         read_tail(&mut Cursor::new(FramePart::TrailerEnd, tail)).map(|(len, _)| len)
     }
 
     /// Reads a trailer, which has to consist of exactly these bytes.
     ///
     /// # Errors
-    /// Returns [`FrameError::CutShort`] if bytes are missing, [`FrameError::Unsupported`] for another version or
-    /// kind of fingerprint, and [`FrameError::Damaged`] for anything else that no writer of frames writes.
-    pub fn decode(bytes: &[u8]) -> Result<Self, FrameError> {
+    /// Returns [`Code::CutShort`](bloscpack_error::Code::CutShort) if bytes are missing,
+    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for another version or kind of fingerprint, and
+    /// [`Category::Damaged`](bloscpack_error::Category::Damaged) for anything else that no writer of frames writes.
+    pub fn decode(bytes: &[u8]) -> Result<Self> {
         let mut cursor = Cursor::new(FramePart::Trailer, bytes);
         cursor.marker(ARRAY | 4, "start")?;
         let version = cursor.byte()?;
@@ -91,15 +94,14 @@ impl Trailer {
     /// The trailer as Blosc2 writes it, and with the fingerprint if there is one.
     ///
     /// # Errors
-    /// Returns [`FrameError::CannotStore`] for more metalayers than a trailer can contain: 8192, 65,529 bytes of names (with
-    /// six more for each), or 2^31-1 bytes in total.
-    pub fn encode(&self) -> Result<Vec<u8>, FrameError> {
+    /// Returns [`Code::CannotStore`](bloscpack_error::Code::CannotStore) for more metalayers than a trailer can contain: 8192,
+    /// 65,529 bytes of names (with six more for each), or 2^31-1 bytes in total.
+    pub fn encode(&self) -> Result<Vec<u8>> {
         let mut bytes = vec![ARRAY | 4, VERSION];
         self.vlmetalayers.encode(&mut bytes, Holder::Trailer)?;
         let len = bytes.len() + Self::TAIL_LEN;
-        let len = u32::try_from(len).map_err(|_| {
-            FrameError::cannot_store(FramePart::Trailer, "length", len, "less than 4 GiB")
-        })?;
+        let len = u32::try_from(len)
+            .map_err(|_| FramePart::Trailer.cannot_store("length", len, "less than 4 GiB"))?;
         put(&mut bytes, U32, &len.to_be_bytes());
         let (kind, fingerprint) = match self.fingerprint {
             Some(fingerprint) => (WIDE_FINGERPRINT, fingerprint),
@@ -112,7 +114,7 @@ impl Trailer {
 }
 
 /// The length and the fingerprint.
-fn read_tail(cursor: &mut Cursor) -> Result<(u32, Option<[u8; 16]>), FrameError> {
+fn read_tail(cursor: &mut Cursor) -> Result<(u32, Option<[u8; 16]>)> {
     let len = cursor.u32("length")?;
     if len < MIN_LEN {
         return Err(cursor.damaged(4, "length", len, format!("at least {MIN_LEN}")));
@@ -142,7 +144,7 @@ fn read_tail(cursor: &mut Cursor) -> Result<(u32, Option<[u8; 16]>), FrameError>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use blosc1::Fault;
+    use bloscpack_error::Category;
 
     /// The trailer that python-caterva 0.7.3 writes for every array.
     const EMPTY: &[u8; 35] =
@@ -154,7 +156,7 @@ mod tests {
         let trailer = Trailer::decode(EMPTY).unwrap();
         assert_eq!(trailer, Trailer::default());
         assert_eq!(trailer.encode().unwrap(), EMPTY);
-        assert_eq!(Trailer::len_from_tail(&EMPTY[12..]), Ok(35));
+        assert_eq!(Trailer::len_from_tail(&EMPTY[12..]).unwrap(), 35);
     }
 
     #[test]
@@ -166,7 +168,7 @@ mod tests {
         }
         for len in 0..EMPTY.len() {
             let error = Trailer::decode(&EMPTY[..len]).unwrap_err();
-            assert_eq!(error.fault(), Fault::CutShort, "{len} bytes");
+            assert_eq!(error.category(), Category::CutShort, "{len} bytes");
         }
         assert!(Trailer::decode(&[&EMPTY[..], b"\0"].concat()).is_err());
     }
@@ -177,7 +179,7 @@ mod tests {
             let mut bytes = *EMPTY;
             bytes[at] = 2;
             let error = Trailer::decode(&bytes).unwrap_err();
-            assert_eq!(error.fault(), Fault::Unsupported, "{error}");
+            assert_eq!(error.category(), Category::Unsupported, "{error}");
         }
     }
 
@@ -190,6 +192,6 @@ mod tests {
         let trailer = Trailer::decode(&bytes).unwrap();
         assert_eq!(trailer.fingerprint, Some(expected));
         assert_eq!(trailer.encode().unwrap(), bytes);
-        assert_eq!(Trailer::len_from_tail(&bytes[12..]), Ok(35));
+        assert_eq!(Trailer::len_from_tail(&bytes[12..]).unwrap(), 35);
     }
 }

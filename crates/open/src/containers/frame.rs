@@ -137,7 +137,15 @@ impl FrameContainer {
         match &self.contents {
             Contents::Array(array) => Ok(Some(array)),
             Contents::Chunks(_) => Ok(None),
-            Contents::Broken(_) => match NdArray::of((self.open)()?) {
+            Contents::Broken(_) => self.require_array().map(Some),
+        }
+    }
+
+    /// The array. If there is none, the error says why.
+    fn require_array(&self) -> Result<&NdArray> {
+        match &self.contents {
+            Contents::Array(array) => Ok(array),
+            Contents::Chunks(_) | Contents::Broken(_) => match NdArray::of((self.open)()?) {
                 Ok(_) => Err(Error::usage("the frame has changed since it was opened")),
                 Err(error) => Err(error),
             },
@@ -188,14 +196,13 @@ mod exchange {
     use crate::{Selection, elements::write};
     use bloscpack_dtype::{DType, npy::NpyHeader};
     use bloscpack_error::{Error, Result};
-    use bloscpack_frames::{FrameError, NdArray};
+    use bloscpack_frames::NdArray;
     use std::io::Write;
 
     impl FrameContainer {
         fn array_of(&self, selection: &Selection) -> Result<&NdArray> {
             selection.refuse_columns()?;
-            let array = self.array()?;
-            array.ok_or_else(|| FrameError::NoArray.into())
+            self.require_array()
         }
 
         /// The dtype of the elements: the given one, that of the file, or else void.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::FrameKind;
-use blosc1::Fault;
+use bloscpack_error::Category;
 
 /// The example in Caterva's own documents, for 5 by 6 elements in chunks of 16 by 16 and blocks of 8 by 4.
 const EXAMPLE: &[u8] = b"\x95\x00\x02\
@@ -84,7 +84,7 @@ fn an_array_without_axes_has_one_chunk_of_one_element() {
     assert_eq!(none, meta(&[], &[], &[]));
     assert_eq!(none.encode().unwrap(), bytes);
     assert!(none.grid().is_empty());
-    assert_eq!(none.check(&header(8, Some(8), 8)), Ok(()));
+    none.check(&header(8, Some(8), 8)).unwrap();
     assert!(none.check(&header(8, None, 0)).is_err());
 }
 
@@ -93,15 +93,15 @@ fn sixteen_axes_have_a_marker_that_is_not_of_an_array() {
     let sixteen = meta(&[2; 16], &[2; 16], &[1; 16]);
     let bytes = sixteen.encode().unwrap();
     assert_eq!(bytes[..4], [0x97, 0, 16, 0xa0]);
-    assert_eq!(ArrayMeta::decode(ArrayKind::B2nd, &bytes), Ok(sixteen));
+    assert_eq!(ArrayMeta::decode(ArrayKind::B2nd, &bytes).unwrap(), sixteen);
     let seventeen = meta(&[2; 17], &[2; 17], &[1; 17]);
-    assert_eq!(seventeen.encode().unwrap_err().fault(), Fault::Usage);
+    assert_eq!(seventeen.encode().unwrap_err().category(), Category::Usage);
     let mut bytes = bytes;
     bytes[2] = 17;
     let error = ArrayMeta::decode(ArrayKind::B2nd, &bytes).unwrap_err();
-    assert_eq!(error.fault(), Fault::Unsupported);
+    assert_eq!(error.category(), Category::Unsupported);
     let error = ArrayMeta::decode(ArrayKind::Caterva, b"\x95\0\x09\x99").unwrap_err();
-    assert_eq!(error.fault(), Fault::Unsupported);
+    assert_eq!(error.category(), Category::Unsupported);
 }
 
 #[test]
@@ -109,18 +109,18 @@ fn every_cut_is_cut_short_and_every_marker_is_checked() {
     let bytes = meta(&[5], &[4], &[2]).encode().unwrap();
     for len in 0..bytes.len() {
         let error = ArrayMeta::decode(ArrayKind::B2nd, &bytes[..len]).unwrap_err();
-        assert_eq!(error.fault(), Fault::CutShort, "{len} bytes: {error}");
+        assert_eq!(error.category(), Category::CutShort, "{len} bytes: {error}");
     }
     for at in [0, 3, 4, 13, 14, 19, 20, 25, 26] {
         let mut bytes = bytes.clone();
         bytes[at] = 0xc0;
         let error = ArrayMeta::decode(ArrayKind::B2nd, &bytes).unwrap_err();
-        assert_eq!(error.fault(), Fault::Damaged, "byte {at}: {error}");
+        assert_eq!(error.category(), Category::Damaged, "byte {at}: {error}");
     }
     let mut other_version = bytes;
     other_version[1] = 1;
     let error = ArrayMeta::decode(ArrayKind::B2nd, &other_version).unwrap_err();
-    assert_eq!(error.fault(), Fault::Unsupported);
+    assert_eq!(error.category(), Category::Unsupported);
 }
 
 #[test]
@@ -132,19 +132,19 @@ fn only_one_of_them_has_a_dtype() {
         kind: ArrayKind::Caterva,
         ..with
     };
-    assert_eq!(caterva.encode().unwrap_err().fault(), Fault::Usage);
+    assert_eq!(caterva.encode().unwrap_err().category(), Category::Usage);
 }
 
 #[test]
 fn chunks_and_blocks_have_elements_where_the_array_has() {
     for (shape, chunk, block) in [([5], [0], [1]), ([5], [1], [0])] {
         let error = meta(&shape, &chunk, &block).encode().unwrap_err();
-        assert_eq!(error.fault(), Fault::Usage);
+        assert_eq!(error.category(), Category::Usage);
     }
     let mut bytes = meta(&[5], &[4], &[2]).encode().unwrap();
     bytes[18] = 0;
     let error = ArrayMeta::decode(ArrayKind::B2nd, &bytes).unwrap_err();
-    assert_eq!(error.fault(), Fault::Damaged);
+    assert_eq!(error.category(), Category::Damaged);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn header_and_shapes_have_to_agree() {
     let array = meta(&[11, 10], &[4, 5], &[2, 3]);
     assert_eq!(array.stored_chunk_shape(), [4, 6]);
     assert_eq!(array.grid(), [3, 2]);
-    assert_eq!(array.check(&header(48, Some(192), 1152)), Ok(()));
+    array.check(&header(48, Some(192), 1152)).unwrap();
     for wrong in [
         header(40, Some(192), 1152),
         header(48, Some(160), 960),
@@ -166,8 +166,8 @@ fn header_and_shapes_have_to_agree() {
         },
     ] {
         assert_eq!(
-            array.check(&wrong).unwrap_err().fault(),
-            Fault::Damaged,
+            array.check(&wrong).unwrap_err().category(),
+            Category::Damaged,
             "{wrong:?}"
         );
     }
@@ -178,8 +178,8 @@ fn header_and_shapes_have_to_agree() {
 #[test]
 fn an_array_without_elements_has_no_chunks() {
     let array = meta(&[0, 4], &[2, 2], &[1, 2]);
-    assert_eq!(array.check(&header(16, None, 0)), Ok(()));
-    assert_eq!(array.check(&header(16, Some(32), 0)), Ok(()));
+    array.check(&header(16, None, 0)).unwrap();
+    array.check(&header(16, Some(32), 0)).unwrap();
     assert!(array.check(&header(16, Some(40), 0)).is_err());
     assert!(array.check(&header(16, Some(32), 32)).is_err());
     let array = meta(&[0, 4], &[0, 4], &[0, 4]);
@@ -187,7 +187,7 @@ fn an_array_without_elements_has_no_chunks() {
         (array.grid(), array.stored_chunk_shape()),
         (vec![0, 1], vec![0, 4])
     );
-    assert_eq!(array.check(&header(0, None, 0)), Ok(()));
+    array.check(&header(0, None, 0)).unwrap();
     assert!(array.check(&header(0, Some(8), 8)).is_err());
 }
 
@@ -202,9 +202,12 @@ fn products_of_2_to_the_64_and_more_are_damage() {
         meta(&[0, long], &[most, most], &[1, 1]),
     ] {
         let same = ArrayMeta::decode(ArrayKind::B2nd, &array.encode().unwrap());
-        assert_eq!(same.as_ref(), Ok(&array));
+        assert_eq!(same.unwrap(), array);
         for header in [header(8, Some(8), 8), header(8, None, 0)] {
-            assert_eq!(array.check(&header).unwrap_err().fault(), Fault::Damaged);
+            assert_eq!(
+                array.check(&header).unwrap_err().category(),
+                Category::Damaged
+            );
         }
     }
 }
@@ -212,11 +215,11 @@ fn products_of_2_to_the_64_and_more_are_damage() {
 #[test]
 fn the_newer_metalayer_takes_precedence() {
     let mut metalayers = Metalayers::new();
-    assert_eq!(ArrayMeta::of(&metalayers), Ok(None));
+    assert_eq!(ArrayMeta::of(&metalayers).unwrap(), None);
     metalayers.set("caterva", EXAMPLE.to_vec()).unwrap();
     let found = ArrayMeta::of(&metalayers).unwrap().unwrap();
     assert_eq!(found.kind, ArrayKind::Caterva);
     let newer = meta(&[5], &[4], &[2]);
     metalayers.set("b2nd", newer.encode().unwrap()).unwrap();
-    assert_eq!(ArrayMeta::of(&metalayers), Ok(Some(newer)));
+    assert_eq!(ArrayMeta::of(&metalayers).unwrap(), Some(newer));
 }

@@ -7,8 +7,9 @@ use super::{
     FILTERS, FrameHeader, FramePrefix, MAGIC, NO_CHUNK_SIZE, PART, Sizes, VARLEN_CHUNKS,
     VARLEN_FLAGS,
 };
-use crate::error::FrameError;
+use crate::error::not_a_frame;
 use crate::int::to_u64;
+use bloscpack_error::{Error, Result};
 
 /// Bytes of a header without metalayers.
 const MIN_LEN: u32 = 97;
@@ -19,18 +20,19 @@ const FLAGS_TO_CONTENT: usize = 13;
 const DICT_BIT: u8 = 1;
 
 /// Anything else is not a frame, however short it is: it must not be reported as a frame that is cut short.
-pub(super) fn check_magic(bytes: &[u8]) -> Result<(), FrameError> {
+pub(super) fn check_magic(bytes: &[u8]) -> Result<()> {
     let found = bytes.get(..MAGIC.len()).unwrap_or(bytes);
     if MAGIC.starts_with(found) {
         return Ok(());
     }
     let (found, expected) = (found.escape_ascii(), MAGIC.escape_ascii());
-    let found = format!("it begins with \"{found}\", expected \"{expected}\"");
-    Err(FrameError::NotAFrame { found })
+    Err(not_a_frame(format_args!(
+        "it begins with \"{found}\", expected \"{expected}\""
+    )))
 }
 
 /// Reads the magic, which has been checked, and what follows it.
-pub(super) fn read_prefix(cursor: &mut Cursor) -> Result<FramePrefix, FrameError> {
+pub(super) fn read_prefix(cursor: &mut Cursor) -> Result<FramePrefix> {
     cursor.take(MAGIC.len())?;
     let header_len = cursor.count32(I32, "length of the header")?;
     if header_len < MIN_LEN {
@@ -50,7 +52,7 @@ pub(super) fn read_prefix(cursor: &mut Cursor) -> Result<FramePrefix, FrameError
 }
 
 /// Reads flags, kind, codec with level, and split mode.
-pub(super) fn read_flags(cursor: &mut Cursor) -> Result<[u8; 4], FrameError> {
+pub(super) fn read_flags(cursor: &mut Cursor) -> Result<[u8; 4]> {
     cursor.marker(TEXT | 4, "flags")?;
     let found: [u8; 4] = cursor.array()?;
     let [flags, ..] = found;
@@ -62,7 +64,7 @@ pub(super) fn read_flags(cursor: &mut Cursor) -> Result<[u8; 4], FrameError> {
     Err(cursor.unsupported(found.len(), "flags", flags, expected))
 }
 
-pub(super) fn read_kind(cursor: &Cursor, kind: u8) -> Result<FrameKind, FrameError> {
+pub(super) fn read_kind(cursor: &Cursor, kind: u8) -> Result<FrameKind> {
     match kind {
         0 => Ok(FrameKind::Contiguous),
         1 => Ok(FrameKind::Sparse),
@@ -71,7 +73,7 @@ pub(super) fn read_kind(cursor: &Cursor, kind: u8) -> Result<FrameKind, FrameErr
 }
 
 /// Refuses chunks and blocks of varying length, which matter only if there are any.
-pub(super) fn refuse_varlen(cursor: &Cursor, flags: u8) -> Result<(), FrameError> {
+pub(super) fn refuse_varlen(cursor: &Cursor, flags: u8) -> Result<()> {
     let what = match (flags & 0x0f == VARLEN_BLOCKS, flags & VARLEN_CHUNKS != 0) {
         (false, false) => return Ok(()),
         (true, _) => "blocks",
@@ -86,7 +88,7 @@ pub(super) fn read_chunk_size(
     cursor: &mut Cursor,
     content_len: u64,
     sizes: Sizes,
-) -> Result<Option<u32>, FrameError> {
+) -> Result<Option<u32>> {
     let field = "chunk size";
     let found = cursor.i32(field)?;
     match u32::try_from(found) {
@@ -104,12 +106,12 @@ pub(super) fn read_chunk_size(
 }
 
 /// There is content, but no chunk size.
-pub(super) fn chunks_vary(at: Option<u64>) -> FrameError {
+pub(super) fn chunks_vary(at: Option<u64>) -> Error {
     let found = "0 (chunks of varying length)";
-    FrameError::unsupported(PART, at, "chunk size", found, "at least 1")
+    PART.unsupported(at, "chunk size", found, "at least 1")
 }
 
-pub(super) fn read_vlmetalayers(cursor: &mut Cursor) -> Result<bool, FrameError> {
+pub(super) fn read_vlmetalayers(cursor: &mut Cursor) -> Result<bool> {
     match cursor.byte()? {
         TRUE => Ok(true),
         FALSE => Ok(false),
@@ -130,7 +132,7 @@ pub(super) struct Pipeline {
 }
 
 impl Pipeline {
-    pub fn read(cursor: &mut Cursor) -> Result<Self, FrameError> {
+    pub fn read(cursor: &mut Cursor) -> Result<Self> {
         cursor.marker(SIXTEEN, "filters")?;
         cursor.marker(FILTERS, "number of filters")?;
         let filters = cursor.array()?;

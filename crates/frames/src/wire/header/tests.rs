@@ -1,5 +1,5 @@
 use super::*;
-use blosc1::Fault;
+use bloscpack_error::Category;
 
 /// The header that `python-caterva` writes for 4 chunks of 16 elements, with one more metalayer.
 fn header() -> FrameHeader {
@@ -29,10 +29,10 @@ fn header() -> FrameHeader {
     }
 }
 
-fn changed(at: usize, new: &[u8]) -> Result<FrameHeader, Fault> {
+fn changed(at: usize, new: &[u8]) -> std::result::Result<FrameHeader, Category> {
     let mut bytes = header().encode().unwrap();
     bytes[at..at + new.len()].copy_from_slice(new);
-    FrameHeader::decode(&bytes).map_err(|error| error.fault())
+    FrameHeader::decode(&bytes).map_err(|error| error.category())
 }
 
 /// The numbers at the positions in the table of the format.
@@ -52,32 +52,32 @@ fn fields_are_where_the_format_has_them() {
     assert_eq!((number(63, 2), number(66, 2), bytes[68]), (1, 2, 0xc3));
     assert_eq!(bytes[71..79], [0, 0, 0, 0, 3, 1, 1, 7]);
     assert_eq!(bytes[79..87], [0, 0, 0, 0, 0, 8, 1, 0]);
-    assert_eq!(FrameHeader::decode(&bytes), Ok(header()));
-    assert_eq!(header().nchunks(), Ok(4));
+    assert_eq!(FrameHeader::decode(&bytes).unwrap(), header());
+    assert_eq!(header().nchunks().unwrap(), 4);
 }
 
 #[test]
 fn trailing_bytes_are_ignored_and_missing_bytes_are_cut_short() {
     let bytes = header().encode().unwrap();
     let longer = [&bytes[..], b"chunks"].concat();
-    assert_eq!(FrameHeader::decode(&longer), Ok(header()));
+    assert_eq!(FrameHeader::decode(&longer).unwrap(), header());
     for len in 0..bytes.len() {
         let error = FrameHeader::decode(&bytes[..len]).unwrap_err();
-        assert_eq!(error.fault(), Fault::CutShort, "{len} bytes: {error}");
+        assert_eq!(error.category(), Category::CutShort, "{len} bytes: {error}");
     }
 }
 
 #[test]
 fn another_beginning_is_not_a_frame_however_short() {
     for start in [&b"b"[..], b"\x9e\xa8b2", b"\x9e\xa9", b"blpk", &[0; 200]] {
-        let fault = FrameHeader::prefix(start).unwrap_err().fault();
+        let category = FrameHeader::prefix(start).unwrap_err().category();
         let begins_so = start == b"\x9e\xa8b2";
         let expected = if begins_so {
-            Fault::CutShort
+            Category::CutShort
         } else {
-            Fault::Unsupported
+            Category::Unsupported
         };
-        assert_eq!(fault, expected, "{start:?}");
+        assert_eq!(category, expected, "{start:?}");
         assert!(!is_frame(start));
     }
 }
@@ -95,9 +95,13 @@ fn other_versions_and_kinds_are_unsupported() {
         (85, 2),
         (86, 1),
     ] {
-        assert_eq!(changed(at, &[byte]), Err(Fault::Unsupported), "byte {at}");
+        assert_eq!(
+            changed(at, &[byte]),
+            Err(Category::Unsupported),
+            "byte {at}"
+        );
     }
-    assert_eq!(changed(58, &[0; 4]), Err(Fault::Unsupported));
+    assert_eq!(changed(58, &[0; 4]), Err(Category::Unsupported));
 }
 
 #[test]
@@ -118,22 +122,22 @@ fn impossible_numbers_are_damage() {
         (70, &[5]),
         (87, &[0x94]),
     ] {
-        assert_eq!(changed(at, new), Err(Fault::Damaged), "byte {at}");
+        assert_eq!(changed(at, new), Err(Category::Damaged), "byte {at}");
     }
     let longer = u8::try_from(header().encoded_len() + 1).unwrap();
     let mut bytes = header().encode().unwrap();
     bytes.push(0);
     bytes[14] = longer;
     assert_eq!(
-        FrameHeader::decode(&bytes).unwrap_err().fault(),
-        Fault::Damaged
+        FrameHeader::decode(&bytes).unwrap_err().category(),
+        Category::Damaged
     );
 }
 
 #[test]
 fn markers_are_checked() {
     for at in [10, 15, 24, 29, 38, 47, 52, 57, 62, 65, 69, 88, 91] {
-        assert_eq!(changed(at, &[0xc0]), Err(Fault::Damaged), "byte {at}");
+        assert_eq!(changed(at, &[0xc0]), Err(Category::Damaged), "byte {at}");
     }
 }
 
@@ -146,11 +150,11 @@ fn without_content_there_need_be_no_chunk_size() {
     };
     let bytes = empty.encode().unwrap();
     assert_eq!(bytes[58..62], [0xff; 4]);
-    assert_eq!(FrameHeader::decode(&bytes), Ok(empty.clone()));
-    assert_eq!(empty.nchunks(), Ok(0));
+    assert_eq!(FrameHeader::decode(&bytes).unwrap(), empty.clone());
+    assert_eq!(empty.nchunks().unwrap(), 0);
     let mut zero = bytes.clone();
     zero[58..62].fill(0);
-    assert_eq!(FrameHeader::decode(&zero), Ok(empty));
+    assert_eq!(FrameHeader::decode(&zero).unwrap(), empty);
     zero[61] = 0xfe;
     zero[58..61].fill(0xff);
     assert!(FrameHeader::decode(&zero).is_err());
@@ -171,13 +175,13 @@ fn a_header_without_content_may_say_that_chunks_vary() {
         (bytes[25], &bytes[53..57], &bytes[58..62]),
         (0x53, &[0; 4][..], &[0; 4][..])
     );
-    assert_eq!(FrameHeader::decode(&bytes), Ok(empty.clone()));
+    assert_eq!(FrameHeader::decode(&bytes).unwrap(), empty.clone());
     let full = FrameHeader {
         content_len: 256,
         chunk_size: Some(64),
         ..empty
     };
-    assert_eq!(full.encode().unwrap_err().fault(), Fault::Usage);
+    assert_eq!(full.encode().unwrap_err().category(), Category::Usage);
 }
 
 #[test]
@@ -213,7 +217,7 @@ fn values_that_do_not_fit_are_not_written() {
             ..header()
         },
     ] {
-        assert_eq!(header.encode().unwrap_err().fault(), Fault::Usage);
+        assert_eq!(header.encode().unwrap_err().category(), Category::Usage);
     }
 }
 
@@ -224,6 +228,6 @@ fn chunks_are_counted_with_the_last_one() {
             content_len,
             ..header()
         };
-        assert_eq!(header.nchunks(), Ok(nchunks));
+        assert_eq!(header.nchunks().unwrap(), nchunks);
     }
 }
