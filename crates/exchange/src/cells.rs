@@ -1,8 +1,8 @@
 //! Rows as text.
 
-use super::int::in_memory;
 use super::schema::Column;
 use bloscpack_dtype::{DType, Kind};
+use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Error, Result};
 use std::fmt::Write;
 

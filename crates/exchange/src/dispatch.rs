@@ -1,10 +1,9 @@
 //! [`export`] and [`open`]: the functions for each [`Format`].
 
-use super::error::ExchangeError;
 use super::format::Format;
 use super::options::ImportOptions;
 use super::source::{BoxedSource, Progress, Source};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::ReadAt;
 use std::fs::File;
 use std::io::Write;
@@ -23,7 +22,10 @@ pub fn export(
 ) -> Result<()> {
     match format {
         Format::Npy => super::npy::write_npy(source, to, progress),
-        Format::Npz => Err(ExchangeError::ReadOnly { format }.into()),
+        Format::Npz => Err(Error::new(
+            Code::Unsupported,
+            format!("{format} can be read but not written"),
+        )),
         Format::JsonLines => super::jsonl::write_jsonl(source, to, progress),
         Format::Bytes => super::bytes::write_bytes(source, to, progress),
         #[cfg(feature = "csv")]
@@ -92,9 +94,10 @@ pub fn open_at(
         Format::Parquet => super::arrow::open_parquet(bytes, options),
         #[cfg(not(feature = "arrow"))]
         Format::Arrow | Format::Parquet => Err(missing(format)),
-        Format::JsonLines | Format::ArrowStream | Format::Bytes => {
-            Err(ExchangeError::WriteOnly { format }.into())
-        }
+        Format::JsonLines | Format::ArrowStream | Format::Bytes => Err(Error::new(
+            Code::Unsupported,
+            format!("{format} can be written but not read"),
+        )),
     }
 }
 
@@ -106,5 +109,10 @@ fn missing(format: Format) -> Error {
         Format::Npz => "npz",
         _ => "arrow",
     };
-    ExchangeError::MissingFeature { format, feature }.into()
+    Error::new(
+        Code::NotBuilt,
+        format!(
+            "{format}: this build lacks the feature {feature}: build it with --features {feature}"
+        ),
+    )
 }

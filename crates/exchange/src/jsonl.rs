@@ -1,10 +1,10 @@
 //! JSON lines: a value on each line.
 
 use super::cells::row_json;
-use super::int::in_memory;
 use super::schema::{Batch, Schema};
 use super::source::{Progress, Source, check_empty_rows, for_each};
 use bloscpack_error::Result;
+use bloscpack_error::checked::in_memory;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::Write;

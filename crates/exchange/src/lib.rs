@@ -58,7 +58,6 @@ mod ending;
 mod error;
 mod format;
 mod import;
-mod int;
 mod jsonl;
 mod npy;
 #[cfg(feature = "npz")]
@@ -83,7 +82,6 @@ pub use bytes::write_bytes;
 pub use csv::{write_csv, write_tsv};
 pub use dispatch::{export, open, open_at};
 pub use ending::Ending;
-pub use error::{CsvError, ExchangeError, ValueError};
 pub use format::Format;
 pub use import::{import_array, import_table};
 pub use jsonl::write_jsonl;

@@ -1,8 +1,7 @@
 //! `.npy`: an array of NumPy in a file.
 
-use super::error::ExchangeError;
+use super::error::{too_large, wrong_length, wrong_magic};
 use super::format::Format;
-use super::int::{in_memory, to_u64};
 use super::refuse::{refuse_missing, refuse_varying};
 use super::schema::{Batch, Schema, structured};
 use super::source::{Content, Flat, GridSource, Progress, Source, for_each};
@@ -10,7 +9,8 @@ use bloscpack_dtype::{
     DType,
     npy::{NpyError, NpyHeader},
 };
-use bloscpack_error::{Error, Result};
+use bloscpack_error::checked::{in_memory, to_u64};
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::ReadAt;
 use std::io::Write;
 use std::ops::Range;
@@ -66,7 +66,7 @@ pub fn write_npy(
 fn interleaved(schema: &Schema, batch: &Batch) -> Result<Vec<u8>> {
     let row = in_memory(schema.row_bytes())?;
     let total = schema.row_bytes().checked_mul(batch.rows);
-    let mut out = vec![0; in_memory(total.ok_or(ExchangeError::NoMemory)?)?];
+    let mut out = vec![0; in_memory(total.ok_or_else(too_large)?)?];
     let mut start = 0usize;
     for (column, bytes) in schema.columns.iter().zip(&batch.columns) {
         // The sum of these is the length of a row.
@@ -175,14 +175,13 @@ fn opened<S: ReadAt>(bytes: S) -> Result<(NpyHeader, Flat<AfterHeader<S>>)> {
         .content_len()
         .ok_or_else(|| Error::bug("a .npy header for more than 2^64 bytes was accepted"))?;
     if found != expected {
-        let (format, dtype, shape) = (Format::Npy, &header.dtype, &header.shape);
-        return Err(ExchangeError::WrongLength {
-            format,
-            part: format!("array of {dtype} with shape {shape:?}"),
+        let (dtype, shape) = (&header.dtype, &header.shape);
+        return Err(wrong_length(
+            Format::Npy,
+            format_args!("array of {dtype} with shape {shape:?}"),
             found,
             expected,
-        }
-        .into());
+        ));
     }
     let content = AfterHeader {
         bytes,
@@ -200,32 +199,27 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 fn header_of(bytes: &impl ReadAt, size: u64) -> Result<(NpyHeader, usize)> {
     let mut start = vec![0; in_memory(size.min(to_u64(NpyHeader::START)))?];
     bytes.read_exact_at(0, &mut start)?;
-    let format = Format::Npy;
-    let cut = |len: usize| ExchangeError::WrongLength {
-        format,
-        part: "header".to_owned(),
-        found: size,
-        expected: to_u64(len),
-    };
+    let cut = |len: usize| wrong_length(Format::Npy, "header", size, to_u64(len));
+    let damaged = |error: NpyError| Error::new(Code::Header, error.to_string());
     if MAGIC.starts_with(&start) {
-        return Err(cut(NpyHeader::START).into());
+        return Err(cut(NpyHeader::START));
     }
     if !start.starts_with(MAGIC) {
-        return Err(ExchangeError::WrongMagic { format }.into());
+        return Err(wrong_magic(Format::Npy));
     }
     let version = start.get(MAGIC.len()..);
     let len = match (NpyHeader::len_of(&start), version) {
         (Ok(len), _) => len,
         // The start is valid but incomplete.
         (Err(_), Some([] | [1..=3] | [1..=3, 0, ..])) if start.len() < NpyHeader::START => {
-            return Err(cut(NpyHeader::START).into());
+            return Err(cut(NpyHeader::START));
         }
-        (Err(error), _) => return Err(ExchangeError::Npy(error).into()),
+        (Err(error), _) => return Err(damaged(error)),
     };
     if to_u64(len) > size {
-        return Err(cut(len).into());
+        return Err(cut(len));
     }
     let mut all = vec![0; len];
     bytes.read_exact_at(0, &mut all)?;
-    Ok(NpyHeader::parse(&all).map_err(ExchangeError::Npy)?)
+    NpyHeader::parse(&all).map_err(damaged)
 }

@@ -1,6 +1,6 @@
 //! `.npz`: arrays of NumPy in a ZIP archive.
 
-use super::error::ExchangeError;
+use super::error::{wrong_length, wrong_magic};
 use super::format::Format;
 use super::npy::NpyFile;
 use super::options::ImportOptions;
@@ -77,13 +77,7 @@ fn member(
         // An archive may claim any length; no more than one byte more is unpacked.
         match io::copy(&mut entry.take(len.saturating_add(1)), to)? {
             found if found == len => Ok(()),
-            found => Err(ExchangeError::WrongLength {
-                format: Format::Npz,
-                part: "member".to_owned(),
-                found,
-                expected: len,
-            }
-            .into()),
+            found => Err(wrong_length(Format::Npz, "member", found, len)),
         }
     };
     if entry.compression() != CompressionMethod::Stored {
@@ -200,10 +194,7 @@ impl Source for NpzSource {
 fn failed(error: &ZipError) -> Error {
     match error {
         ZipError::Io(error) => Error::from(io::Error::new(error.kind(), error.to_string())),
-        ZipError::InvalidArchive(_) | ZipError::FileNotFound => ExchangeError::WrongMagic {
-            format: Format::Npz,
-        }
-        .into(),
+        ZipError::InvalidArchive(_) | ZipError::FileNotFound => wrong_magic(Format::Npz),
         error => Error::usage(format!(
             "the archive is of a kind that is not read: {error}"
         )),

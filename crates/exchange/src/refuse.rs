@@ -1,6 +1,6 @@
 //! Errors for what a format has no place for.
 
-use crate::error::ExchangeError;
+use crate::error::unsupported_column;
 use crate::format::Format;
 use crate::schema::{Batch, Schema};
 use crate::values::Cells;
@@ -11,7 +11,7 @@ pub(crate) fn refuse_varying(schema: &Schema, format: Format) -> Result<()> {
     let mut columns = schema.columns.iter();
     match columns.find(|column| column.varying.is_some()) {
         None => Ok(()),
-        Some(column) => Err(unsupported(
+        Some(column) => Err(unsupported_column(
             format,
             &column.name,
             "values of varying length",
@@ -26,18 +26,8 @@ pub(crate) fn refuse_missing(schema: &Schema, batch: &Batch, format: Format) -> 
             && !column.is_filled()
             && present.contains(&false)
         {
-            return Err(unsupported(format, &column.name, "a missing value"));
+            return Err(unsupported_column(format, &column.name, "a missing value"));
         }
     }
     Ok(())
-}
-
-fn unsupported(format: Format, column: &str, found: &str) -> bloscpack_error::Error {
-    let (column, found) = (column.to_owned(), found.to_owned());
-    ExchangeError::UnsupportedColumn {
-        format,
-        column,
-        found,
-    }
-    .into()
 }

@@ -1,10 +1,10 @@
 //! [`Schema`]: what the columns of a source are.
 
-use super::error::ExchangeError;
-use super::int::to_u64;
+use super::error::too_large;
 use super::values::Cells;
 use bloscpack_datasets::{Attributes, CArray, CArrayBuilder, CTable, CTableBuilder};
 use bloscpack_dtype::{ByteOrder, DType, Field, Kind, Struct};
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use bloscpack_stores::ItemKind;
 
@@ -235,7 +235,7 @@ pub(super) fn structured(columns: &[Column]) -> Result<DType> {
         });
         offset = offset
             .checked_add(column.row_bytes())
-            .ok_or(ExchangeError::NoMemory)?;
+            .ok_or_else(too_large)?;
     }
     let aligned = false;
     let kind = Kind::Struct(Box::new(Struct { fields, aligned }));

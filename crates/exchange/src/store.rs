@@ -1,10 +1,10 @@
 //! A source into a table of python-blosc2.
 
-use super::int::{in_memory, to_u64};
 use super::schema::{Batch, Column, Schema, names};
 use super::source::{Progress, Source, for_each};
 use super::values::Cells;
 use bloscpack_dtype::{DType, Kind, TimeBase, TimeUnit};
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
 use bloscpack_stores::{ColumnData, ColumnKind, ItemKind, StoreColumn, TableWriter, Value};
 use std::borrow::Cow;

@@ -6,12 +6,12 @@ use super::pieces::ArrowSource;
 use super::to::record_batch;
 use super::types::{TypeMapping, noted, schema_of};
 use crate::format::Format;
-use crate::int::to_u64;
 use crate::options::ImportOptions;
 use crate::schema::{Batch, Schema};
 use crate::source::{BATCH, BoxedSource, Source, check_empty_rows};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use std::sync::Arc;
 

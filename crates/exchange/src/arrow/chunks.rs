@@ -1,8 +1,8 @@
 //! The bytes that the Arrow and Parquet crates read: nothing is read that is not there.
 
 use super::tap::Tap;
-use crate::int::{in_memory, to_u64};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_storage::ReadAt;
 use bytes::Bytes;
 use parquet::file::reader::{ChunkReader, Length};
@@ -48,7 +48,7 @@ impl<S: ReadAt> Chunks<S> {
             let what = format!("{len} bytes at {at} of a file of {} bytes", self.size);
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, what));
         }
-        let mut bytes = vec![0; in_memory(len).map_err(Error::from)?];
+        let mut bytes = vec![0; in_memory(len)?];
         self.tap.note(self.bytes.read_exact_at(at, &mut bytes))?;
         Ok(bytes)
     }

@@ -2,8 +2,7 @@
 
 use super::types::scale_of;
 use crate::cells::is_value_of_nothing;
-use crate::error::ValueError;
-use crate::int::to_u64;
+use crate::error::{missing_value, not_utf8, too_large, too_long};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     BinaryViewType, ByteArrayType, ByteViewType, GenericBinaryType, GenericStringType,
@@ -12,45 +11,41 @@ use arrow_array::types::{
 use arrow_array::{Array, StructArray};
 use arrow_schema::DataType;
 use bloscpack_dtype::{DType, Kind, TimeBase, TimeUnit};
+use bloscpack_error::checked::{in_memory, to_u64};
+use bloscpack_error::{Code, Error};
+use std::fmt::Display;
 
 /// An error in an element, and its row.
 #[derive(Debug)]
 pub(super) struct RowError {
     pub row: usize,
-    pub error: ValueError,
+    pub error: Error,
 }
 
 /// An error of all rows, which is reported for the first.
-impl From<ValueError> for RowError {
-    fn from(error: ValueError) -> Self {
+impl From<Error> for RowError {
+    fn from(error: Error) -> Self {
         Self { row: 0, error }
     }
 }
 
 type Result<T> = std::result::Result<T, RowError>;
 
-fn mismatch(expected: impl Into<String>, found: impl Into<String>) -> ValueError {
-    ValueError::Mismatch {
-        expected: expected.into(),
-        found: found.into(),
-    }
-}
-
-/// A size or position of elements as one in memory.
-fn in_memory(bytes: u64) -> std::result::Result<usize, ValueError> {
-    crate::int::in_memory(bytes).map_err(|_| ValueError::TooLarge)
+/// The values are not of the type that the schema of the file says.
+fn mismatch(expected: impl Display, found: impl Display) -> Error {
+    Error::new(Code::Value, format!("expected {expected}, found {found}"))
 }
 
 /// Bytes of so many elements in memory.
-fn total(count: usize, each: usize) -> std::result::Result<usize, ValueError> {
-    count.checked_mul(each).ok_or(ValueError::TooLarge)
+fn total(count: usize, each: usize) -> bloscpack_error::Result<usize> {
+    count.checked_mul(each).ok_or_else(too_large)
 }
 
 /// Bytes of a row of elements.
-fn row_len(dtype: &DType, shape: &[u64]) -> std::result::Result<usize, ValueError> {
+fn row_len(dtype: &DType, shape: &[u64]) -> bloscpack_error::Result<usize> {
     let mut axes = shape.iter();
     let len = axes.try_fold(dtype.itemsize(), |len, axis| len.checked_mul(*axis));
-    in_memory(len.ok_or(ValueError::TooLarge)?)
+    in_memory(len.ok_or_else(too_large)?)
 }
 
 /// The bytes of all rows of an array that is known to fit the type and the shape of its rows.
@@ -64,7 +59,7 @@ pub(super) fn bytes_of(
         return elements(array, dtype, fill);
     };
     let Some(list) = array.as_fixed_size_list_opt() else {
-        return Err(mismatch("lists", array.data_type().to_string()).into());
+        return Err(mismatch("lists", array.data_type()).into());
     };
     let len = in_memory(*len)?;
     let start = usize::try_from(list.value_offset(0))
@@ -102,10 +97,9 @@ pub(super) fn bytes_of(
 }
 
 /// The element for a missing value.
-fn missing(dtype: &DType, fill: Option<&str>) -> std::result::Result<Vec<u8>, ValueError> {
+fn missing(dtype: &DType, fill: Option<&str>) -> bloscpack_error::Result<Vec<u8>> {
     let Some(text) = fill.or(is_value_of_nothing(dtype).then_some("")) else {
-        let dtype = dtype.clone();
-        return Err(ValueError::Missing { dtype });
+        return Err(missing_value(dtype));
     };
     let mut element = vec![0; in_memory(dtype.itemsize())?];
     dtype.parse_text(text, &mut element)?;
@@ -123,7 +117,7 @@ fn elements(array: &dyn Array, dtype: &DType, fill: Option<&str>) -> Result<Vec<
     let index_of = |row: usize| match &keys {
         Some(keys) => {
             let key = keys.get(row).copied();
-            key.ok_or_else(|| mismatch("as many keys as rows", keys.len().to_string()))
+            key.ok_or_else(|| mismatch("as many keys as rows", keys.len()))
         }
         None => Ok(row),
     };
@@ -147,7 +141,7 @@ fn elements(array: &dyn Array, dtype: &DType, fill: Option<&str>) -> Result<Vec<
 }
 
 /// Puts an element into its place, by its number.
-type Put<'a> = Box<dyn Fn(usize, &mut [u8]) -> std::result::Result<(), ValueError> + 'a>;
+type Put<'a> = Box<dyn Fn(usize, &mut [u8]) -> bloscpack_error::Result<()> + 'a>;
 
 /// Copies elements of an array to their places. Null elements are skipped.
 fn dense<'a>(array: &'a dyn Array, dtype: &'a DType, fill: Option<&str>) -> Result<Put<'a>> {
@@ -155,7 +149,7 @@ fn dense<'a>(array: &'a dyn Array, dtype: &'a DType, fill: Option<&str>) -> Resu
         (Kind::Bytes | Kind::Text, _) => Ok(strings(array, dtype)),
         (Kind::Bool, _) => {
             let Some(bits) = array.as_boolean_opt() else {
-                return Err(mismatch("booleans", array.data_type().to_string()).into());
+                return Err(mismatch("booleans", array.data_type()).into());
             };
             Ok(Box::new(|at, place| {
                 place.fill(u8::from(bits.value(at)));
@@ -187,7 +181,7 @@ fn copied<'a>(all: Vec<u8>) -> Put<'a> {
     })
 }
 
-fn no_element(at: usize, len: usize) -> ValueError {
+fn no_element(at: usize, len: usize) -> Error {
     mismatch(format!("element {at}"), format!("{len} bytes"))
 }
 
@@ -204,14 +198,14 @@ fn raw(array: &dyn Array, itemsize: usize) -> Result<Vec<u8>> {
         Some(bytes) => Ok(bytes.to_vec()),
         None => {
             let expected = format!("elements of {itemsize} bytes");
-            Err(mismatch(expected, array.data_type().to_string()).into())
+            Err(mismatch(expected, array.data_type()).into())
         }
     }
 }
 
 fn structs(array: &dyn Array, dtype: &DType, fill: Option<&str>) -> Result<Vec<u8>> {
     let Some(of) = array.as_struct_opt() else {
-        return Err(mismatch("fields", array.data_type().to_string()).into());
+        return Err(mismatch("fields", array.data_type()).into());
     };
     let itemsize = in_memory(dtype.itemsize())?;
     let mut out = vec![0; total(of.len(), itemsize)?];
@@ -227,7 +221,7 @@ fn structs(array: &dyn Array, dtype: &DType, fill: Option<&str>) -> Result<Vec<u
         let bytes = field_bytes(of, column, &part, fill)?;
         let expected = total(of.len(), each)?;
         if bytes.len() != expected {
-            let (expected, found) = (format!("{expected} bytes"), bytes.len().to_string());
+            let (expected, found) = (format!("{expected} bytes"), bytes.len());
             return Err(mismatch(expected, found).into());
         }
         let elements = out.chunks_exact_mut(itemsize.max(1));
@@ -272,7 +266,7 @@ struct FieldLayout {
     start: usize,
 }
 
-fn parts(dtype: &DType) -> std::result::Result<Vec<FieldLayout>, ValueError> {
+fn parts(dtype: &DType) -> bloscpack_error::Result<Vec<FieldLayout>> {
     if let Some(fields) = dtype.fields() {
         let part = |field: &bloscpack_dtype::Field| {
             Ok(FieldLayout {
@@ -287,7 +281,7 @@ fn parts(dtype: &DType) -> std::result::Result<Vec<FieldLayout>, ValueError> {
     let part = if half == 4 { DType::F32 } else { DType::F64 };
     let part = part.with_order(dtype.order());
     let part = |start: u64| {
-        Ok::<_, ValueError>(FieldLayout {
+        Ok::<_, Error>(FieldLayout {
             dtype: part.clone(),
             shape: Vec::new(),
             start: in_memory(start)?,
@@ -307,13 +301,13 @@ fn times<'a>(array: &'a dyn Array, dtype: &'a DType, unit: TimeUnit) -> Result<P
         DataType::Timestamp(found, _) | DataType::Duration(found) | DataType::Time64(found) => {
             (8, unit_from(*found))
         }
-        other => return Err(mismatch("times", other.to_string()).into()),
+        other => return Err(mismatch("times", other).into()),
     };
     let (from, to) = match (found == unit, scale_of(found), scale_of(unit)) {
         (true, ..) => (1, 1),
         (false, Some(from), Some(to)) => (from, to),
         _ => {
-            return Err(mismatch(format!("times in {unit}"), format!("{found}")).into());
+            return Err(mismatch(format!("times in {unit}"), found).into());
         }
     };
     let all = raw(array, width)?;
@@ -330,10 +324,11 @@ fn times<'a>(array: &'a dyn Array, dtype: &'a DType, unit: TimeUnit) -> Result<P
         let scaled = (fine % to == 0).then_some(fine / to);
         let scaled = scaled.and_then(|count| i64::try_from(count).ok());
         let scaled = scaled.filter(|count| *count != i64::MIN);
-        let scaled = scaled.ok_or(ValueError::Inexact {
-            count,
-            from: found,
-            to: unit,
+        let scaled = scaled.ok_or_else(|| {
+            Error::new(
+                Code::Value,
+                format!("{count} of {found} is not a whole number of {unit}"),
+            )
         })?;
         place.copy_from_slice(&scaled.to_le_bytes());
         dtype.to_little(place);
@@ -382,20 +377,12 @@ pub(super) fn getter(array: &dyn Array) -> Option<Get<'_>> {
     }
 }
 
-fn too_long(found: usize, unit: &'static str, dtype: &DType) -> ValueError {
-    ValueError::TooLong {
-        found: to_u64(found),
-        unit,
-        dtype: dtype.clone(),
-    }
-}
-
 fn strings<'a>(array: &'a dyn Array, dtype: &'a DType) -> Put<'a> {
     let get = getter(array);
     let found = array.data_type();
     Box::new(move |at, place| {
         let get = get.as_ref();
-        let get = get.ok_or_else(|| mismatch("strings", found.to_string()))?;
+        let get = get.ok_or_else(|| mismatch("strings", found))?;
         let bytes = get(at);
         if *dtype.kind() == Kind::Bytes {
             let place = place.get_mut(..bytes.len());
@@ -403,9 +390,8 @@ fn strings<'a>(array: &'a dyn Array, dtype: &'a DType) -> Put<'a> {
             place.copy_from_slice(bytes);
             return Ok(());
         }
-        let text = std::str::from_utf8(bytes).map_err(|error| ValueError::NotUtf8 {
-            found: format!("a value of {found} ({error})"),
-        })?;
+        let text = std::str::from_utf8(bytes)
+            .map_err(|error| not_utf8(format_args!("a value of {found} ({error})")))?;
         let count = text.chars().count();
         if to_u64(count) > dtype.itemsize() / 4 {
             return Err(too_long(count, "characters", dtype));

@@ -1,9 +1,8 @@
 //! The border to the Arrow and Parquet crates: their panics become errors of ours.
 
-use crate::error::ExchangeError;
+use crate::error::one_line;
 use crate::format::Format;
-use blosc1::Fault;
-use bloscpack_error::Result;
+use bloscpack_error::{Code, Error, Result};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -13,9 +12,8 @@ thread_local! {
 
 /// Whether a panic of this thread becomes an error of this crate.
 ///
-/// The crates that read Arrow and Parquet panic on some damaged files. Readers and writers here return an
-/// [`ExchangeError::Library`] then, but the panic hook of the program has already printed a message. A program that does
-/// not want that asks in its hook:
+/// The crates that read Arrow and Parquet panic on some damaged files. Readers and writers here return an error then, but the
+/// panic hook of the program has already printed a message. A program that does not want that asks in its hook:
 ///
 /// ```
 /// let print = std::panic::take_hook();
@@ -42,12 +40,10 @@ pub(super) fn guarded<T>(format: Format, run: impl FnOnce() -> Result<T>) -> Res
             (None, Some(why)) => why.clone(),
             (None, None) => "no reason given".to_owned(),
         };
-        Err(ExchangeError::Library {
-            format,
-            fault: Fault::Damaged,
-            source: format!("damaged, or not supported by its reader, which panicked: {why}")
-                .into(),
-        }
-        .into())
+        let why = one_line(why);
+        Err(Error::new(
+            Code::Damaged,
+            format!("{format}: damaged, or not supported by its reader, which panicked: {why}"),
+        ))
     })
 }

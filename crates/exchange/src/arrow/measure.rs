@@ -2,15 +2,15 @@
 
 use super::from::getter;
 use super::types::{DTYPE, fits, fits_rows, is_string, is_text, plain};
-use crate::error::ExchangeError;
+use crate::error::{damaged, long_string, unsupported_column};
 use crate::format::Format;
-use crate::int::to_u64;
 use crate::options::ImportOptions;
 use crate::schema::{Column, structured};
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 use bloscpack_dtype::{DType, Kind};
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 
 /// Length of a string, in characters or bytes, above which a column of such strings is not intended.
@@ -121,18 +121,12 @@ fn unlisted(format: Format, field: &Field) -> Result<(Vec<u64>, &DataType)> {
     let (mut shape, mut data_type) = (Vec::new(), field.data_type());
     while let DataType::FixedSizeList(item, len) = data_type {
         let found = || format!("a list of {len} elements");
-        shape.push(u64::try_from(*len).map_err(|_| unsupported(format, field.name(), found()))?);
+        shape.push(
+            u64::try_from(*len).map_err(|_| unsupported_column(format, field.name(), found()))?,
+        );
         data_type = item.data_type();
     }
     Ok((shape, data_type))
-}
-
-fn unsupported(format: Format, column: &str, found: String) -> ExchangeError {
-    ExchangeError::UnsupportedColumn {
-        format,
-        column: column.to_owned(),
-        found,
-    }
 }
 
 impl Plan {
@@ -159,7 +153,7 @@ impl Plan {
                 Some(dtype) => Elements::Known(dtype),
                 None => {
                     let found = elements.to_string();
-                    return Err(unsupported(format, field.name(), found).into());
+                    return Err(unsupported_column(format, field.name(), found));
                 }
             },
         };
@@ -221,13 +215,7 @@ impl Plan {
         let dtype = match &self.elements {
             Elements::Known(dtype) => dtype.clone(),
             Elements::Strings { longest, .. } if *longest > LONGEST => {
-                return Err(ExchangeError::LongString {
-                    format,
-                    column: self.name.clone(),
-                    found: *longest,
-                    limit: LONGEST,
-                }
-                .into());
+                return Err(long_string(format, &self.name, *longest));
             }
             Elements::Strings { text, longest } => {
                 if *text {
@@ -246,16 +234,16 @@ impl Plan {
         column.row_shape.clone_from(&self.shape);
         if column.row_bytes() == 0 {
             let found = "a type whose rows have no bytes".to_owned();
-            return Err(unsupported(format, &self.name, found).into());
+            return Err(unsupported_column(format, &self.name, found));
         }
         Ok(column)
     }
 }
 
 /// The error of a batch whose columns are not of the types that the schema says.
-fn other_type(format: Format, array: &dyn Array) -> ExchangeError {
+fn other_type(format: Format, array: &dyn Array) -> Error {
     let found = array.data_type();
-    ExchangeError::damaged(
+    damaged(
         format,
         "batch",
         format_args!("a column of {found} where the schema says otherwise"),

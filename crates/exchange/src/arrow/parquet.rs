@@ -9,12 +9,12 @@ use super::tap::{Tap, TappedWriter};
 use super::thrift;
 use super::to::record_batch;
 use super::types::{TypeMapping, noted, schema_of};
-use crate::error::ExchangeError;
+use crate::error::damaged;
 use crate::format::Format;
-use crate::int::{in_memory, to_u64};
 use crate::options::ImportOptions;
 use crate::source::{BATCH, BoxedSource, Progress, Source, for_each};
 use bloscpack_error::Result;
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_storage::ReadAt;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -129,9 +129,8 @@ pub(crate) fn open_parquet(
         let metadata = metadata.map_err(|error| chunks.tap.parquet(error))?;
         let mut plans = Plans::of(Format::Parquet, metadata.schema(), options)?;
         let rows = metadata.metadata().file_metadata().num_rows();
-        let rows = u64::try_from(rows).map_err(|_| {
-            ExchangeError::damaged(Format::Parquet, "footer", format!("{rows} rows"))
-        })?;
+        let rows = u64::try_from(rows)
+            .map_err(|_| damaged(Format::Parquet, "footer", format!("{rows} rows")))?;
         let unknown = plans.unknown();
         if !unknown.is_empty() {
             let roots = ProjectionMask::roots(metadata.parquet_schema(), unknown);
@@ -176,6 +175,6 @@ fn check_footer<S: ReadAt>(chunks: &Chunks<S>) -> Result<()> {
     } else {
         let len = footer.len();
         let found = format!("its {len} bytes contradict each other");
-        Err(ExchangeError::damaged(Format::Parquet, "footer", found).into())
+        Err(damaged(Format::Parquet, "footer", found))
     }
 }

@@ -1,10 +1,9 @@
 //! Record batches of Arrow's as a source.
 
-use super::from::bytes_of;
+use super::from::{RowError, bytes_of};
 use super::guard::guarded;
-use crate::error::ExchangeError;
+use crate::error::damaged;
 use crate::format::Format;
-use crate::int::{in_memory, to_u64};
 use crate::options::ImportOptions;
 use crate::schema::{Batch, Schema};
 use crate::source::Source;
@@ -12,6 +11,7 @@ use crate::values::Cells;
 use arrow_array::{Array as _, RecordBatch};
 use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::Result;
+use bloscpack_error::checked::{in_memory, to_u64};
 
 /// Gives one batch of rows after the other.
 pub(super) type Batches = Box<dyn FnMut() -> Result<Option<RecordBatch>>>;
@@ -79,14 +79,10 @@ impl ArrowSource {
             .zip(piece.columns())
             .map(|((column, fill), array)| {
                 let bytes = bytes_of(array, &column.dtype, &column.row_shape, fill.as_deref());
-                bytes.map_err(|error| {
-                    ExchangeError::Value {
-                        format: self.format,
-                        column: column.name.clone(),
-                        row: self.done + to_u64(error.row),
-                        error: error.error,
-                    }
-                    .into()
+                bytes.map_err(|RowError { row, error }| {
+                    let (format, column) = (self.format, &column.name);
+                    let row = self.done + to_u64(row);
+                    error.in_part(format_args!("{format}: column {column:?}, row {row}"))
                 })
             })
             .collect::<Result<Vec<_>>>()?;
@@ -104,7 +100,7 @@ impl ArrowSource {
         self.done = self
             .done
             .checked_add(rows)
-            .ok_or_else(|| ExchangeError::damaged(self.format, "batch", "more than 2^64 rows"))?;
+            .ok_or_else(|| damaged(self.format, "batch", "more than 2^64 rows"))?;
         Ok(Some(Batch {
             rows,
             columns,

@@ -6,9 +6,8 @@ use super::guard::guarded;
 use super::measure::Plans;
 use super::pieces::ArrowSource;
 use super::types::noted;
-use crate::error::ExchangeError;
+use crate::error::{self, over_limit, unsupported};
 use crate::format::Format;
-use crate::int::in_memory;
 use crate::options::ImportOptions;
 use crate::source::BoxedSource;
 use arrow_array::RecordBatch;
@@ -16,6 +15,7 @@ use arrow_buffer::Buffer;
 use arrow_ipc::reader::FileDecoder;
 use arrow_ipc::{Block, MetadataVersion, RecordBatch as BatchHead};
 use arrow_schema::{Schema as ArrowSchema, SchemaRef};
+use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
 use std::sync::Arc;
@@ -66,7 +66,7 @@ struct ArrowFile<S> {
 
 /// An error in a part of a file.
 fn damaged(part: &'static str, found: impl std::fmt::Display) -> Error {
-    ExchangeError::damaged(Format::Arrow, part, found).into()
+    error::damaged(Format::Arrow, part, found)
 }
 
 impl<S: ReadAt> ArrowFile<S> {
@@ -79,12 +79,11 @@ impl<S: ReadAt> ArrowFile<S> {
             .schema()
             .ok_or_else(|| damaged("footer", "no schema"))?;
         if !schema.endianness().equals_to_target_endianness() {
-            return Err(ExchangeError::Unsupported {
-                format: Format::Arrow,
-                part: "byte order",
-                found: "that of another machine".to_owned(),
-            }
-            .into());
+            return Err(unsupported(
+                Format::Arrow,
+                "byte order",
+                "that of another machine",
+            ));
         }
         let schema: ArrowSchema = arrow_ipc::convert::fb_to_schema(schema);
         let dictionaries = footer.dictionaries().into_iter().flatten();
@@ -202,13 +201,12 @@ fn check_decompressed(batch: &BatchHead<'_>, body: &[u8]) -> Result<()> {
         // The sum so far is below the limit, and this one below 2^63.
         total += len;
         if total > MAX_BATCH {
-            return Err(ExchangeError::OverLimit {
-                format: Format::Arrow,
-                unit: "bytes of a batch",
-                found: total,
-                limit: MAX_BATCH,
-            }
-            .into());
+            return Err(over_limit(
+                Format::Arrow,
+                "bytes of a batch",
+                total,
+                MAX_BATCH,
+            ));
         }
     }
     Ok(())

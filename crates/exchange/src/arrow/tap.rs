@@ -1,10 +1,9 @@
 //! The border to the Arrow and Parquet crates: their errors become errors of ours.
 
-use crate::error::ExchangeError;
+use crate::error::one_line;
 use crate::format::Format;
 use arrow_schema::ArrowError;
-use blosc1::Fault;
-use bloscpack_error::Error;
+use bloscpack_error::{Code, Error};
 #[cfg(feature = "arrow")]
 use parquet::errors::ParquetError;
 use std::io::{self, Write};
@@ -31,11 +30,11 @@ impl Tap {
 
     /// The error as the Arrow crate reports it.
     pub fn arrow(&self, error: ArrowError) -> Error {
-        let fault = match &error {
-            ArrowError::NotYetImplemented(_) => Fault::Unsupported,
-            _ => Fault::Damaged,
+        let code = match &error {
+            ArrowError::NotYetImplemented(_) => Code::Unsupported,
+            _ => Code::Damaged,
         };
-        self.or(Format::Arrow, fault, error)
+        self.or(Format::Arrow, code, error)
     }
 
     /// The error as the Parquet crate reports it.
@@ -43,28 +42,23 @@ impl Tap {
     pub fn parquet(&self, error: ParquetError) -> Error {
         let text = error.to_string();
         let disabled = text.contains("Disabled feature") || text.contains("not supported");
-        let fault = match &error {
-            ParquetError::NYI(_) => Fault::Unsupported,
-            _ if disabled => Fault::Unsupported,
-            ParquetError::EOF(_) => Fault::CutShort,
-            _ => Fault::Damaged,
+        let code = match &error {
+            ParquetError::NYI(_) => Code::Unsupported,
+            _ if disabled => Code::Unsupported,
+            ParquetError::EOF(_) => Code::CutShort,
+            _ => Code::Damaged,
         };
-        self.or(Format::Parquet, fault, error)
+        self.or(Format::Parquet, code, error)
     }
 
     /// The first error of the bytes or the writer, if there was one; else that of the crate.
-    fn or<E>(&self, format: Format, fault: Fault, error: E) -> Error
+    fn or<E>(&self, format: Format, code: Code, error: E) -> Error
     where
         E: std::error::Error + Send + Sync + 'static,
     {
         self.take().unwrap_or_else(|| {
-            let source = error.into();
-            ExchangeError::Library {
-                format,
-                fault,
-                source,
-            }
-            .into()
+            let message = format!("{format}: {}", one_line(&error));
+            Error::because(code, message, error)
         })
     }
 }

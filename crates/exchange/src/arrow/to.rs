@@ -2,7 +2,6 @@
 
 use super::types::{TypeMapping, parts, unit_of};
 use super::varying;
-use crate::int::in_memory;
 use crate::schema::{Batch, Column, Schema};
 use crate::values::Cells;
 use arrow_array::builder::{StringBuilder, make_view};
@@ -14,6 +13,7 @@ use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Fields, SchemaRef, TimeUnit as Unit};
 use bloscpack_dtype::{DType, Field as DTypeField, Kind, TimeUnit};
+use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Error, Result};
 use std::sync::Arc;
 

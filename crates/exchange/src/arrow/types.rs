@@ -1,6 +1,6 @@
 //! Types of NumPy as those of Arrow.
 
-use crate::error::ExchangeError;
+use crate::error::unsupported;
 use crate::format::Format;
 use crate::schema::{Column, Schema};
 use arrow_schema::{DataType, Field, Fields, Schema as ArrowSchema, TimeUnit as Unit};
@@ -184,15 +184,11 @@ fn element_type(dtype: &DType, mapping: TypeMapping) -> Result<DataType> {
             DataType::Struct(fields.collect::<Result<_>>()?)
         }
         (kind, _) => {
-            return Err(ExchangeError::Unsupported {
-                format: mapping.format(),
-                part: "type",
-                found: match kind {
-                    Kind::Object => "a Python object, which is a pickle,".to_owned(),
-                    _ => dtype.to_string(),
-                },
-            }
-            .into());
+            let found = match kind {
+                Kind::Object => "a Python object, which is a pickle,".to_owned(),
+                _ => dtype.to_string(),
+            };
+            return Err(unsupported(mapping.format(), "type", found));
         }
     })
 }

@@ -1,10 +1,10 @@
 //! The type of a column, guessed from all of its cells.
 
-use crate::error::ExchangeError;
+use crate::error::long_string;
 use crate::format::Format;
-use crate::int::to_u64;
 use bloscpack_dtype::{DType, TimeBase, TimeUnit};
 use bloscpack_error::Result;
+use bloscpack_error::checked::to_u64;
 
 /// Length of a string, in characters or bytes, above which a column of such strings is not intended.
 const LONGEST: u64 = 1 << 16;
@@ -192,13 +192,7 @@ impl Guess {
 
 fn sound(name: &str, longest: u64) -> Result<u64> {
     if longest > LONGEST {
-        return Err(ExchangeError::LongString {
-            format: Format::Csv,
-            column: name.to_owned(),
-            found: longest,
-            limit: LONGEST,
-        }
-        .into());
+        return Err(long_string(Format::Csv, name, longest));
     }
     Ok(longest.max(1))
 }

@@ -1,10 +1,10 @@
 //! The bytes of a file, with a bound on those of a line.
 
-use super::damaged;
-use crate::error::{CsvError, ExchangeError};
+use super::place;
+use crate::error::missing_part;
 use crate::format::Format;
-use crate::int::to_u64;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::checked::to_u64;
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::ReadAt;
 use csv::{ByteRecord, ErrorKind};
 use std::io::{self, Read};
@@ -52,8 +52,8 @@ impl<S> Input<S> {
 impl<S: ReadAt> Read for Input<S> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 {
-            let (format, limit) = (Format::Csv, MAX_LINE);
-            return Err(Error::from(ExchangeError::LongLine { format, limit }).into());
+            let message = format!("CSV: a line of more than {MAX_LINE} bytes: is a quote missing?");
+            return Err(Error::new(Code::OverLimit, message).into());
         }
         let len = loop {
             match self.bytes.read_at(self.at, buf) {
@@ -102,11 +102,9 @@ impl<S: ReadAt> Lines<S> {
         let more = self.reader.read_byte_record(&mut self.cells);
         if !more.map_err(error)? {
             return match self.reader.get_ref().state {
-                CellState::Quoted => Err(ExchangeError::CutShort {
-                    format: Format::Csv,
-                    part: "the quote at the end of a cell",
+                CellState::Quoted => {
+                    Err(missing_part(Format::Csv, "the quote at the end of a cell"))
                 }
-                .into()),
                 _ => Ok(None),
             };
         }
@@ -130,7 +128,11 @@ fn error(error: csv::Error) -> Error {
             expected_len: expected,
             len: found,
         } => match line_of(pos.as_ref()) {
-            Ok(line) => damaged(line, CsvError::CellCount { found, expected }).into(),
+            Ok(line) => Error::new(
+                Code::Damaged,
+                format!("expected {expected} cells, found {found}"),
+            )
+            .in_part(place(line)),
             Err(error) => error,
         },
         // The others are about text, records of Rust types, and seeking.

@@ -5,10 +5,9 @@ mod input;
 mod read;
 mod text;
 
-use super::error::{CsvError, ExchangeError};
-use super::int::in_memory;
 use super::source::{Progress, Source, check_empty_rows, for_each};
 use bloscpack_error::Result;
+use bloscpack_error::checked::in_memory;
 use std::io::{self, Write};
 use text::row_cell;
 
@@ -100,7 +99,7 @@ fn write_separated(
     Ok(writer.flush()?)
 }
 
-/// An error in a line of a file.
-fn damaged(line: u64, error: CsvError) -> ExchangeError {
-    ExchangeError::Csv { line, error }
+/// A line of a file, for errors.
+fn place(line: u64) -> String {
+    format!("CSV: line {line}")
 }

@@ -1,19 +1,19 @@
 //! Columns from the lines of a file.
 
-use super::damaged;
 use super::guess::Guess;
 use super::input::Lines;
+use super::place;
 use super::text::parse_row;
 use crate::cells::is_value_of_nothing;
-use crate::error::{CsvError, ExchangeError, ValueError};
+use crate::error::{missing_part, missing_value, not_utf8, over_limit, too_long};
 use crate::format::Format;
-use crate::int::{in_memory, to_u64};
 use crate::options::ImportOptions;
 use crate::schema::{Batch, Column, Schema};
 use crate::source::{BoxedSource, Source};
 use crate::values::Cells;
 use bloscpack_dtype::Kind;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::checked::{in_memory, to_u64};
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::ReadAt;
 use csv::ByteRecord;
 use std::collections::HashSet;
@@ -156,35 +156,34 @@ const MAX_COLUMNS: usize = 1 << 16;
 /// The column names of the first line, or as many others as it has cells.
 fn names<S: ReadAt>(lines: &mut Lines<S>, options: &ImportOptions) -> Result<Vec<String>> {
     let Some((line, cells)) = lines.next()? else {
-        return Err(ExchangeError::CutShort {
-            format: Format::Csv,
-            part: "the first line, with the names of the columns,",
-        }
-        .into());
+        return Err(missing_part(
+            Format::Csv,
+            "the first line, with the names of the columns,",
+        ));
     };
     // Each is a folder with files in it.
     if cells.len() > MAX_COLUMNS {
-        return Err(ExchangeError::OverLimit {
-            format: Format::Csv,
-            unit: "columns",
-            found: to_u64(cells.len()),
-            limit: to_u64(MAX_COLUMNS),
-        }
-        .into());
+        return Err(over_limit(
+            Format::Csv,
+            "columns",
+            to_u64(cells.len()),
+            to_u64(MAX_COLUMNS),
+        ));
     }
     if !options.has_header {
         return Ok((0..cells.len())
             .map(|number| options.name_of(number))
             .collect());
     }
+    let wrong_name = |what| Error::new(Code::InvalidName, what).in_part(place(line));
     let (mut names, mut known) = (Vec::new(), HashSet::new());
     for cell in cells {
         let name = String::from_utf8(cell.to_vec()).map_err(|_| {
-            let found = cell.escape_ascii().to_string();
-            damaged(line, CsvError::Name { found })
+            let found = cell.escape_ascii();
+            wrong_name(format!("\"{found}\" is not a valid name"))
         })?;
         if !known.insert(name.clone()) {
-            return Err(damaged(line, CsvError::DuplicateName { name }).into());
+            return Err(wrong_name(format!("two columns with the name {name:?}")));
         }
         names.push(name);
     }
@@ -276,7 +275,7 @@ fn push_row(
         let len = in_memory(column.row_bytes())?;
         bytes
             .try_reserve(len)
-            .map_err(|_| ExchangeError::NoMemory)?;
+            .map_err(|_| Error::no_memory(column.row_bytes()))?;
         bytes.resize(start + len, 0);
         let row = bytes
             .get_mut(start..)
@@ -293,24 +292,18 @@ fn push_row(
             }
         }
         put(column, fill.text(), cell, row).map_err(|error| {
-            let column = column.name.clone();
-            damaged(line, CsvError::Cell { column, error })
+            let column = &column.name;
+            error.in_part(format_args!("CSV: line {line}: column {column:?}"))
         })?;
     }
     batch.rows += 1;
     Ok(())
 }
 
-fn put(
-    column: &Column,
-    fill: Option<&str>,
-    cell: &[u8],
-    row: &mut [u8],
-) -> std::result::Result<(), ValueError> {
+fn put(column: &Column, fill: Option<&str>, cell: &[u8], row: &mut [u8]) -> Result<()> {
     let dtype = &column.dtype;
     if cell.is_empty() && fill.is_none() && !is_value_of_nothing(dtype) {
-        let dtype = dtype.clone();
-        return Err(ValueError::Missing { dtype });
+        return Err(missing_value(dtype));
     }
     let text = match (std::str::from_utf8(cell), fill) {
         (Ok(""), Some(fill)) => fill,
@@ -318,20 +311,15 @@ fn put(
         // Bytes that are not text stay as they are.
         (Err(_), _) if matches!(dtype.kind(), Kind::Bytes) => {
             row.get_mut(..cell.len())
-                .ok_or_else(|| ValueError::TooLong {
-                    found: to_u64(cell.len()),
-                    unit: "bytes",
-                    dtype: dtype.clone(),
-                })?
+                .ok_or_else(|| too_long(cell.len(), "bytes", dtype))?
                 .copy_from_slice(cell);
             return Ok(());
         }
         (Err(_), _) => {
-            let found = format!("\"{}\"", cell.escape_ascii());
-            return Err(ValueError::NotUtf8 { found });
+            return Err(not_utf8(format_args!("\"{}\"", cell.escape_ascii())));
         }
     };
-    Ok(parse_row(column, text, row)?)
+    parse_row(column, text, row)
 }
 
 impl Filling {
@@ -375,7 +363,10 @@ impl<S: ReadAt> Source for CsvSource<S> {
         let batch = read.inspect_err(|_| self.done = self.rows)?;
         self.done += batch.rows;
         match batch.rows {
-            0 => Err(damaged(self.done, CsvError::Truncated).into()),
+            0 => Err(
+                Error::new(Code::Damaged, "the file was truncated while being read")
+                    .in_part(place(self.done)),
+            ),
             _ => Ok(Some(batch)),
         }
     }

@@ -1,10 +1,11 @@
 //! Rows as cells, and back.
 
 use crate::cells::{row_json, row_of};
-use crate::int::to_u64;
 use crate::schema::{Batch, Column};
 use crate::values::Cells;
-use bloscpack_dtype::{DType, DTypeError, Kind};
+use bloscpack_dtype::{DType, Kind};
+use bloscpack_error::checked::to_u64;
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_stores::Value;
 use serde_json::Value as Json;
 
@@ -16,7 +17,7 @@ pub(super) fn row_cell(
     number: usize,
     row: usize,
     cell: &mut Vec<u8>,
-) -> bloscpack_error::Result<()> {
+) -> Result<()> {
     cell.clear();
     let cells = batch.cells(number);
     if let Cells::Varying(values) = cells
@@ -51,23 +52,18 @@ pub(super) fn row_cell(
 }
 
 /// The reverse of [`row_cell`], into the bytes of a row.
-pub(super) fn parse_row(column: &Column, text: &str, row: &mut [u8]) -> Result<(), DTypeError> {
+pub(super) fn parse_row(column: &Column, text: &str, row: &mut [u8]) -> Result<()> {
     if column.row_shape.is_empty() {
-        return column.dtype.parse_text(text, row);
+        return Ok(column.dtype.parse_text(text, row)?);
     }
     let value: Json = serde_json::from_str(text)
         .map_err(|error| not_a_list(text, format!("a JSON list ({error})")))?;
     put_nested(&column.dtype, &column.row_shape, &value, row)
 }
 
-fn put_nested(
-    dtype: &DType,
-    shape: &[u64],
-    value: &Json,
-    bytes: &mut [u8],
-) -> Result<(), DTypeError> {
+fn put_nested(dtype: &DType, shape: &[u64], value: &Json, bytes: &mut [u8]) -> Result<()> {
     let Some((len, within)) = shape.split_first() else {
-        return dtype.from_value(value, bytes);
+        return Ok(dtype.from_value(value, bytes)?);
     };
     let values = match value {
         Json::Array(values) if to_u64(values.len()) == *len => values,
@@ -87,9 +83,7 @@ fn put_nested(
         .try_for_each(|(value, bytes)| put_nested(dtype, within, value, bytes))
 }
 
-fn not_a_list(text: &str, expected: String) -> DTypeError {
-    DTypeError::NotAValue {
-        value: format!("{:?}", text.chars().take(60).collect::<String>()),
-        expected,
-    }
+fn not_a_list(text: &str, expected: String) -> Error {
+    let text: String = text.chars().take(60).collect();
+    Error::new(Code::Value, format!("{text:?} is not {expected}"))
 }

@@ -1,10 +1,9 @@
 //! [`FieldsSource`]: the fields of elements as columns.
 
 use super::{Batch, BoxedSource, Schema, Source};
-use crate::error::ExchangeError;
-use crate::int::in_memory;
 use crate::schema::Column;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::checked::in_memory;
+use bloscpack_error::{Code, Error, Result};
 
 /// An array whose elements have fields, as a table that has them as columns.
 pub struct FieldsSource<'a> {
@@ -45,8 +44,10 @@ impl<'a> FieldsSource<'a> {
             }
             let end = field.offset.checked_add(part.row_bytes());
             if end.is_none_or(|end| end > column.dtype.itemsize()) {
-                let field = field.name.clone();
-                return Err(ExchangeError::FieldOutside { field }.into());
+                return Err(Error::new(
+                    Code::Damaged,
+                    format!("field {:?} reaches outside of its element", field.name),
+                ));
             }
             starts.push(in_memory(field.offset)?);
             columns.push(part);

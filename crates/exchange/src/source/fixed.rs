@@ -2,11 +2,11 @@
 
 use super::{Batch, BoxedSource, Schema, Source};
 use crate::cells::is_value_of_nothing;
-use crate::int::{in_memory, to_u64};
 use crate::schema::Column;
 use crate::source::BATCH;
 use crate::values::Cells;
 use bloscpack_dtype::DType;
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
 use bloscpack_stores::{ItemKind, Value};
 

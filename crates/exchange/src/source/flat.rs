@@ -1,9 +1,9 @@
 //! [`Flat`]: an array of consecutive elements, in C or Fortran order.
 
 use super::grid::{Grid, checked_slice};
-use crate::error::ExchangeError;
-use crate::int::in_memory;
+use crate::error::too_large;
 use bloscpack_array::{bytes_of, lens};
+use bloscpack_error::checked::{in_memory, zeros};
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
@@ -45,11 +45,7 @@ impl<C: Content> Flat<C> {
         ranges.insert(0, rows);
         let itemsize = self.itemsize;
         let shape = lens(&ranges);
-        let mut out = Vec::new();
-        let len = in_memory(bytes_of(&ranges, itemsize))?;
-        out.try_reserve_exact(len)
-            .map_err(|_| ExchangeError::NoMemory)?;
-        out.resize(len, 0);
+        let mut out = zeros(bytes_of(&ranges, itemsize))?;
         let axes: Vec<Axis> = shape
             .iter()
             .zip(&ranges)
@@ -166,8 +162,8 @@ fn strides(shape: &[u64], itemsize: u64, fortran: bool) -> Result<Vec<u64>> {
     let mut step = itemsize;
     let mut next = |(stride, len): (&mut u64, &u64)| {
         *stride = step;
-        step = step.checked_mul(*len).ok_or(ExchangeError::NoMemory)?;
-        Ok::<_, ExchangeError>(())
+        step = step.checked_mul(*len).ok_or_else(too_large)?;
+        Ok::<_, Error>(())
     };
     let mut axes = strides.iter_mut().zip(shape);
     if fortran {

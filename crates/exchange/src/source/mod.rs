@@ -21,8 +21,8 @@ pub use rows::RowsSource;
 pub use store::StoreSource;
 pub use table::TableSource;
 
-use super::int::to_u64;
 use super::schema::{Batch, Schema, row_shape};
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 

@@ -1,8 +1,8 @@
 //! [`RowsSource`]: the elements of rows as columns.
 
 use super::{Batch, BoxedSource, Schema, Source};
-use crate::int::in_memory;
 use crate::schema::Column;
+use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Error, Result};
 
 /// More columns than a text format is read with.

@@ -1,9 +1,9 @@
 //! [`StoreSource`]: a table in a store of frames.
 
 use super::{Batch, Schema, Source, check_rows};
-use crate::int::{in_memory, to_u64};
 use crate::schema::Column;
 use crate::values::{Cells, no_bytes};
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
 use bloscpack_stores::StoreError;
 use bloscpack_stores::{

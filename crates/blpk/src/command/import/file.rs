@@ -4,13 +4,13 @@ use std::io::Read;
 use std::path::Path;
 
 use bloscpack::{
-    Encoder, EncoderBuilder, Error, Metadata,
+    Code, Encoder, EncoderBuilder, Error, Metadata,
     blosc::Aim,
     dtype::npy::{NpyError, NpyHeader},
     error::Side,
     wire::internal::to_u64,
 };
-use bloscpack_open::exchange::{ExchangeError, Format};
+use bloscpack_open::exchange::Format;
 use serde_json::json;
 
 use crate::args::with_given;
@@ -70,7 +70,7 @@ fn read_header(reader: &mut impl Read) -> bloscpack::Result<NpyHeader> {
         read.map_err(|error| Error::from(error).on(Side::Source))
     };
     read_to(NpyHeader::START, &mut start)?;
-    let damaged = |error: NpyError| Error::from(ExchangeError::from(error));
+    let damaged = |error: NpyError| Error::new(Code::Header, error.to_string());
     let len = NpyHeader::len_of(&start).map_err(damaged)?;
     read_to(len, &mut start)?;
     Ok(NpyHeader::parse(&start).map_err(damaged)?.0)
