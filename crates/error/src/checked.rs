@@ -15,18 +15,12 @@ pub fn in_memory(len: u64) -> Result<usize> {
         .map_err(|_| Error::no_memory(len))
 }
 
-/// A buffer of zeros.
+/// A buffer of zeros. They take no memory until they are written.
 ///
 /// # Errors
 /// Returns [`Code::NoMemory`](crate::Code::NoMemory) if it cannot be allocated.
 pub fn zeros(bytes: u64) -> Result<Vec<u8>> {
-    let len = in_memory(bytes)?;
-    let mut zeros = Vec::new();
-    zeros
-        .try_reserve_exact(len)
-        .map_err(|_| Error::no_memory(bytes))?;
-    zeros.resize(len, 0);
-    Ok(zeros)
+    bytemuck::try_zeroed_vec(in_memory(bytes)?).map_err(|()| Error::no_memory(bytes))
 }
 
 /// The length of a range. It saturates: a range that ends before it begins is empty.
