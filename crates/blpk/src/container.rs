@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use bloscpack::Error;
-use bloscpack_open::{
-    Container, Inner, Kind, OpenOptions, datasets::DatasetError, open_source, open_stream,
-};
+use bloscpack_open::{Container, Inner, Kind, OpenOptions, open_source, open_stream};
 
+use crate::dataset;
 use crate::failure::{Failure, RECOVER, VERIFY};
 use crate::input::{Input, is_directory};
 use crate::interrupt;
@@ -106,7 +105,7 @@ impl Opened {
             }
         } else if is_directory(path)? {
             Self::of_directory(path, &options, progress)
-                .map_err(|error| not_opened(path, &error))?
+                .map_err(|error| dataset::failure(path, &error))?
         } else {
             Self::file(Input::open_binary(path, session)?, &options, progress)?
         };
@@ -182,17 +181,5 @@ impl Opened {
     /// The files that an output must not be.
     pub fn inputs(&self) -> Vec<&Input> {
         self.input.iter().collect()
-    }
-}
-
-/// The failure to open a directory.
-pub fn not_opened(path: &Path, error: &Error) -> Failure {
-    let name = quoted(path);
-    let failure = Failure::library(&name, error).if_damaged(VERIFY);
-    match error.detail() {
-        Some(DatasetError::NotADataset) => {
-            failure.hint(format!("blpk ls {name} lists the datasets below it"))
-        }
-        _ => failure,
     }
 }

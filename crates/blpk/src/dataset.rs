@@ -8,9 +8,9 @@ pub mod walk;
 
 use std::path::Path;
 
-use bloscpack::Error;
+use bloscpack::{Code, Error};
 use bloscpack_open::datasets::{
-    CArray, CArrayBuilder, CTable, CTableBuilder, Dataset, DatasetError, DatasetOptions,
+    CArray, CArrayBuilder, CTable, CTableBuilder, Dataset, DatasetOptions,
 };
 
 use crate::failure::{Failure, VERIFY};
@@ -71,12 +71,12 @@ pub fn open(path: &Path, session: &Session) -> Result<Dataset, Failure> {
     Ok(dataset)
 }
 
-/// The failure to read a dataset.
+/// The failure to read a dataset, or another directory.
 pub fn failure(path: &Path, error: &Error) -> Failure {
     let name = quoted(path);
     let failure = Failure::library(&name, error).if_damaged(VERIFY);
-    let is_unknown = matches!(error.detail(), Some(DatasetError::NotADataset));
-    if is_unknown {
+    // With a path, it is about one of the files.
+    if error.code() == Code::UnknownFormat && error.path().is_none() {
         failure.hint(format!("blpk ls {name} lists the datasets below it"))
     } else {
         failure

@@ -5,7 +5,7 @@ use crate::ctable::CTable;
 use crate::dataset_layout::DatasetLayout;
 use crate::warning::Warning;
 use crate::wire::Attributes;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Code, Error, Result};
 
 /// An array or a table.
 ///
@@ -83,7 +83,10 @@ impl Dataset {
     pub fn into_array(self) -> Result<CArray> {
         match self {
             Self::Array(array) => Ok(*array),
-            Self::Table(_) => Err(Error::usage("this is a table: name one of its columns")),
+            Self::Table(_) => Err(Error::new(
+                Code::NeedsColumn,
+                "this is a table: name one of its columns",
+            )),
         }
     }
 
@@ -94,7 +97,7 @@ impl Dataset {
     pub fn into_table(self) -> Result<CTable> {
         match self {
             Self::Table(table) => Ok(*table),
-            Self::Array(_) => Err(Error::usage("this is an array, not a table")),
+            Self::Array(_) => Err(Error::new(Code::NotATable, "this is an array, not a table")),
         }
     }
 }

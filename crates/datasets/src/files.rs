@@ -1,10 +1,10 @@
 //! [`Files`]: the files of a store, with errors that name the file and the side.
 
-use crate::convert::to_u64;
-use crate::error::DatasetError;
+use crate::error::{invalid_name, not_a_file};
 use crate::options::DatasetOptions;
-use crate::wire::MetaError;
-use bloscpack_error::{Error, IoSide as _, Result, Side};
+use crate::wire::error::too_long;
+use bloscpack_error::checked::to_u64;
+use bloscpack_error::{Code, Error, IoSide as _, Result, Side};
 use bloscpack_storage::{
     Access, Entry, EntryKind, JournaledStore, Key, LockTimeout, Object, Store,
 };
@@ -115,18 +115,15 @@ impl Files {
         let error: Error = match error.kind() {
             ErrorKind::InvalidInput => match self.kind(key)? {
                 // A link, a folder or a device in the place of a file is damage, not an I/O error.
-                Some(kind) if kind != EntryKind::File => DatasetError::NotAFile.into(),
+                Some(kind) if kind != EntryKind::File => not_a_file(),
                 Some(_) => error.into(),
-                None => {
-                    let reason = error.to_string();
-                    DatasetError::InvalidName { reason }.into()
-                }
+                None => invalid_name(error),
             },
             ErrorKind::FileTooLarge => {
                 let object = self.root.read(key);
                 let found = object.and_then(|object| object.size());
                 let found = found.map_err(|error| self.locate(key, error))?;
-                too_long(found).into()
+                too_long("file", found, MAX_META)
             }
             _ => error.into(),
         };
@@ -146,7 +143,7 @@ impl Files {
     pub(crate) fn parse_if_present<T>(
         &self,
         key: &Key,
-        parse: impl FnOnce(&[u8]) -> std::result::Result<T, MetaError>,
+        parse: impl FnOnce(&[u8]) -> Result<T>,
     ) -> Result<Option<T>> {
         let text = self.get(key)?;
         let parsed = text.map(|text| parse(&text)).transpose();
@@ -154,20 +151,16 @@ impl Files {
     }
 
     /// Parses a small file that is required.
-    pub(crate) fn parse<T>(
-        &self,
-        key: &Key,
-        parse: impl FnOnce(&[u8]) -> std::result::Result<T, MetaError>,
-    ) -> Result<T> {
+    pub(crate) fn parse<T>(&self, key: &Key, parse: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
         self.parse_if_present(key, parse)?
-            .ok_or_else(|| self.locate(key, DatasetError::MissingFile))
+            .ok_or_else(|| self.locate(key, Error::new(Code::MissingFile, "file is missing")))
     }
 
     /// Writes a small file, unless it has this content already.
     pub(crate) fn put_meta(&self, key: &Key, bytes: &[u8]) -> Result<()> {
         let found = to_u64(bytes.len());
         if found > MAX_META {
-            return Err(self.locate(key, too_long(found)));
+            return Err(self.locate(key, too_long("file", found, MAX_META)));
         }
         if self.get(key)?.is_some_and(|present| present == bytes) {
             return Ok(());
@@ -243,23 +236,12 @@ impl Files {
     }
 }
 
-fn too_long(found: u64) -> MetaError {
-    MetaError::TooLong {
-        subject: "file",
-        found,
-        limit: MAX_META,
-    }
-}
-
 /// The key of a name in a folder.
 ///
 /// # Errors
-/// Returns [`DatasetError::InvalidName`] for a name that no file can have.
+/// Returns [`Code::InvalidName`] for a name that no file can have.
 pub(crate) fn join(folder: &Key, name: &str) -> Result<Key> {
-    folder.join(name).map_err(|error| {
-        let reason = error.to_string();
-        DatasetError::InvalidName { reason }.into()
-    })
+    folder.join(name).map_err(invalid_name)
 }
 
 /// The key of a path below a folder.

@@ -1,10 +1,9 @@
 //! [`BandedGrid`]: how an array of a dataset is divided into chunks, and their bytes.
 
-use crate::convert::to_usize;
-use crate::error::DatasetError;
 use blosc1::MAX_NBYTES;
 use bloscpack_array::{Grid, Part, Region, product};
-use bloscpack_error::Result;
+use bloscpack_error::checked::to_usize;
+use bloscpack_error::{Code, Error, Result};
 use std::ops::{Deref, Range};
 
 /// The greatest number of axes of an array of NumPy.
@@ -68,13 +67,12 @@ impl BandedGrid {
                 row_bytes,
                 chunk_bytes,
             }),
-            Err(reason) => Err(DatasetError::Shape {
-                shape,
-                chunk_shape: chunk,
-                itemsize,
-                reason,
-            }
-            .into()),
+            Err(reason) => Err(Error::new(
+                Code::Shape,
+                format!(
+                    "shape {shape:?} in chunks of {chunk:?} with {itemsize} bytes per element: {reason}"
+                ),
+            )),
         }
     }
 

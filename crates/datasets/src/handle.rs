@@ -2,7 +2,7 @@
 
 use crate::dataset_layout::DatasetLayout;
 use crate::files::Files;
-use bloscpack_error::{Category, Error, Result};
+use bloscpack_error::{Category, Code, Error, Result};
 use bloscpack_storage::{Access, Key};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,11 +41,13 @@ impl Handle {
     /// Refuses to change a dataset that was opened for reading, or of which a change has failed.
     pub(crate) fn check_writable(&self) -> Result<()> {
         match self.access {
-            Access::Write if self.failed.load(Ordering::Relaxed) => Err(Error::usage(
+            Access::Write if self.failed.load(Ordering::Relaxed) => Err(Error::new(
+                Code::Reopen,
                 "an earlier change failed; reopen the dataset (it is unchanged since the last flush)",
             )),
             Access::Write => Ok(()),
-            Access::Read => Err(Error::usage(
+            Access::Read => Err(Error::new(
+                Code::ReadOnly,
                 "the dataset was opened for reading: open it for changes",
             )),
         }

@@ -50,7 +50,7 @@
 //! # Errors
 //!
 //! Functions return [`Error`](bloscpack_error::Error). It names the file, relative to the root of the dataset, and for I/O the
-//! side. [`Error::detail`](bloscpack_error::Error::detail) gives the [`DatasetError`].
+//! side. [`Error::code`](bloscpack_error::Error::code) says what went wrong.
 //!
 //! # Features
 //!
@@ -64,7 +64,6 @@
 
 mod array_storage;
 mod carray;
-mod convert;
 mod create;
 mod ctable;
 mod dataset;
@@ -97,7 +96,6 @@ pub use carray::{Blocks, CArray, CArrayBuilder};
 pub use ctable::{CTable, CTableBuilder, TableBlocks};
 pub use dataset::Dataset;
 pub use dataset_layout::DatasetLayout;
-pub use error::DatasetError;
 pub use index::{IndexCheck, IndexState, IndexUpdate};
 #[cfg(feature = "ndarray")]
 pub use ndarray;

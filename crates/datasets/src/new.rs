@@ -1,13 +1,13 @@
 //! [`NewArray`] and [`NewDataset`]: the properties of new arrays and tables.
 
 use crate::array_storage::ChunkOptions;
-use crate::convert::in_memory;
 use crate::dataset_layout::DatasetLayout;
 use crate::options::DatasetOptions;
 use crate::superchunk::SuperchunkOptions;
 use crate::wire::Attributes;
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;
+use bloscpack_error::checked::in_memory;
 use std::num::NonZeroU64;
 
 /// A new array, with all properties decided.

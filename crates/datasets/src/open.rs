@@ -1,16 +1,15 @@
 //! Opens datasets.
 
 use crate::carray::CArray;
-use crate::convert::in_memory;
 use crate::ctable::CTable;
 use crate::dataset::Dataset;
-use crate::error::DatasetError;
 use crate::files::Files;
 use crate::handle::Handle;
 use crate::layout;
 use crate::options::DatasetOptions;
 use crate::wire::RootDirs;
-use bloscpack_error::{IoSide as _, Result};
+use bloscpack_error::checked::in_memory;
+use bloscpack_error::{Code, Error, IoSide as _, Result};
 use bloscpack_storage::{Access, DiskStore, Key, Store};
 #[cfg(feature = "zip")]
 use bloscpack_storage::{ReadAt, ZipStore};
@@ -26,7 +25,7 @@ impl DatasetOptions {
     /// With the feature `zip`, the path may lead to a ZIP archive, or to a folder in one: `archive.zip/eeg`.
     ///
     /// # Errors
-    /// Returns any error of the file system; [`DatasetError::NotADataset`] if the directory is not a dataset, and other errors
+    /// Returns any error of the file system; [`Code::UnknownFormat`] if the directory is not a dataset, and other errors
     /// of the category [`Unsupported`](bloscpack_error::Category::Unsupported) for one that this build cannot read; errors
     /// of the category [`Damaged`](bloscpack_error::Category::Damaged) if its small files are damaged or contradict each
     /// other.
@@ -200,7 +199,12 @@ pub(crate) fn open_beneath(
     options: &DatasetOptions,
     access: Access,
 ) -> Result<Dataset> {
-    let kind = layout::detect(files, at)?.ok_or(DatasetError::NotADataset)?;
+    let kind = layout::detect(files, at)?.ok_or_else(|| {
+        Error::new(
+            Code::UnknownFormat,
+            "not a dataset: there is no meta/sizes, meta/shape or __rootdirs__",
+        )
+    })?;
     let mut handle = Handle::new(Arc::clone(files), at.clone(), kind.layout, access);
     // Only columns are opened below the root.
     handle.in_table = *at != Key::root();

@@ -2,9 +2,9 @@
 
 use crate::array_storage::ArrayStorage;
 use crate::carray::CArray;
-use crate::convert::to_u64;
 use crate::wire::IndexEntry;
 use blosc1::{ChunkHeader, CompressorFormat, Filter};
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Category, Error, Result};
 use bloscpack_storage::{EntryKind, Object};
 use bloscpack_wire::Checksum;
@@ -121,7 +121,7 @@ impl CArray {
     /// ```
     ///
     /// # Errors
-    /// Returns [`DatasetError::PythonObjects`](crate::DatasetError::PythonObjects) for an array of Python objects, any I/O error,
+    /// Returns [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for an array of Python objects, any I/O error,
     /// and damage.
     pub fn stored_chunk(&self, chunk: u64) -> Result<Vec<u8>> {
         let storage = self.storage();

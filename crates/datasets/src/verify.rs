@@ -2,12 +2,11 @@
 
 use crate::array_storage::{ArrayStorage, Naming};
 use crate::carray::CArray;
-use crate::convert::{in_memory, to_u64};
 use crate::ctable::CTable;
 use crate::dataset::Dataset;
-use crate::error::DatasetError;
 use crate::warning::Warning;
 use crate::wire::SuperchunkWarning;
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::{EntryKind, parallel};
 use std::sync::{Mutex, PoisonError};
@@ -77,7 +76,8 @@ fn report_uneven(table: &CTable, report: &mut DatasetReport) {
             && column.rows() != expected
         {
             let found = column.rows();
-            let error = Error::from(DatasetError::UnevenColumns { found, expected });
+            let message = format!("the column has {found} rows, others have {expected}");
+            let error = Error::new(Code::Shape, message).with_hint("repair the table");
             report.damages.push(error.in_file(name));
         }
     }

@@ -301,7 +301,7 @@ impl Error {
         }
     }
 
-    /// The error of a crate above this one, such as `DatasetError`, if it is one.
+    /// The typed error that this one was made from, such as `NpyError`, if it is one.
     #[must_use]
     pub fn detail<T: Detail>(&self) -> Option<&T> {
         match &self.0.cause {

@@ -7,9 +7,9 @@ use bloscpack_open::{Outline, internal};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::container::{Opened, not_opened};
-use crate::dataset::below_url;
+use crate::container::Opened;
 use crate::dataset::walk::{self, Found};
+use crate::dataset::{self, below_url};
 use crate::failure::Failure;
 use crate::json_text;
 use crate::output;
@@ -65,7 +65,7 @@ impl Ls {
                 .as_ref()
                 .ok()
                 .and_then(|outline| outline.trouble.as_ref());
-            let trouble = trouble.map(|error| not_opened(&path, error));
+            let trouble = trouble.map(|error| dataset::failure(&path, error));
             for failure in outline.as_ref().err().into_iter().chain(&trouble) {
                 worst = worst.max(failure.status());
             }
@@ -102,7 +102,7 @@ impl Ls {
         }
         let (mut worst, mut found) = (Status::Done, Vec::new());
         for (path, outline) in members {
-            let outline = outline.map_err(|error| not_opened(&path, &error));
+            let outline = outline.map_err(|error| dataset::failure(&path, &error));
             let status = outline.as_ref().err().map(Failure::status);
             worst = worst.max(status.unwrap_or(Status::Done));
             match (self.json, outline) {
@@ -129,7 +129,7 @@ fn outline(found: Found, session: &Session) -> Result<Outline, Failure> {
         Found::Directory(path, error) => {
             let opened = walk::open(&path, error, session);
             let outline = opened.and_then(|mut opened| opened.container.outline());
-            outline.map_err(|error| not_opened(&path, &error))
+            outline.map_err(|error| dataset::failure(&path, &error))
         }
         Found::File(path) => {
             let mut opened = Opened::open_with(&path, session, |options| options.cache(0))?;

@@ -5,10 +5,9 @@
 //! ```
 
 use super::ArrayStorage;
-use crate::convert::{in_memory, to_u64, zeroed};
-use crate::error::DatasetError;
 use bloscpack_array::{Grid, copy};
-use bloscpack_error::{Category, Error, Result};
+use bloscpack_error::checked::{in_memory, to_u64, zeros};
+use bloscpack_error::{Category, Code, Error, Result};
 use bloscpack_storage::parallel;
 use std::borrow::Cow;
 use std::sync::{MutexGuard, PoisonError};
@@ -51,8 +50,9 @@ impl ArrayStorage {
         self.append_to(&mut tail, rows)
             .map_err(|error| match error.category() {
                 Category::Usage | Category::Unsupported => {
-                    let reason = error.to_string();
-                    DatasetError::FailedChange { reason }.into()
+                    let message = format!("the change failed: {error}");
+                    Error::because(Code::Damaged, message, error)
+                        .with_hint("open the dataset again; it is unchanged since the last flush")
                 }
                 _ => error,
             })?;
@@ -206,7 +206,7 @@ impl ArrayStorage {
         };
         let selection = grid.whole_rows(full_rows..rows);
         self.check_first(&selection)?;
-        tail.rows = zeroed(grid.bytes_of_rows(rows - full_rows))?;
+        tail.rows = zeros(grid.bytes_of_rows(rows - full_rows))?;
         self.read_box(&selection, &mut tail.rows)?;
         let (end, per_file) = (grid.full_chunks(), self.chunks_per_file());
         for chunk in (end - end % per_file)..end {

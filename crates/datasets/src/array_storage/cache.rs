@@ -1,10 +1,10 @@
 //! [`ChunkCache`]: chunks that were read recently, as they are stored, with those of their blocks that were decompressed.
 
 use super::pool::Decoders;
-use crate::convert::to_usize;
 use crate::superchunk::StoredChunk;
 use blosc1::ChunkError;
 use blosc1::internal::has_blocks;
+use bloscpack_error::checked::to_usize;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel::sync::{Mutex, MutexGuard};
 use std::collections::{BTreeMap, HashMap};

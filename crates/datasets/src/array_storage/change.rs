@@ -1,9 +1,9 @@
 //! Changes elements, cuts rows off, and appends default rows.
 
 use super::ArrayStorage;
-use crate::convert::{in_memory, to_u64};
 use crate::superchunk::{SuperchunkIndex, fitted};
 use bloscpack_array::{Part, bytes_of, copy};
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 use std::ops::Range;

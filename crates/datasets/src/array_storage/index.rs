@@ -1,9 +1,9 @@
 //! Statistics of superchunks: those that were written, and whether those of an index still hold.
 
 use super::ArrayStorage;
-use crate::convert::{in_memory, to_u64, zeroed};
-use crate::error::DatasetError;
+use crate::error::no_index;
 use crate::wire::{Elements, IndexEntry, SINGLE_CHUNK_HEAD_LEN, index_digest};
+use bloscpack_error::checked::{in_memory, to_u64, zeros};
 use bloscpack_error::{Category, Error, Result};
 use bloscpack_storage::parallel;
 use std::collections::BTreeMap;
@@ -98,7 +98,7 @@ impl ArrayStorage {
         if len > self.longest_file() {
             return Ok((None, false));
         }
-        let mut bytes = zeroed::<u8>(len)?;
+        let mut bytes = zeros(len)?;
         let read = file.read_exact_at(0, &mut bytes);
         read.map_err(|error| self.in_superchunk(number, error.into()))?;
         let rows = self.grid().rows_of_band(number);
@@ -112,7 +112,7 @@ impl ArrayStorage {
             self.check_nbytes(&stored, number)?;
             Ok(stored)
         })?;
-        let mut data = zeroed::<u8>(self.grid().bytes_of(number))?;
+        let mut data = zeros(self.grid().bytes_of(number))?;
         self.decompress(number, &stored, &mut data)?;
         Ok((Some(IndexEntry::of(elements, &data, &bytes)), false))
     }
@@ -156,10 +156,7 @@ impl ArrayStorage {
 
     /// Refuses an array whose superchunks have no statistics.
     pub(crate) fn elements(&self) -> Result<Elements> {
-        Elements::of(&self.spec.dtype).map_err(|reason| {
-            let reason = reason.to_owned();
-            DatasetError::NoIndex { reason }.into()
-        })
+        Elements::of(&self.spec.dtype).map_err(no_index)
     }
 }
 

@@ -8,15 +8,15 @@ mod pool;
 mod read;
 mod spec;
 
-use crate::convert::{in_memory, to_u64, to_usize};
-use crate::error::DatasetError;
+use crate::error::{missing_superchunk, wrong_count, wrong_length};
 use crate::files::{Files, join};
 use crate::grid::BandedGrid;
 use crate::options::Resources;
 use crate::superchunk::{FIRST_READ, StoredChunk, SuperchunkIndex};
 use append::Tail;
 use blosc1::ChunkHeader;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::checked::{in_memory, to_u64, to_usize};
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::{Entry, EntryKind, Key, Object, ReadAhead};
 use bloscpack_wire::Limit;
 use cache::ChunkCache;
@@ -152,7 +152,7 @@ impl ArrayStorage {
             || found > self.chunks_per_file()
             || (found > expected && !may_be_longer)
         {
-            return Err(DatasetError::WrongCount { found, expected }.into());
+            return Err(wrong_count(found, expected));
         }
         Ok(())
     }
@@ -182,7 +182,7 @@ impl ArrayStorage {
             let expected = index + 1;
             let found = to_u64(slots.len());
             let slot = slots.get(in_memory(index)?);
-            let slot = slot.ok_or(DatasetError::WrongCount { found, expected })?;
+            let slot = slot.ok_or_else(|| wrong_count(found, expected))?;
             slot.header(file.as_ref())
         })
     }
@@ -210,8 +210,7 @@ impl ArrayStorage {
     pub(crate) fn open(&self, number: u64, chunk: u64) -> Result<Box<dyn Object>> {
         let key = self.key(number)?;
         let file = self.files.read(&key)?.ok_or_else(|| {
-            let chunks = self.grid().chunks();
-            let error = DatasetError::MissingSuperchunk { chunk, chunks };
+            let error = missing_superchunk(chunk, self.grid().chunks());
             self.files.locate(&key, error)
         })?;
         let size = self.len_of(number, file.as_ref())?;
@@ -239,14 +238,7 @@ impl ArrayStorage {
         }
         let found = u64::from(stored.header.nbytes);
         let allowed = u64::from(self.resources.limits.chunk);
-        if found > allowed {
-            return Err(DatasetError::Limit {
-                limit: Limit::Chunk,
-                found,
-                allowed,
-            }
-            .into());
-        }
+        Error::check_limit(Limit::Chunk, found, allowed)?;
         let expected = self.grid().bytes_of(chunk);
         // A writer that was killed before it flushed leaves a longer last chunk.
         let is_last = chunk.checked_add(1) == Some(self.grid().chunks());
@@ -256,13 +248,7 @@ impl ArrayStorage {
             expected
         };
         if !(expected..=most).contains(&found) {
-            let expected = expected..=expected;
-            return Err(DatasetError::WrongLength {
-                chunk,
-                found,
-                expected,
-            }
-            .into());
+            return Err(wrong_length(chunk, found, expected..=expected));
         }
         Ok(())
     }
@@ -332,7 +318,10 @@ impl ArrayStorage {
     /// Refuses elements that cannot be read or written as plain bytes.
     pub(crate) fn check_plain(&self) -> Result<()> {
         if self.spec.dtype.has_object() {
-            Err(DatasetError::PythonObjects.into())
+            Err(Error::new(
+                Code::Unsupported,
+                "the elements are Python objects (pickles), which are not supported: export them with Python",
+            ))
         } else {
             Ok(())
         }

@@ -2,10 +2,10 @@
 
 use super::ArrayStorage;
 use super::cache::CachedChunk;
-use crate::convert::{in_memory, to_u64};
 use crate::superchunk::StoredChunk;
 use bloscpack_array::{Part, bytes_of, copy, runs};
 use bloscpack_error::checked::slice_mut;
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 use bloscpack_wire::{Position, Section};

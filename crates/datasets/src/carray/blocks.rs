@@ -1,8 +1,8 @@
 //! [`Blocks`]: reads an array some rows at a time.
 
 use super::CArray;
-use crate::convert::to_u64;
 use bloscpack_error::Result;
+use bloscpack_error::checked::to_u64;
 use std::ops::Range;
 
 /// An iterator over rows of an array, in blocks; see [`CArray::blocks`].

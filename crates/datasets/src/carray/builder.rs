@@ -2,7 +2,6 @@
 
 use super::CArray;
 use crate::array_storage::ChunkOptions;
-use crate::convert::to_u64;
 use crate::create::{begin, new_store};
 use crate::dataset_layout::DatasetLayout;
 use crate::files::Files;
@@ -15,6 +14,7 @@ use crate::superchunk::SuperchunkOptions;
 use crate::wire::{Attributes, ChunkBase, default_chunk_rows};
 use blosc1::{Compressor, Filter};
 use bloscpack_dtype::{DType, native::Element};
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Access, Key, Store};
 use bloscpack_wire::Checksum;
@@ -243,8 +243,8 @@ impl CArrayBuilder {
     /// # Errors
     /// Returns [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if the directory contains a dataset that is not to be
     /// replaced, or anything else; a usage error for properties that the layout cannot store;
-    /// [`DatasetError::LayoutNotBuilt`](crate::DatasetError::LayoutNotBuilt) for a layout that this build does not support;
-    /// [`DatasetError::NoIndex`](crate::DatasetError::NoIndex) for an index of an array that cannot have one;
+    /// [`Code::NotBuilt`](bloscpack_error::Code::NotBuilt) for a layout that this build does not support;
+    /// [`Code::NoIndex`](bloscpack_error::Code::NoIndex) for an index of an array that cannot have one;
     /// any error of the file system.
     pub fn create(self, path: impl AsRef<Path>) -> Result<CArray> {
         let store = new_store(path.as_ref())?;

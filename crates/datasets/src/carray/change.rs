@@ -1,9 +1,9 @@
 //! Changes elements and attributes.
 
 use super::CArray;
-use crate::convert::to_u64;
 use crate::layout;
 use bloscpack_dtype::native::{self, Element};
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use serde_json::Value;
 use std::ops::Range;

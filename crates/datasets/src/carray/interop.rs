@@ -1,8 +1,8 @@
 //! Arrays of the crate `ndarray`, written.
 
 use super::CArray;
-use crate::convert::to_u64;
 use bloscpack_dtype::native::Element;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use ndarray::{ArrayBase, Data, Dimension};
 use std::borrow::Cow;

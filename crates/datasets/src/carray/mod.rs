@@ -9,13 +9,12 @@ mod read;
 
 use crate::array_storage::{ArraySpec, ArrayStorage};
 use crate::dataset_layout::DatasetLayout;
-use crate::error::DatasetError;
 use crate::handle::Handle;
 use crate::options::DatasetOptions;
 use crate::warning::Warning;
 use crate::wire::Attributes;
 use bloscpack_dtype::DType;
-use bloscpack_error::Result;
+use bloscpack_error::{Error, Result};
 use bloscpack_wire::Limit;
 use std::sync::Arc;
 
@@ -63,14 +62,7 @@ impl CArray {
             description.spec.grid.nbytes(),
             options.resources.limits.total,
         );
-        if found > allowed {
-            return Err(DatasetError::Limit {
-                limit: Limit::Total,
-                found,
-                allowed,
-            }
-            .into());
-        }
+        Error::check_limit(Limit::Total, found, allowed)?;
         let mut array = Self {
             attributes: description.attributes,
             warnings: description.warnings,

@@ -1,10 +1,9 @@
 //! Reads elements.
 
 use super::{Blocks, CArray};
-use crate::convert::{in_memory, to_u64};
-use crate::error::DatasetError;
 use bloscpack_array::bytes_of;
 use bloscpack_dtype::native::{self, Element};
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
@@ -23,8 +22,9 @@ impl CArray {
     /// ```
     ///
     /// # Errors
-    /// Returns a usage error for rows that do not exist, [`DatasetError::PythonObjects`] for an array of Python objects, and
-    /// any error of the superchunks.
+    /// Returns [`Code::OutOfBounds`](bloscpack_error::Code::OutOfBounds) for rows that do not exist,
+    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for an array of Python objects, and any error of the
+    /// superchunks.
     pub fn read_rows(&self, rows: Range<u64>) -> Result<Vec<u8>> {
         self.read_in_steps(&self.storage.grid().whole_rows(rows))
     }
@@ -56,10 +56,9 @@ impl CArray {
                 .collect();
             let next = filled + in_memory(bytes_of(&step, grid.itemsize()) / size)?;
             if values.len() < next {
-                let bytes = total;
                 values
                     .try_reserve(next - values.len())
-                    .map_err(|_| DatasetError::OutOfMemory { bytes })?;
+                    .map_err(|_| Error::no_memory(total))?;
                 values.resize(next, T::zeroed());
             }
             let len = values.len();

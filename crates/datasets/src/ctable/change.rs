@@ -3,9 +3,9 @@
 use super::{CTable, Column, names};
 use crate::array_storage::ArraySpec;
 use crate::carray::{CArray, CArrayBuilder};
-use crate::convert::to_u64;
 use crate::layout;
 use crate::remove::remove_column;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::Key;
 use serde_json::Value;

@@ -7,13 +7,12 @@ mod read;
 
 use crate::carray::CArray;
 use crate::dataset_layout::DatasetLayout;
-use crate::error::DatasetError;
 use crate::handle::Handle;
 use crate::layout::{self, ColumnSource};
 use crate::options::DatasetOptions;
 use crate::warning::Warning;
 use crate::wire::Attributes;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::Key;
 use std::sync::OnceLock;
 
@@ -185,10 +184,15 @@ impl CTable {
             let kind = layout::detect(files, &at)?;
             // Columns that are described together are not in folders of their own.
             let kind = kind.filter(|kind| !kind.is_table && kind.layout.columns_are_datasets());
-            let layout = kind.ok_or(DatasetError::MissingColumn)?.layout;
+            let kind = kind.ok_or_else(|| {
+                Error::new(
+                    Code::MissingFile,
+                    "the folder of the column does not contain an array",
+                )
+            })?;
             let handle = Handle {
                 at: at.clone(),
-                layout,
+                layout: kind.layout,
                 in_table: true,
                 ..self.handle.clone()
             };
@@ -220,7 +224,10 @@ impl CTable {
 
     fn unknown(&self, name: &str) -> Error {
         let names = self.names.join(", ");
-        Error::usage(format!("no column {name:?} (found: {names})"))
+        Error::new(
+            Code::NotFound,
+            format!("no column {name:?} (found: {names})"),
+        )
     }
 
     /// The folders of the columns that are datasets of their own.

@@ -2,7 +2,7 @@
 
 use super::CTable;
 use crate::carray::{CArray, RowBlocks};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::parallel;
 use std::ops::Range;
 
@@ -18,9 +18,10 @@ impl CTable {
             .collect::<Result<Vec<&CArray>>>()?;
         let present = self.rows()?;
         if rows.start > rows.end || rows.end > present {
-            return Err(Error::usage(format!(
-                "rows {rows:?} are not in the table, which has {present}"
-            )));
+            return Err(Error::new(
+                Code::OutOfBounds,
+                format!("rows {rows:?} are not in the table, which has {present}"),
+            ));
         }
         let mut read = vec![Vec::new(); columns.len()];
         let jobs = columns.iter().zip(read.iter_mut());

@@ -2,7 +2,7 @@
 
 use super::IndexState;
 use crate::carray::CArray;
-use crate::convert::{in_memory, to_u64};
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 

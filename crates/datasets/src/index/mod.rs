@@ -6,11 +6,11 @@ mod update;
 
 use crate::carray::CArray;
 use crate::dataset_layout::DatasetLayout;
-use crate::error::DatasetError;
+use crate::error::no_index;
 use crate::layout;
 use crate::wire::{Elements, Index};
 use bloscpack_dtype::DType;
-use bloscpack_error::{Category, Error, Result};
+use bloscpack_error::{Category, Code, Error, Result};
 use bloscpack_storage::{Access, Key};
 pub use check::IndexCheck;
 pub use update::IndexUpdate;
@@ -105,16 +105,17 @@ impl CArray {
     /// Refuses an array that cannot have an index.
     ///
     /// ```
-    /// use bloscpack_datasets::{CArray, DatasetError};
+    /// use bloscpack_datasets::CArray;
+    /// use bloscpack_error::Code;
     /// use bloscpack_storage::Memory;
     /// let array = CArray::of::<f32>().row_shape(&[3]).create_in(Memory::new())?;
     /// let error = array.check_indexable().unwrap_err();
-    /// assert!(matches!(error.detail(), Some(DatasetError::NoIndex { .. })));
+    /// assert_eq!(error.code(), Code::NoIndex);
     /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     ///
     /// # Errors
-    /// Returns [`DatasetError::NoIndex`] for the layouts of the two documents, for rows of several elements, and for elements
+    /// Returns [`Code::NoIndex`] for the layouts of the two documents, for rows of several elements, and for elements
     /// without an order: complex numbers, fields, void, Python objects, floats of more than 8 bytes, and texts of more than 64.
     pub fn check_indexable(&self) -> Result<()> {
         check_layout(self.layout())?;
@@ -126,7 +127,8 @@ impl CArray {
         self.check_indexable()?;
         let rows = self.storage().grid().band_rows();
         let foreign = |found: String, expected: String| {
-            Err(DatasetError::ForeignIndex { found, expected }.into())
+            let message = format!("the index is of {found}, the array has {expected}");
+            Err(Error::new(Code::Damaged, message))
         };
         if index.dtype() != self.dtype() {
             return foreign(index.dtype().to_string(), self.dtype().to_string());
@@ -177,8 +179,4 @@ pub(crate) fn check_elements(dtype: &DType, row_shape: &[u64]) -> Result<()> {
         Ok(_) => Ok(()),
         Err(reason) => Err(no_index(format!("its dtype is {dtype}: {reason}"))),
     }
-}
-
-fn no_index(reason: String) -> Error {
-    DatasetError::NoIndex { reason }.into()
 }

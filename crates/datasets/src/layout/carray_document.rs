@@ -16,7 +16,6 @@ use super::{
     make_folders, nested,
 };
 use crate::array_storage::{ArraySpec, ChunkOptions, Naming};
-use crate::convert::to_u64;
 use crate::files::{Files, below};
 use crate::grid::BandedGrid;
 use crate::new::NewArray;
@@ -28,6 +27,7 @@ use crate::wire::proposal::{
 };
 use blosc1::Filter;
 use bloscpack_dtype::{ByteOrder, DType};
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::Key;
 use serde_json::{Map, Value};

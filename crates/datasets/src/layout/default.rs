@@ -3,12 +3,12 @@
 //! The JSON is the result of Python's `tolist`: fields are a list, void is a string with a character for each byte, times are
 //! counts. For a row of several elements, BLZ and bcolz up to 1.0 list all of them, later versions have one for all.
 
-use crate::convert::to_u64;
 use crate::warning::Warning;
 use crate::wire::python_json;
 use bloscpack_dtype::{DType, Kind, TimeUnit};
 #[cfg(feature = "documents")]
 use bloscpack_error::Error;
+use bloscpack_error::checked::to_u64;
 use bloscpack_storage::Key;
 use bloscpack_wire::internal::json;
 use serde_json::Value;

@@ -1,11 +1,12 @@
 //! The common part of the layouts that the two documents describe: superchunks of several chunks, and nested columns.
 
 use crate::array_storage::{ArraySpec, typesize};
-use crate::error::DatasetError;
+use crate::error::missing_superchunk;
 use crate::files::{Files, below, join};
 use crate::new::NewArray;
 use crate::superchunk::{Framing, SuperchunkIndex, SuperchunkOptions};
 use bloscpack_dtype::DType;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::Key;
 use std::num::NonZeroU64;
@@ -40,10 +41,8 @@ pub(super) fn first_superchunk(
         return Ok(None);
     }
     let key = join(&spec.folder, &spec.naming.name(0))?;
-    let file = files.read(&key)?.ok_or_else(|| {
-        let error = DatasetError::MissingSuperchunk { chunk: 0, chunks };
-        files.locate(&key, error)
-    })?;
+    let file = files.read(&key)?;
+    let file = file.ok_or_else(|| files.locate(&key, missing_superchunk(0, chunks)))?;
     let index = spec.container.read(file.as_ref());
     let index = index.map_err(|error| files.locate(&key, error))?;
     let options = SuperchunkOptions {
@@ -56,7 +55,7 @@ pub(super) fn first_superchunk(
 
 /// The number of chunks in a superchunk; at least 1.
 pub(super) fn chunk_count(index: &SuperchunkIndex) -> NonZeroU64 {
-    let count = crate::convert::to_u64(index.slots.len());
+    let count = to_u64(index.slots.len());
     NonZeroU64::new(count).unwrap_or(NonZeroU64::MIN)
 }
 

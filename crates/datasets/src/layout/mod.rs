@@ -15,7 +15,7 @@ mod real;
 
 use crate::array_storage::ArraySpec;
 use crate::dataset_layout::DatasetLayout;
-use crate::error::DatasetError;
+use crate::error::not_a_file;
 use crate::files::{Files, below};
 use crate::new::NewArray;
 use crate::warning::Warning;
@@ -111,7 +111,7 @@ impl DatasetLayout {
     /// The files of this layout.
     ///
     /// # Errors
-    /// Returns [`DatasetError::LayoutNotBuilt`] if this build does not support it.
+    /// Returns [`Code::NotBuilt`](bloscpack_error::Code::NotBuilt) if this build does not support it.
     pub(crate) fn files(self) -> Result<&'static dyn LayoutFiles> {
         match self {
             Self::Bcolz => Ok(&bcolz::BCOLZ),
@@ -128,8 +128,10 @@ impl DatasetLayout {
 
 #[cfg(not(feature = "documents"))]
 fn not_built(layout: DatasetLayout) -> bloscpack_error::Error {
-    let feature = "documents";
-    DatasetError::LayoutNotBuilt { layout, feature }.into()
+    bloscpack_error::Error::new(
+        bloscpack_error::Code::NotBuilt,
+        format!("the layout {layout} requires the feature `documents` of bloscpack-datasets"),
+    )
 }
 
 /// The kind of the dataset in a folder, if there is one.
@@ -144,7 +146,7 @@ pub(crate) fn detect(files: &Files, at: &Key) -> Result<Option<DatasetKind>> {
         }
         // The columns of such a table are not arrays of their own.
         Some(_) => {
-            return Err(files.locate(&rootdirs, DatasetError::NotAFile));
+            return Err(files.locate(&rootdirs, not_a_file()));
         }
         None => {}
     }

@@ -1,12 +1,10 @@
 //! Nested columns: the fields of a dtype as columns with dotted names, and back.
 
 use crate::array_storage::ArraySpec;
-use crate::error::DatasetError;
 use crate::files::{below, join};
-use crate::wire::MetaError;
 use crate::wire::proposal::Elements;
 use bloscpack_dtype::{DType, Kind};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::Key;
 
 /// A column without further columns in it.
@@ -34,8 +32,7 @@ fn too_deep() -> String {
 
 fn walk(dtype: &DType, names: &mut Vec<String>, leaves: &mut Vec<LeafColumn>) -> Result<()> {
     if names.len() > MAX_DEPTH {
-        let reason = too_deep();
-        return Err(MetaError::TooComplex { reason }.into());
+        return Err(Error::new(Code::OverLimit, too_deep()));
     }
     for field in dtype.fields().unwrap_or(&[]) {
         // Padding between fields is not a column.
@@ -60,10 +57,12 @@ fn walk(dtype: &DType, names: &mut Vec<String>, leaves: &mut Vec<LeafColumn>) ->
 /// Refuses names with a dot, which would become two names.
 pub(super) fn check_names(names: &[&str]) -> Result<()> {
     match names.iter().find(|name| name.contains('.')) {
-        Some(name) => {
-            let name = (*name).to_owned();
-            Err(DatasetError::DottedColumn { name }.into())
-        }
+        Some(name) => Err(Error::new(
+            Code::Unsupported,
+            format!(
+                "the name of the column {name:?} has a dot in it, which separates nested columns"
+            ),
+        )),
         None => Ok(()),
     }
 }

@@ -12,7 +12,6 @@ use super::{
 };
 use crate::array_storage::{ArraySpec, ChunkOptions, Naming};
 use crate::dataset_layout::DatasetLayout;
-use crate::error::DatasetError;
 use crate::files::{Files, below, join};
 use crate::grid::BandedGrid;
 use crate::new::NewArray;
@@ -23,7 +22,7 @@ use crate::wire::{
 };
 use blosc1::Compressor;
 use bloscpack_dtype::DType;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::{EntryKind, Key};
 use std::collections::HashSet;
 use std::num::NonZeroU64;
@@ -97,9 +96,9 @@ impl LayoutFiles for Real {
             let key = column_key(files, at, &folder, name)?;
             // Both columns would be written there, and one would be lost.
             if !taken.insert(key.clone()) {
-                let name = name.clone();
+                let message = format!("the column {name:?} has the same folder as another one");
                 let rootdirs = below(at, &["__rootdirs__"])?;
-                return Err(files.locate(&rootdirs, DatasetError::SharedFolder { name }));
+                return Err(files.locate(&rootdirs, Error::new(Code::InvalidName, message)));
             }
             columns.push(ColumnDescription {
                 name: name.clone(),

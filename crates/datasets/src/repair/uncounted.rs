@@ -1,8 +1,8 @@
 //! [`UncountedRows`]: rows in the superchunks of an array that the dataset does not count.
 
 use crate::array_storage::{ArrayStorage, Naming};
-use crate::convert::to_u64;
 use bloscpack_error::Result;
+use bloscpack_error::checked::to_u64;
 
 /// Rows in the superchunks of an array that the dataset does not count.
 #[derive(Debug)]

@@ -5,11 +5,11 @@
 //! ```
 
 use super::offsets::{slots_of, walk};
-use super::{Framing, LEAST_CHUNK, Slot, SuperchunkIndex, read_up_to, with_digest};
-use crate::convert::{in_memory, to_u64, to_usize};
-use crate::error::DatasetError;
+use super::{Framing, LEAST_CHUNK, Slot, SuperchunkIndex, cut_short, read_up_to, with_digest};
+use crate::error::wrong_superchunk_header;
 use blosc1::{ChunkHeader, HEADER_LEN};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::checked::{in_memory, to_u64, to_usize};
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::Object;
 use bloscpack_wire::internal::{ENTRY_LEN, Seal};
 use bloscpack_wire::{FormatVersion, Geometry, Header, MetadataPlace, Offsets};
@@ -24,11 +24,8 @@ pub(super) fn read(file: &dyn Object) -> Result<SuperchunkIndex> {
         .nchunks
         .filter(|_| header.layout == FormatVersion::V2 && !header.varlen)
     else {
-        return Err(DatasetError::SuperchunkHeader {
-            found: header.layout.to_string(),
-            expected: "format version 2 with a number of chunks",
-        }
-        .into());
+        let expected = "format version 2 with a number of chunks";
+        return Err(wrong_superchunk_header(header.layout, expected));
     };
     let metadata_len = match header.metadata {
         MetadataPlace::Raw { len, .. } => u64::from(len),
@@ -37,12 +34,7 @@ pub(super) fn read(file: &dyn Object) -> Result<SuperchunkIndex> {
     // No more is read than the file has, whatever the header says.
     let expected = least_len(metadata_len, count, header.offsets).unwrap_or(u64::MAX);
     if expected > size {
-        return Err(DatasetError::CutShort {
-            chunk: None,
-            found: size,
-            expected,
-        }
-        .into());
+        return Err(cut_short(size, expected));
     }
     let geometry = Geometry::of(&header, metadata_len)?;
     let first = geometry.chunks_at;
@@ -54,11 +46,7 @@ pub(super) fn read(file: &dyn Object) -> Result<SuperchunkIndex> {
     let (metadata, table) = rest
         .split_at_checked(in_memory(metadata_len)?)
         .filter(|(_, table)| to_u64(table.len()) == first - geometry.table_at)
-        .ok_or(DatasetError::CutShort {
-            chunk: None,
-            found: HEAD_LEN + to_u64(rest.len()),
-            expected: first,
-        })?;
+        .ok_or_else(|| cut_short(HEAD_LEN + to_u64(rest.len()), first))?;
     let slots = if header.offsets {
         from_table(table, first, size, header.seal.is_some())?
     } else {
@@ -93,19 +81,15 @@ fn from_table(table: &[u8], first: u64, end: u64, sealed: bool) -> Result<Vec<Sl
     let (entries, _) = table.as_chunks();
     let entries: Vec<u64> = entries.iter().copied().map(u64::from_le_bytes).collect();
     if entries.contains(&u64::MAX) {
-        return Err(DatasetError::Unfinished.into());
+        let message = "unfinished superchunk: its offsets are -1";
+        return Err(Error::new(Code::Unfinished, message));
     }
     // A sealed table is as it was written, so that a chunk after the end of the file was cut off.
     let last = entries.last().copied().unwrap_or(0);
     // Saturating, since any position after the end is refused.
     let expected = last.saturating_add(LEAST_CHUNK);
     if sealed && entries.is_sorted() && expected > end {
-        return Err(DatasetError::CutShort {
-            chunk: None,
-            found: end,
-            expected,
-        }
-        .into());
+        return Err(cut_short(end, expected));
     }
     slots_of(&entries, first, end)
 }

@@ -8,9 +8,9 @@ mod offsets;
 mod proposal;
 mod single;
 
-use crate::convert::{in_memory, to_u64, to_usize};
-use crate::error::DatasetError;
+use crate::error::{trailing, wrong_count, wrong_length};
 use blosc1::{ChunkHeader, HEADER_LEN};
+use bloscpack_error::checked::{in_memory, to_u64, to_usize};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::Object;
 use bloscpack_wire::{Checksum, Digest, FormatError, Hashers, Position, Section};
@@ -111,6 +111,11 @@ pub(crate) struct StoredChunk {
     pub header: ChunkHeader,
     /// Bytes between its digest and the next chunk.
     pub unused: u64,
+}
+
+/// The error for a superchunk that is shorter than it should be.
+fn cut_short(found: u64, expected: u64) -> Error {
+    Error::cut_short("superchunk", found, expected)
 }
 
 /// An error at a byte of a superchunk.
@@ -222,12 +227,10 @@ impl SuperchunkIndex {
         };
         match expected.filter(|expected| *expected != found) {
             None => Ok(()),
-            Some(expected) => Err(DatasetError::WrongLength {
-                chunk,
-                found: found.into(),
-                expected: expected.into()..=expected.into(),
+            Some(expected) => {
+                let expected = expected.into();
+                Err(wrong_length(chunk, found.into(), expected..=expected))
             }
-            .into()),
         }
     }
 
@@ -240,16 +243,13 @@ impl SuperchunkIndex {
         chunk: u64,
         most: u64,
     ) -> Result<StoredChunk> {
-        let slot = self.slots.get(index).ok_or(DatasetError::WrongCount {
-            found: to_u64(self.slots.len()),
-            expected: to_u64(index) + 1,
-        })?;
+        let slot = self
+            .slots
+            .get(index)
+            .ok_or_else(|| wrong_count(to_u64(self.slots.len()), to_u64(index) + 1))?;
         let fail = |error: FormatError| at(slot.at, Some(chunk), error);
-        let cut_short = |expected| DatasetError::CutShort {
-            chunk: Some(chunk),
-            found: slot.len,
-            expected,
-        };
+        let cut_short =
+            |expected| Error::cut_short(format_args!("chunk {chunk}"), slot.len, expected);
         let mut bytes = read_up_to(file, slot.at, slot.len.min(FIRST_READ))?;
         let head = bytes.first_chunk::<HEADER_LEN>();
         let head = head.ok_or_else(|| cut_short(LEAST_CHUNK))?;
@@ -257,30 +257,22 @@ impl SuperchunkIndex {
         self.check_chunk_size(index, chunk, header.nbytes)?;
         // Memory is taken for chunks that are possible, not for what a header says.
         if u64::from(header.nbytes) > most {
-            return Err(DatasetError::WrongLength {
-                chunk,
-                found: header.nbytes.into(),
-                expected: 0..=most,
-            }
-            .into());
+            return Err(wrong_length(chunk, header.nbytes.into(), 0..=most));
         }
         let len = u64::from(header.ctbytes);
         let used = len + digest_len(self.checksum);
         let Some(unused) = slot.len.checked_sub(used) else {
-            return Err(cut_short(used).into());
+            return Err(cut_short(used));
         };
         if unused > 0 && !self.spare {
-            return Err(DatasetError::Trailing {
-                found: unused,
-                chunk: Some(chunk),
-            }
-            .into());
+            return Err(trailing(unused, format_args!("chunk {chunk}")));
         }
         if let Some(rest) = used.checked_sub(FIRST_READ) {
             let rest = read_up_to(file, slot.at + FIRST_READ, rest)?;
             bytes = [bytes, rest].concat().into();
         }
-        self.compare(&bytes, to_usize(header.ctbytes), cut_short(used))?
+        self.compare(&bytes, to_usize(header.ctbytes))
+            .ok_or_else(|| cut_short(used))?
             .map_err(fail)?;
         bytes.truncate(to_usize(header.ctbytes));
         Ok(StoredChunk {
@@ -290,22 +282,12 @@ impl SuperchunkIndex {
         })
     }
 
-    /// Compares the digest after a chunk. `cut_short` is the error if the file became shorter meanwhile.
-    fn compare(
-        &self,
-        bytes: &[u8],
-        len: usize,
-        cut_short: DatasetError,
-    ) -> Result<std::result::Result<(), FormatError>> {
-        let Some((chunk, found)) = bytes.split_at_checked(len) else {
-            return Err(cut_short.into());
-        };
-        let digest = found
-            .get(..self.checksum.digest_len())
-            .and_then(Digest::from_bytes);
-        let found = digest.ok_or(cut_short)?;
+    /// Compares the digest after a chunk; `None` if the file became shorter meanwhile.
+    fn compare(&self, bytes: &[u8], len: usize) -> Option<std::result::Result<(), FormatError>> {
+        let (chunk, found) = bytes.split_at_checked(len)?;
+        let found = Digest::from_bytes(found.get(..self.checksum.digest_len())?)?;
         let computed = Hashers::default().digest(self.checksum, chunk);
-        Ok(FormatError::check_digest(self.checksum, found, computed))
+        Some(FormatError::check_digest(self.checksum, found, computed))
     }
 }
 

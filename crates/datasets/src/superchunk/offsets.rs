@@ -1,10 +1,9 @@
 //! The positions of the chunks in a superchunk with several: from a table, or from the lengths of the chunks.
 
-use super::{LEAST_CHUNK, Slot, at, digest_len, read_up_to};
-use crate::convert::to_u64;
-use crate::error::DatasetError;
+use super::{LEAST_CHUNK, Slot, at, cut_short, digest_len, read_up_to};
+use crate::error::trailing;
 use blosc1::{ChunkHeader, HEADER_LEN};
-use bloscpack_error::Result;
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::Object;
 use bloscpack_wire::Checksum;
 
@@ -17,12 +16,10 @@ pub(super) fn slots_of(offsets: &[u64], first: u64, end: u64) -> Result<Vec<Slot
     let (mut least, last) = (first, end.saturating_sub(LEAST_CHUNK));
     for (index, offset) in offsets.iter().enumerate() {
         if *offset < least || *offset > last {
-            return Err(DatasetError::Offset {
-                entry: to_u64(index),
-                found: *offset,
-                expected: least..=last,
-            }
-            .into());
+            return Err(Error::new(
+                Code::Offsets,
+                format!("entry {index} of the offsets is {offset}, should be {least} to {last}"),
+            ));
         }
         least = offset + LEAST_CHUNK;
         // A next one that is less than `least` is refused in the next round.
@@ -43,16 +40,11 @@ pub(super) fn walk(
     checksum: Checksum,
 ) -> Result<Vec<Slot>> {
     let (mut slots, mut position, end) = (Vec::new(), first, file.size()?);
-    let cut_short = |expected| DatasetError::CutShort {
-        chunk: None,
-        found: end,
-        expected,
-    };
     for chunk in 0..count {
         let head = read_up_to(file, position, LEAST_CHUNK)?;
         let head = head
             .first_chunk::<HEADER_LEN>()
-            .ok_or_else(|| cut_short(position + LEAST_CHUNK))?;
+            .ok_or_else(|| cut_short(end, position + LEAST_CHUNK))?;
         let header = ChunkHeader::parse(head).map_err(|error| at(position, Some(chunk), error))?;
         let len = u64::from(header.ctbytes) + digest_len(checksum);
         slots.push(Slot { at: position, len });
@@ -60,8 +52,8 @@ pub(super) fn walk(
         position += len;
     }
     match end.checked_sub(position) {
-        None => Err(cut_short(position).into()),
+        None => Err(cut_short(end, position)),
         Some(0) => Ok(slots),
-        Some(found) => Err(DatasetError::Trailing { found, chunk: None }.into()),
+        Some(found) => Err(trailing(found, "the last chunk")),
     }
 }

@@ -6,9 +6,9 @@
 
 use super::offsets::{slots_of, walk};
 use super::{Framing, SuperchunkIndex, read_up_to, with_digest};
-use crate::convert::{to_u64, to_usize};
 use crate::wire::proposal::{SUPERCHUNK_HEADER_LEN, SuperchunkHeader};
 use bloscpack_error::Result;
+use bloscpack_error::checked::{to_u64, to_usize};
 use bloscpack_storage::Object;
 
 const HEAD_LEN: u64 = SUPERCHUNK_HEADER_LEN as u64;

@@ -4,11 +4,11 @@
 //!    | b l p k | 1 | 0 0 0 | 1 0 0 0 0 0 0 0 |   chunk
 //! ```
 
-use super::{Slot, SuperchunkIndex, read_up_to};
-use crate::convert::to_u64;
-use crate::error::DatasetError;
+use super::{Slot, SuperchunkIndex, cut_short, read_up_to};
+use crate::error::wrong_superchunk_header;
 use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::Result;
+use bloscpack_error::checked::to_u64;
 use bloscpack_storage::Object;
 use bloscpack_wire::{Checksum, FormatVersion, Header};
 
@@ -23,11 +23,7 @@ pub(super) fn read(file: &dyn Object, lenient: bool) -> Result<SuperchunkIndex> 
     let chunk = head
         .last_chunk()
         .filter(|_| to_u64(head.len()) == LEAST_LEN);
-    let chunk: &[u8; HEADER_LEN] = chunk.ok_or(DatasetError::CutShort {
-        chunk: None,
-        found: size,
-        expected: LEAST_LEN,
-    })?;
+    let chunk: &[u8; HEADER_LEN] = chunk.ok_or_else(|| cut_short(size, LEAST_LEN))?;
     if !lenient {
         check(head.split_at(HEAD_LEN).0)?;
     }
@@ -60,11 +56,8 @@ fn check(head: &[u8]) -> Result<()> {
             Some(count) => count.to_string(),
             None => "an unknown number of".to_owned(),
         };
-        return Err(DatasetError::SuperchunkHeader {
-            found: format!("{}, {chunks} chunks", header.layout),
-            expected: "format version 1, 1 chunk",
-        }
-        .into());
+        let found = format!("{}, {chunks} chunks", header.layout);
+        return Err(wrong_superchunk_header(found, "format version 1, 1 chunk"));
     }
     Ok(())
 }

@@ -1,9 +1,10 @@
 //! `__attrs__`, or `meta/attributes`: values that users attach to a dataset.
 
-use super::error::{MetaError, shown};
+use super::error::{shown, too_long};
 use super::object::Object;
 use super::python_json::{python_json, write_string};
-use bloscpack_wire::internal::{Member, Members, json, with_value};
+use bloscpack_error::{Code, Error, Result};
+use bloscpack_wire::internal::{Member, Members, json, to_u64, with_value};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 
@@ -24,7 +25,7 @@ const MAX_LEN: usize = 64 << 20;
 /// attributes.set("city", &json!("Köln"))?;
 /// assert!(attributes.remove("temp"));
 /// assert_eq!(attributes.encode(), b"{\"limit\": NaN, \"city\": \"K\\u00f6ln\"}\n");
-/// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attributes {
@@ -44,9 +45,8 @@ impl Attributes {
     /// Parses the file.
     ///
     /// # Errors
-    /// Returns an error if the file is not a JSON object. An empty file is [`MetaError::Empty`]: its writer was
-    /// interrupted.
-    pub fn parse(file: &[u8]) -> Result<Self, MetaError> {
+    /// Returns an error if the file is not a JSON object. An empty file is [`Code::CutShort`]: its writer was interrupted.
+    pub fn parse(file: &[u8]) -> Result<Self> {
         let text = Object::parse(file, MAX_LEN)?.text();
         let text = text.strip_suffix('\n').unwrap_or(text).to_owned();
         Ok(Self { text })
@@ -59,17 +59,17 @@ impl Attributes {
     /// use serde_json::{Map, json};
     /// let map = Map::from_iter([("b".to_owned(), json!(1)), ("a".to_owned(), json!([]))]);
     /// assert_eq!(Attributes::of_map(map)?.text(), r#"{"b": 1, "a": []}"#);
-    /// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     ///
     /// # Errors
-    /// Returns an error with the fault [`OverLimit`](blosc1::Fault::OverLimit) if the text would be too long, or nested
-    /// too deeply, to be read again.
-    pub fn of_map(map: Map<String, Value>) -> Result<Self, MetaError> {
+    /// Returns [`Code::OverLimit`] if the text would be too long, or nested too deeply, to be read again.
+    pub fn of_map(map: Map<String, Value>) -> Result<Self> {
         let text = python_json(&Value::Object(map));
         check_len(&text)?;
-        json::check(text.as_bytes()).map_err(|error| MetaError::TooComplex {
-            reason: format!("the attributes could not be read again: {error}"),
+        json::check(text.as_bytes()).map_err(|error| {
+            let message = format!("the attributes could not be read again: {error}");
+            Error::new(Code::OverLimit, message)
         })?;
         Ok(Self { text })
     }
@@ -90,25 +90,25 @@ impl Attributes {
     /// Sets the value of a key. A new key is added at the end.
     ///
     /// # Errors
-    /// Returns an error with the fault [`Usage`](blosc1::Fault::Usage) for a value that is nested too deeply to be read
-    /// again, and [`OverLimit`](blosc1::Fault::OverLimit) if the attributes would become longer than 64 MiB.
-    pub fn set(&mut self, key: &str, value: &Value) -> Result<(), MetaError> {
+    /// Returns [`Code::CannotStore`] for a value that is nested too deeply to be read again, and [`Code::OverLimit`] if the
+    /// attributes would become longer than 64 MiB.
+    pub fn set(&mut self, key: &str, value: &Value) -> Result<()> {
         self.set_text(key, &python_json(value))
     }
 
     /// Sets the value of a key to this JSON text, in which Python's `NaN`, `Infinity` and `-Infinity` may occur.
     ///
     /// # Errors
-    /// Returns an error with the fault [`Usage`](blosc1::Fault::Usage) for a text that is not JSON or is nested too
-    /// deeply, and [`OverLimit`](blosc1::Fault::OverLimit) if the attributes would become longer than 64 MiB.
-    pub fn set_text(&mut self, key: &str, json_text: &str) -> Result<(), MetaError> {
+    /// Returns [`Code::CannotStore`] for a text that is not JSON or is nested too deeply, and [`Code::OverLimit`] if the
+    /// attributes would become longer than 64 MiB.
+    pub fn set_text(&mut self, key: &str, json_text: &str) -> Result<()> {
         let value = json_text.trim_ascii();
         // The object adds one level around the value.
         json::check(value.as_bytes())
             .and_then(|()| json::check(format!("[{value}]").as_bytes()))
             .map_err(|error| {
-                let key = shown(key);
-                MetaError::unwritable(format!("the value of \"{key}\" is not JSON: {error}"))
+                let message = format!("the value of \"{}\" is not JSON: {error}", shown(key));
+                Error::new(Code::CannotStore, message)
             })?;
         let text = match with_value(&self.text, key, value) {
             Some(text) => text,
@@ -120,12 +120,12 @@ impl Attributes {
     }
 
     /// The text with one more member at its end.
-    fn with_member(&self, key: &str, value: &str) -> Result<String, MetaError> {
+    fn with_member(&self, key: &str, value: &str) -> Result<String> {
         let open = self.text.trim_ascii_end().strip_suffix('}');
         let open_len = open.map(|open| open.trim_ascii_end().len());
         let (open, end) = open_len
             .and_then(|len| self.text.split_at_checked(len))
-            .ok_or_else(|| MetaError::unwritable("the attributes are not a JSON object"))?;
+            .ok_or_else(|| Error::new(Code::CannotStore, "the attributes are not a JSON object"))?;
         let mut text = open.to_owned();
         if !open.ends_with('{') {
             text.push_str(", ");
@@ -217,11 +217,11 @@ impl Attributes {
     }
 }
 
-fn check_len(text: &str) -> Result<(), MetaError> {
+fn check_len(text: &str) -> Result<()> {
     if text.len() < MAX_LEN {
         Ok(())
     } else {
-        Err(MetaError::too_long("attributes", text.len(), MAX_LEN))
+        Err(too_long("attributes", to_u64(text.len()), to_u64(MAX_LEN)))
     }
 }
 
@@ -235,7 +235,7 @@ fn start_of(text: &str, member: &Member<'_>) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::Attributes;
-    use blosc1::Fault;
+    use bloscpack_error::Category;
     use serde_json::{Value, json};
 
     /// Written by bcolz 1.2.1.
@@ -331,11 +331,11 @@ mod tests {
     fn an_empty_file_is_an_error() {
         for text in ["", "\n"] {
             let error = Attributes::parse(text.as_bytes()).unwrap_err();
-            assert_eq!(error.fault(), Fault::CutShort);
+            assert_eq!(error.category(), Category::CutShort);
         }
         assert_eq!(
-            Attributes::parse(b"[]").unwrap_err().fault(),
-            Fault::Damaged
+            Attributes::parse(b"[]").unwrap_err().category(),
+            Category::Damaged
         );
     }
 
@@ -345,12 +345,12 @@ mod tests {
         let deep = format!("{}{}", "[".repeat(127), "]".repeat(127));
         for text in ["", "1, \"b\": 2", "}", "nan", "1]", "[1", "1], [2", &deep] {
             let error = attributes.set_text("a", text).unwrap_err();
-            assert_eq!(error.fault(), Fault::Usage, "{text}");
+            assert_eq!(error.category(), Category::Usage, "{text}");
         }
         let long = format!("\"{}\"", "x".repeat(64 << 20));
         assert_eq!(
-            attributes.set_text("a", &long).unwrap_err().fault(),
-            Fault::OverLimit
+            attributes.set_text("a", &long).unwrap_err().category(),
+            Category::OverLimit
         );
         assert!(attributes.is_empty());
         let nested = format!("{}{}", "[".repeat(126), "]".repeat(126));

@@ -14,7 +14,7 @@
 
 mod attributes;
 mod chunk_rows;
-mod error;
+pub(crate) mod error;
 mod index;
 mod object;
 #[cfg(feature = "documents")]
@@ -27,7 +27,6 @@ mod superchunk;
 
 pub use attributes::Attributes;
 pub use chunk_rows::{ChunkBase, default_chunk_rows};
-pub use error::{MetaError, TextPosition};
 pub(crate) use index::Elements;
 pub use index::{Index, IndexEntry, index_digest};
 pub use python_json::python_json;

@@ -1,7 +1,8 @@
 //! [`Object`]: the JSON object that a small file consists of, found in its text without building its value.
 
-use super::error::{MetaError, TextPosition, shown};
-use bloscpack_wire::internal::{Member, Members, json};
+use super::error::{TextPosition, empty, shown, too_long, wrong_value};
+use bloscpack_error::{Code, Error, Result};
+use bloscpack_wire::internal::{Member, Members, json, to_u64};
 use std::fmt::Display;
 
 /// Keys that the message about a missing one lists.
@@ -27,27 +28,29 @@ pub(super) struct Field<'a> {
 
 impl<'a> Object<'a> {
     /// Takes a file of at most `max` bytes; no real file of its kind is longer.
-    pub fn parse(file: &'a [u8], max: usize) -> Result<Self, MetaError> {
+    pub fn parse(file: &'a [u8], max: usize) -> Result<Self> {
         if file.len() > max {
-            return Err(MetaError::too_long("file", file.len(), max));
+            return Err(too_long("file", to_u64(file.len()), to_u64(max)));
         }
         let text = std::str::from_utf8(file).map_err(|error| not_json(&error))?;
         if text.trim_ascii().is_empty() {
-            let expected = "a JSON object";
-            return Err(MetaError::Empty { expected });
+            return Err(empty("a JSON object"));
         }
         json::check(file).map_err(|error| {
             if error.is_eof() {
-                MetaError::Unfinished {
-                    reason: error.to_string(),
-                }
+                Error::new(Code::CutShort, format!("cut short: {error}"))
             } else {
                 not_json(&error)
             }
         })?;
         if !text.trim_ascii_start().starts_with('{') {
             let found = shown(text.trim_ascii());
-            return Err(MetaError::field("the file", found, "a JSON object"));
+            return Err(wrong_value(
+                Code::Metadata,
+                "the file",
+                found,
+                "a JSON object",
+            ));
         }
         let (file, at) = (text, 0);
         Ok(Self { file, at, text })
@@ -65,16 +68,21 @@ impl<'a> Object<'a> {
     }
 
     /// The value of a required key.
-    pub fn need(self, name: &'static str) -> Result<Field<'a>, MetaError> {
+    pub fn need(self, name: &'static str) -> Result<Field<'a>> {
         self.find(name)
-            .ok_or_else(|| self.missing(format!("\"{name}\"")))
+            .ok_or_else(|| self.missing(&format!("\"{name}\"")))
     }
 
     /// The error for a missing key, or for several keys of which one is required.
-    pub fn missing(self, key: String) -> MetaError {
+    pub fn missing(self, key: &str) -> Error {
         let found = self.members().take(LISTED_KEYS).map(|m| shown(m.key));
-        let found = found.collect();
-        MetaError::MissingKey { key, found }
+        let found: Vec<_> = found.collect();
+        let found = if found.is_empty() {
+            String::new()
+        } else {
+            format!(" (found: {})", found.join(", "))
+        };
+        Error::new(Code::Metadata, format!("{key} is missing{found}"))
     }
 
     pub fn members(self) -> impl Iterator<Item = Member<'a>> {
@@ -86,16 +94,13 @@ impl<'a> Object<'a> {
     }
 }
 
-fn not_json(error: &dyn Display) -> MetaError {
-    MetaError::Syntax {
-        language: "JSON",
-        reason: error.to_string(),
-    }
+fn not_json(error: &dyn Display) -> Error {
+    Error::new(Code::Metadata, format!("not JSON: {error}"))
 }
 
 impl<'a> Field<'a> {
     /// The value as an object.
-    pub fn object(&self) -> Result<Object<'a>, MetaError> {
+    pub fn object(&self) -> Result<Object<'a>> {
         if self.text.starts_with('{') {
             Ok(Object {
                 file: self.object.file,
@@ -108,46 +113,43 @@ impl<'a> Field<'a> {
     }
 
     /// The value as an integer, 0 or more.
-    pub fn unsigned(&self) -> Result<u64, MetaError> {
+    pub fn unsigned(&self) -> Result<u64> {
         let number = self.text.parse();
         number.map_err(|_| self.wrong("an integer, 0 or more"))
     }
 
     /// The value as an integer with a sign.
-    pub fn signed(&self) -> Result<i64, MetaError> {
+    pub fn signed(&self) -> Result<i64> {
         let number = self.text.parse();
         number.map_err(|_| self.wrong("an integer"))
     }
 
-    pub fn string(&self) -> Result<String, MetaError> {
+    pub fn string(&self) -> Result<String> {
         serde_json::from_str(self.text).map_err(|_| self.wrong("a string"))
     }
 
     /// The error for an invalid value.
-    pub fn wrong(&self, expected: &str) -> MetaError {
-        MetaError::Value {
-            name: format!("\"{}\"", self.name),
-            position: Some(TextPosition::of(self.object.file, self.object.at + self.at)),
-            found: shown(self.text),
-            expected: expected.to_owned(),
-        }
+    pub fn wrong(&self, expected: &str) -> Error {
+        let position = TextPosition::of(self.object.file, self.object.at + self.at);
+        let name = format!("\"{}\" ({position})", self.name);
+        wrong_value(Code::Metadata, name, shown(self.text), expected)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::Object;
-    use blosc1::Fault;
+    use bloscpack_error::Category;
 
-    fn refused(text: &[u8]) -> (Fault, String) {
+    fn refused(text: &[u8]) -> (Category, String) {
         let error = Object::parse(text, 1 << 20).err().unwrap();
-        (error.fault(), error.to_string())
+        (error.category(), error.to_string())
     }
 
     #[test]
     fn a_file_that_its_writer_did_not_finish_is_cut_short() {
         for text in ["", "\n", r#"{"shape": [10"#, r#"{"shape": [10], "nb"#] {
-            assert_eq!(refused(text.as_bytes()).0, Fault::CutShort, "{text}");
+            assert_eq!(refused(text.as_bytes()).0, Category::CutShort, "{text}");
         }
         assert!(refused(b"{\"shape\": [10").1.contains("line 1 column 13"));
     }
@@ -164,15 +166,15 @@ mod tests {
             b"\0\0\0",
         ];
         for text in texts {
-            assert_eq!(refused(text).0, Fault::Damaged, "{text:?}");
+            assert_eq!(refused(text).0, Category::Damaged, "{text:?}");
         }
     }
 
     #[test]
     fn nesting_and_length_are_bounded() {
         let deep = format!("{{\"a\": {}", "[".repeat(1 << 19));
-        assert_eq!(refused(deep.as_bytes()).0, Fault::Damaged);
-        assert_eq!(refused(&vec![b' '; 2 << 20]).0, Fault::OverLimit);
+        assert_eq!(refused(deep.as_bytes()).0, Category::Damaged);
+        assert_eq!(refused(&vec![b' '; 2 << 20]).0, Category::OverLimit);
     }
 
     #[test]

@@ -6,9 +6,10 @@
 //! {"dirs": {"price": "/data/t/price", "id": "/data/t/id"}, "names": [...]}       before
 //! ```
 
-use super::error::{MetaError, shown};
+use super::error::shown;
 use super::object::{Field, Object};
 use super::python_json::{python_json, write_string};
+use bloscpack_error::{Error, Result};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 
@@ -24,7 +25,7 @@ const MAX_LEN: usize = 16 << 20;
 /// assert_eq!(table.names, ["id", "été"]);
 /// assert_eq!(table.folder_of("été"), "été");
 /// assert_eq!(table.encode(), text);
-/// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RootDirs {
@@ -40,11 +41,11 @@ impl RootDirs {
     /// The columns of a new bcolz table, each in a folder of the same name.
     ///
     /// # Errors
-    /// Returns an error with the fault [`Usage`](blosc1::Fault::Usage) if a name occurs twice.
-    pub fn new(names: Vec<String>) -> Result<Self, MetaError> {
+    /// Returns a usage error if a name occurs twice.
+    pub fn new(names: Vec<String>) -> Result<Self> {
         if let Some(name) = repeated(&names) {
-            let reason = format!("two columns have the name \"{}\"", shown(name));
-            return Err(MetaError::unwritable(reason));
+            let message = format!("two columns have the name \"{}\"", shown(name));
+            return Err(Error::usage(message));
         }
         let dirs = None;
         Ok(Self { names, dirs })
@@ -62,7 +63,7 @@ impl RootDirs {
     ///
     /// # Errors
     /// Returns an error if the file is not a JSON object, has no list of names, or has a name in it twice.
-    pub fn parse(file: &[u8]) -> Result<Self, MetaError> {
+    pub fn parse(file: &[u8]) -> Result<Self> {
         let object = Object::parse(file, MAX_LEN)?;
         let field = object.need("names")?;
         let names: Vec<String> =
@@ -90,7 +91,7 @@ impl RootDirs {
     /// let table = RootDirs::parse(text)?;
     /// let folders: Vec<_> = table.names.iter().map(|name| table.folder_of(name)).collect();
     /// assert_eq!(folders, ["col_a", "col_b", "c"]);
-    /// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     #[must_use]
     pub fn folder_of(&self, name: &str) -> String {
@@ -105,7 +106,7 @@ impl RootDirs {
     /// use bloscpack_datasets::wire::RootDirs;
     /// let table = RootDirs::parse(br#"{"dirs": {"a": "/data/t/col_a"}, "names": ["a", "b"]}"#)?;
     /// assert_eq!(table.folders(), ["col_a", "b"]);
-    /// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     #[must_use]
     pub fn folders(&self) -> Vec<String> {
@@ -150,7 +151,7 @@ fn repeated(names: &[String]) -> Option<&str> {
     names.find(|name| !seen.insert(*name))
 }
 
-fn paths(field: &Field<'_>) -> Result<Vec<(String, String)>, MetaError> {
+fn paths(field: &Field<'_>) -> Result<Vec<(String, String)>> {
     let wrong = || field.wrong("an object of strings");
     let map: Map<String, Value> = serde_json::from_str(field.text).map_err(|_| wrong())?;
     let pair = |(name, path)| match path {
@@ -163,7 +164,7 @@ fn paths(field: &Field<'_>) -> Result<Vec<(String, String)>, MetaError> {
 #[cfg(test)]
 mod tests {
     use super::RootDirs;
-    use blosc1::Fault;
+    use bloscpack_error::Category;
 
     fn parsed(text: &str) -> RootDirs {
         RootDirs::parse(text.as_bytes()).unwrap()
@@ -227,7 +228,7 @@ mod tests {
             b"{\"dirs\": {\"id\": \"id\", \"price\": \"price\"}, \"names\": [\"id\", \"price\"]}\n";
         assert_eq!(table.with_dirs().encode(), text);
         let twice = RootDirs::new(vec!["a".to_owned(), "a".to_owned()]);
-        assert_eq!(twice.unwrap_err().fault(), Fault::Usage);
+        assert_eq!(twice.unwrap_err().category(), Category::Usage);
     }
 
     #[test]
@@ -242,7 +243,7 @@ mod tests {
             r#"{"names": ["a"], "dirs": {"a": 1}}"#,
         ] {
             let error = RootDirs::parse(text.as_bytes()).unwrap_err();
-            assert_eq!(error.fault(), Fault::Damaged, "{text}");
+            assert_eq!(error.category(), Category::Damaged, "{text}");
         }
         let error = RootDirs::parse(br#"{"names": ["a", "a"]}"#).unwrap_err();
         assert!(

@@ -4,9 +4,9 @@
 //! {"shape": [1000], "nbytes": 8000, "cbytes": 3251}
 //! ```
 
-use super::error::MetaError;
 use super::object::Object;
 use super::python_json::python_json;
+use bloscpack_error::Result;
 use serde_json::json;
 
 /// Bytes of the longest file. No shape is longer.
@@ -20,7 +20,7 @@ const MAX_LEN: usize = 1 << 20;
 /// let sizes = Sizes::parse(text)?;
 /// assert_eq!((sizes.rows(), sizes.row_shape()), (1000, &[3][..]));
 /// assert_eq!(sizes.encode(), text);
-/// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sizes {
@@ -38,7 +38,7 @@ impl Sizes {
     ///
     /// # Errors
     /// Returns an error if the file is not a JSON object, has no shape, or a shape that is not a list of integers.
-    pub fn parse(file: &[u8]) -> Result<Self, MetaError> {
+    pub fn parse(file: &[u8]) -> Result<Self> {
         let object = Object::parse(file, MAX_LEN)?;
         let field = object.need("shape")?;
         let shape: Vec<u64> = serde_json::from_str(field.text)
@@ -127,7 +127,7 @@ pub fn counted_bytes(
 #[cfg(test)]
 mod tests {
     use super::Sizes;
-    use blosc1::Fault;
+    use bloscpack_error::Category;
 
     fn parsed(text: &str) -> Sizes {
         Sizes::parse(text.as_bytes()).unwrap()
@@ -187,7 +187,7 @@ mod tests {
         ] {
             let text = format!("{{\"shape\": {shape}, \"nbytes\": 1, \"cbytes\": 1}}");
             let error = Sizes::parse(text.as_bytes()).unwrap_err();
-            assert_eq!(error.fault(), Fault::Damaged, "{shape}");
+            assert_eq!(error.category(), Category::Damaged, "{shape}");
             assert!(error.to_string().contains("line 1, column 11"), "{error}");
         }
         let error = Sizes::parse(br#"{"nbytes": 1}"#).unwrap_err().to_string();

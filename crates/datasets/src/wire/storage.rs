@@ -9,11 +9,12 @@
 //!  "chunklen": 256, "dflt": 0, "expectedlen": 1000}                               the documents, carray
 //! ```
 
-use super::error::{MetaError, shown};
+use super::error::{too_long, unknown_name};
 use super::object::{Field, Object};
 use super::python_json::python_json;
 use blosc1::{Compressor, Filter};
-use bloscpack_wire::internal::json as python;
+use bloscpack_error::{Code, Error, Result};
+use bloscpack_wire::internal::{json as python, to_u64};
 use serde_json::{Map, Value, json};
 
 /// Bytes of the longest file. Where rows are arrays, old writers list all values of a default row.
@@ -81,7 +82,7 @@ pub enum StorageStyle {
 /// assert_eq!((storage.params_key, storage.filter), (ParamsKey::Cparams, Filter::Bit));
 /// assert_eq!((storage.compressor()?, storage.default.as_str()), (Compressor::Lz4, "NaN"));
 /// assert_eq!(storage.encode(StorageStyle::Bcolz)?, text.as_bytes());
-/// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Storage {
@@ -111,7 +112,7 @@ impl Storage {
     ///
     /// # Errors
     /// Returns an error if the file is not a JSON object, or if a value is missing or impossible.
-    pub fn parse(file: &[u8]) -> Result<Self, MetaError> {
+    pub fn parse(file: &[u8]) -> Result<Self> {
         let object = Object::parse(file, MAX_LEN)?;
         let (params_key, params) = params(object)?;
         let chunk_rows = object.need("chunklen")?;
@@ -140,9 +141,9 @@ impl Storage {
     /// The compressor for new chunks.
     ///
     /// # Errors
-    /// Returns [`MetaError::UnknownName`] if there is no compressor of this name. The chunks may be readable all the
-    /// same, since their headers name their compressor.
-    pub fn compressor(&self) -> Result<Compressor, MetaError> {
+    /// Returns [`Code::Unsupported`] if there is no compressor of this name. The chunks may be readable all the same, since
+    /// their headers name their compressor.
+    pub fn compressor(&self) -> Result<Compressor> {
         compressor(&self.compressor_name)
     }
 
@@ -155,14 +156,17 @@ impl Storage {
     /// The file in this spelling.
     ///
     /// # Errors
-    /// Returns an error with the fault [`Usage`](blosc1::Fault::Usage) for anything that the spelling cannot express, and
-    /// for a default that is not JSON; [`OverLimit`](blosc1::Fault::OverLimit) if the file would be too long to be read
-    /// again.
-    pub fn encode(&self, style: StorageStyle) -> Result<Vec<u8>, MetaError> {
+    /// Returns [`Code::CannotStore`] for anything that the spelling cannot express, and for a default that is not JSON;
+    /// [`Code::OverLimit`] if the file would be too long to be read again.
+    pub fn encode(&self, style: StorageStyle) -> Result<Vec<u8>> {
         let dtype = self.dtype_json(style)?;
         let default = self.default.trim_ascii();
-        python::check(default.as_bytes())
-            .map_err(|error| MetaError::unwritable(format!("the default is not JSON: {error}")))?;
+        python::check(default.as_bytes()).map_err(|error| {
+            Error::new(
+                Code::CannotStore,
+                format!("the default is not JSON: {error}"),
+            )
+        })?;
         let (key, params) = self.params(style)?;
         let (key, params) = (key.name(), python_json(&params));
         let (rows, expected) = (self.chunk_rows, self.expected_rows);
@@ -175,31 +179,28 @@ impl Storage {
         };
         let text =
             format!("{{\"dtype\": {dtype}, \"{key}\": {params}, \"chunklen\": {rows}, {tail}}}\n");
-        if text.len() > MAX_LEN {
-            return Err(MetaError::too_long("file", text.len(), MAX_LEN));
-        }
+        check_len("file", &text, MAX_LEN)?;
         Ok(text.into_bytes())
     }
 
-    fn dtype_json(&self, style: StorageStyle) -> Result<String, MetaError> {
+    fn dtype_json(&self, style: StorageStyle) -> Result<String> {
         let list = match &self.dtype {
             DtypeText::Text(text) => return Ok(python_json(&text.as_str().into())),
             DtypeText::Nested(list) => list,
         };
         let text = python_json(list);
-        if text.len() > MAX_DTYPE {
-            return Err(MetaError::too_long("dtype", text.len(), MAX_DTYPE));
-        }
+        check_len("dtype", &text, MAX_DTYPE)?;
         match style {
             StorageStyle::Document => Ok(text),
-            StorageStyle::Bcolz | StorageStyle::Blz => Err(MetaError::unwritable(
+            StorageStyle::Bcolz | StorageStyle::Blz => Err(Error::new(
+                Code::CannotStore,
                 "bcolz and BLZ do not support a nested list as dtype; the layout of the BLZ document does",
             )),
         }
     }
 
     /// The key of the compression parameters, and these in the order of the style.
-    fn params(&self, style: StorageStyle) -> Result<(ParamsKey, Value), MetaError> {
+    fn params(&self, style: StorageStyle) -> Result<(ParamsKey, Value)> {
         let (level, name) = (self.level, self.compressor_name.as_str());
         let number = shuffle_number(self.filter);
         let is_shuffled = self.filter != Filter::None;
@@ -209,8 +210,8 @@ impl Storage {
                 json!({"clevel": level, "shuffle": number, "cname": name, "quantize": quantize})
             }
             StorageStyle::Blz if self.filter == Filter::Bit => {
-                let reason = "BLZ does not support bitshuffle: use byte shuffle or no filter";
-                return Err(MetaError::unwritable(reason));
+                let message = "BLZ does not support bitshuffle: use byte shuffle or no filter";
+                return Err(Error::new(Code::CannotStore, message));
             }
             StorageStyle::Blz => {
                 let params = json!({"shuffle": is_shuffled, "clevel": level});
@@ -238,49 +239,51 @@ impl Storage {
 }
 
 /// The compressor of this name.
-pub(super) fn compressor(name: &str) -> Result<Compressor, MetaError> {
+pub(super) fn compressor(name: &str) -> Result<Compressor> {
     name.parse().map_err(|_| {
         let known: Vec<_> = Compressor::ALL.iter().map(|known| known.name()).collect();
-        MetaError::UnknownName {
-            kind: "compressor",
-            name: shown(name),
-            known: known.join(", "),
-        }
+        unknown_name("compressor", name, &known)
     })
 }
 
-fn params(object: Object<'_>) -> Result<(ParamsKey, Object<'_>), MetaError> {
+fn check_len(subject: &str, text: &str, max: usize) -> Result<()> {
+    if text.len() <= max {
+        Ok(())
+    } else {
+        Err(too_long(subject, to_u64(text.len()), to_u64(max)))
+    }
+}
+
+fn params(object: Object<'_>) -> Result<(ParamsKey, Object<'_>)> {
     for key in [ParamsKey::Cparams, ParamsKey::Bparams] {
         if let Some(field) = object.find(key.name()) {
             return Ok((key, field.object()?));
         }
     }
-    Err(object.missing("\"cparams\" or \"bparams\"".to_owned()))
+    Err(object.missing("\"cparams\" or \"bparams\""))
 }
 
-fn dtype(field: &Field<'_>) -> Result<DtypeText, MetaError> {
+fn dtype(field: &Field<'_>) -> Result<DtypeText> {
     if !field.text.starts_with('[') {
         let text = field.string();
         return text
             .map(DtypeText::Text)
             .map_err(|_| field.wrong("a string, or a nested list"));
     }
-    if field.text.len() > MAX_DTYPE {
-        return Err(MetaError::too_long("dtype", field.text.len(), MAX_DTYPE));
-    }
+    check_len("dtype", field.text, MAX_DTYPE)?;
     let nested = serde_json::from_str(field.text);
     nested
         .map(DtypeText::Nested)
         .map_err(|_| field.wrong("a string, or a nested list of them"))
 }
 
-fn level(field: &Field<'_>) -> Result<u8, MetaError> {
+fn level(field: &Field<'_>) -> Result<u8> {
     let level = field.text.parse().ok().filter(|level| *level <= 9);
     level.ok_or_else(|| field.wrong("0 to 9"))
 }
 
 /// Old writers write true or false, new ones the number of the filter, or true if the user passed that.
-fn filter(field: &Field<'_>) -> Result<Filter, MetaError> {
+fn filter(field: &Field<'_>) -> Result<Filter> {
     match field.text {
         "false" | "0" => Ok(Filter::None),
         "true" | "1" => Ok(Filter::Byte),
@@ -300,7 +303,8 @@ fn shuffle_number(filter: Filter) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::{DtypeText, ParamsKey, Storage, StorageStyle};
-    use blosc1::{Compressor, Fault, Filter};
+    use blosc1::{Compressor, Filter};
+    use bloscpack_error::Category;
     use serde_json::{Value, json};
 
     fn parsed(text: &str) -> Storage {
@@ -324,8 +328,8 @@ mod tests {
             (65536, 100_000)
         );
         assert_eq!(
-            (storage.compressor(), storage.quantize),
-            (Ok(Compressor::Blosclz), None)
+            (storage.compressor().unwrap(), storage.quantize),
+            (Compressor::Blosclz, None)
         );
         for text in [bcolz, blz] {
             assert_eq!(encoded(&parsed(text), StorageStyle::Document), text);
@@ -402,7 +406,7 @@ mod tests {
             r#"{"dtype": "int8", "cparams": {"clevel": 5, "shuffle": 1, "cname": "brotli", "quantize": null}, "chunklen": 1, "expectedlen": 0, "dflt": 0}"#,
         );
         let error = storage.compressor().unwrap_err();
-        assert_eq!(error.fault(), Fault::Unsupported);
+        assert_eq!(error.category(), Category::Unsupported);
         assert!(
             error
                 .to_string()
@@ -451,7 +455,7 @@ mod tests {
             let text = SOUND.replacen(old, new, 1);
             assert_ne!(text, SOUND);
             let error = Storage::parse(text.as_bytes()).unwrap_err();
-            assert_eq!(error.fault(), Fault::Damaged, "{text}");
+            assert_eq!(error.category(), Category::Damaged, "{text}");
             assert!(error.to_string().starts_with(message), "{error}");
         }
     }
@@ -468,12 +472,15 @@ mod tests {
                 .starts_with(&format!("{{\"dtype\": {nested}, "))
         );
         for style in [StorageStyle::Bcolz, StorageStyle::Blz] {
-            assert_eq!(storage.encode(style).unwrap_err().fault(), Fault::Usage);
+            assert_eq!(
+                storage.encode(style).unwrap_err().category(),
+                Category::Usage
+            );
         }
         let long = SOUND.replacen("\"int8\"", &format!("[{}0]", "0,".repeat(1 << 20)), 1);
         assert_eq!(
-            Storage::parse(long.as_bytes()).unwrap_err().fault(),
-            Fault::OverLimit
+            Storage::parse(long.as_bytes()).unwrap_err().category(),
+            Category::OverLimit
         );
     }
 
@@ -486,8 +493,8 @@ mod tests {
             ..parsed(SOUND)
         };
         assert_eq!(
-            storage.encode(StorageStyle::Blz).unwrap_err().fault(),
-            Fault::Usage
+            storage.encode(StorageStyle::Blz).unwrap_err().category(),
+            Category::Usage
         );
         let text = encoded(&storage, StorageStyle::Document);
         let params = r#""cparams": {"shuffle": 2, "clevel": 5, "cname": "zstd", "quantize": 3}"#;
@@ -498,8 +505,8 @@ mod tests {
             ..parsed(SOUND)
         };
         assert_eq!(
-            bad.encode(StorageStyle::Bcolz).unwrap_err().fault(),
-            Fault::Usage
+            bad.encode(StorageStyle::Bcolz).unwrap_err().category(),
+            Category::Usage
         );
     }
 }

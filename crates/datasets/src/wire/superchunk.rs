@@ -5,8 +5,9 @@
 //!    | b l p k | 1 | 0 0 0  | 1 (i64)          | one Blosc chunk of ctbytes bytes | end of file
 //! ```
 
-use super::error::MetaError;
+use super::error::wrong_value;
 use blosc1::{ChunkHeader, HEADER_LEN};
+use bloscpack_error::{Code, Error, Result};
 use std::fmt;
 
 /// The first bytes of every superchunk. Its chunk follows.
@@ -43,14 +44,17 @@ pub enum SuperchunkWarning {
 
 impl SuperchunkWarning {
     /// The error that it is in a strict check.
-    fn into_error(self) -> MetaError {
+    fn into_error(self) -> Error {
         match self {
             Self::Header { found } => {
                 let (found, expected) = (found.escape_ascii(), SINGLE_CHUNK_HEADER.escape_ascii());
                 let (found, expected) = (format!("\"{found}\""), format!("\"{expected}\""));
-                MetaError::field("the header of the file", found, expected)
+                wrong_value(Code::Header, "the header of the file", found, expected)
             }
-            Self::Trailing { len } => MetaError::Trailing { found: len },
+            Self::Trailing { len } => Error::new(
+                Code::Trailing,
+                format!("{len} unexpected bytes follow the chunk"),
+            ),
         }
     }
 }
@@ -73,7 +77,7 @@ impl fmt::Display for SuperchunkWarning {
 /// assert!(SingleChunk::check(&file, 43, SuperchunkCheck::Strict).is_err());
 /// let chunk = SingleChunk::check(&file, 43, SuperchunkCheck::Lenient)?;
 /// assert_eq!(chunk.warnings, [SuperchunkWarning::Trailing { len: 3 }]);
-/// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SingleChunk {
@@ -88,33 +92,37 @@ impl SingleChunk {
     /// length of its file. The content of the chunk is checked when it is decoded.
     ///
     /// # Errors
-    /// Returns an error with the fault [`CutShort`](blosc1::Fault::CutShort) if the file ends before its chunk does;
-    /// [`Damaged`](blosc1::Fault::Damaged) for anything unusual in a strict check, and for an impossible chunk header;
-    /// [`Unsupported`](blosc1::Fault::Unsupported) for a chunk that is not of Blosc 1.
-    pub fn check(head: &[u8], file_len: u64, how: SuperchunkCheck) -> Result<Self, MetaError> {
-        let (file_header, chunk_header) = split(head).ok_or(MetaError::CutShort {
-            found: head.len() as u64,
-            expected: SINGLE_CHUNK_HEAD_LEN as u64,
+    /// Returns [`Code::CutShort`] if the file ends before its chunk does; [`Code::Header`] or [`Code::Trailing`] for anything
+    /// unusual in a strict check; [`Code::Chunk`] for an impossible chunk header; [`Code::Unsupported`] for a chunk that is not
+    /// of Blosc 1.
+    pub fn check(head: &[u8], file_len: u64, how: SuperchunkCheck) -> Result<Self> {
+        let (file_header, chunk_header) = split(head).ok_or_else(|| {
+            Error::cut_short(
+                "superchunk",
+                head.len() as u64,
+                SINGLE_CHUNK_HEAD_LEN as u64,
+            )
         })?;
         let mut warnings = Vec::new();
         if file_header != SINGLE_CHUNK_HEADER {
             let found = file_header;
             warn(how, SuperchunkWarning::Header { found }, &mut warnings)?;
         }
-        let byte = SINGLE_CHUNK_HEADER.len() as u64;
-        let header =
-            ChunkHeader::parse(&chunk_header).map_err(|error| MetaError::Chunk { byte, error })?;
+        let header = ChunkHeader::parse(&chunk_header)
+            .map_err(|error| Error::from(error).in_part("byte 16"))?;
         if header.is_end_mark() {
             let found = "the end mark of a stream";
-            return Err(MetaError::field("byte 16", found, "a chunk of data"));
+            return Err(wrong_value(
+                Code::Header,
+                "byte 16",
+                found,
+                "a chunk of data",
+            ));
         }
         let mut chunk = Self { header, warnings };
         let expected = chunk.range().end;
         match file_len.checked_sub(expected) {
-            None => {
-                let found = file_len;
-                return Err(MetaError::CutShort { found, expected });
-            }
+            None => return Err(Error::cut_short("superchunk", file_len, expected)),
             Some(0) => {}
             Some(len) => warn(
                 how,
@@ -142,7 +150,7 @@ fn warn(
     how: SuperchunkCheck,
     warning: SuperchunkWarning,
     warnings: &mut Vec<SuperchunkWarning>,
-) -> Result<(), MetaError> {
+) -> Result<()> {
     match how {
         SuperchunkCheck::Strict => Err(warning.into_error()),
         SuperchunkCheck::Lenient => {
@@ -155,7 +163,7 @@ fn warn(
 #[cfg(test)]
 mod tests {
     use super::{SINGLE_CHUNK_HEADER, SingleChunk, SuperchunkCheck, SuperchunkWarning};
-    use blosc1::Fault;
+    use bloscpack_error::Category;
     use bloscpack_wire::{FormatVersion, Header};
 
     /// Written by bcolz 1.2.1 for `np.array([3.25])`.
@@ -165,9 +173,9 @@ mod tests {
         0, 0, 0, 0, 0, 0, 0x0a, 0x40,
     ];
 
-    fn checked(file: &[u8], how: SuperchunkCheck) -> Result<SingleChunk, Fault> {
+    fn checked(file: &[u8], how: SuperchunkCheck) -> Result<SingleChunk, Category> {
         let len = u64::try_from(file.len()).unwrap();
-        SingleChunk::check(file, len, how).map_err(|error| error.fault())
+        SingleChunk::check(file, len, how).map_err(|error| error.category())
     }
 
     fn changed(at: usize, byte: u8) -> [u8; 40] {
@@ -201,7 +209,7 @@ mod tests {
             let file = changed(at, 0xff);
             assert_eq!(
                 checked(&file, SuperchunkCheck::Strict),
-                Err(Fault::Damaged),
+                Err(Category::Damaged),
                 "byte {at}"
             );
             let chunk = checked(&file, SuperchunkCheck::Lenient).unwrap();
@@ -213,7 +221,10 @@ mod tests {
     #[test]
     fn trailing_bytes_are_refused_or_reported() {
         let file = [&REAL[..], b"stale"].concat();
-        assert_eq!(checked(&file, SuperchunkCheck::Strict), Err(Fault::Damaged));
+        assert_eq!(
+            checked(&file, SuperchunkCheck::Strict),
+            Err(Category::Damaged)
+        );
         let chunk = checked(&file, SuperchunkCheck::Lenient).unwrap();
         assert_eq!(
             (chunk.range(), chunk.warnings),
@@ -227,15 +238,15 @@ mod tests {
             for len in 0..40 {
                 assert_eq!(
                     checked(&REAL[..len], how),
-                    Err(Fault::CutShort),
+                    Err(Category::CutShort),
                     "{len} bytes"
                 );
             }
-            assert_eq!(checked(&changed(28, 0x19), how), Err(Fault::Damaged));
-            assert_eq!(checked(&changed(16, 6), how), Err(Fault::Unsupported));
-            assert_eq!(checked(&changed(19, 0), how), Err(Fault::Damaged));
+            assert_eq!(checked(&changed(28, 0x19), how), Err(Category::Damaged));
+            assert_eq!(checked(&changed(16, 6), how), Err(Category::Unsupported));
+            assert_eq!(checked(&changed(19, 0), how), Err(Category::Damaged));
             let mark = [&SINGLE_CHUNK_HEADER[..], &blosc1::ChunkHeader::END_MARK].concat();
-            assert_eq!(checked(&mark, how), Err(Fault::Damaged));
+            assert_eq!(checked(&mark, how), Err(Category::Damaged));
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::elements::{Elements, Measured};
 use super::{index_digest, split};
-use crate::wire::error::MetaError;
+use crate::wire::error::wrong_value;
+use bloscpack_error::{Code, Result};
 use bloscpack_wire::internal::to_u64;
 
 /// Bytes of an entry before the minimum and the maximum.
@@ -74,7 +75,7 @@ impl IndexEntry {
         elements: &Elements,
         superchunk_rows: u64,
         at: usize,
-    ) -> Result<Option<Self>, MetaError> {
+    ) -> Result<Option<Self>> {
         let (rows, rest) = split(bytes)?;
         let (file_len, rest) = split(rest)?;
         let (digest, rest) = split(rest)?;
@@ -101,7 +102,7 @@ impl IndexEntry {
             let name = format!("byte {at}, an entry,");
             let found = format!("{entry:?} with flags {flags:#04x}");
             let expected = "rows, nulls, flags and bounds that fit each other";
-            return Err(MetaError::field(name, found, expected));
+            return Err(wrong_value(Code::Metadata, name, found, expected));
         }
         Ok(Some(entry))
     }

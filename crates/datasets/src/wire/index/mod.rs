@@ -25,8 +25,9 @@
 mod elements;
 mod entry;
 
-use super::error::MetaError;
+use super::error::{shown, wrong_value};
 use bloscpack_dtype::DType;
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_wire::internal::to_u64;
 pub(crate) use elements::Elements;
 pub use entry::IndexEntry;
@@ -79,7 +80,10 @@ impl Index {
     ///
     /// # Errors
     /// Returns the reason a dtype has none.
-    pub(crate) fn new(dtype: &DType, superchunk_rows: u64) -> Result<Self, &'static str> {
+    pub(crate) fn new(
+        dtype: &DType,
+        superchunk_rows: u64,
+    ) -> std::result::Result<Self, &'static str> {
         Ok(Self {
             elements: Elements::of(dtype)?,
             dtype: dtype.clone(),
@@ -146,9 +150,10 @@ impl Index {
     /// # Errors
     /// Returns an error with the byte for a file that is cut short or damaged, of another version of the format, or of a dtype
     /// whose elements have no order.
-    pub fn parse(file: &[u8]) -> Result<Self, MetaError> {
-        let (content, found) = file.split_last_chunk().ok_or_else(|| cut_short(file))?;
-        let head: &[u8; HEAD_LEN] = content.first_chunk().ok_or_else(|| cut_short(file))?;
+    pub fn parse(file: &[u8]) -> Result<Self> {
+        let is_short = || cut_short(file.len(), HEAD_LEN + DIGEST_LEN);
+        let (content, found) = file.split_last_chunk().ok_or_else(is_short)?;
+        let head: &[u8; HEAD_LEN] = content.first_chunk().ok_or_else(is_short)?;
         let [dtype_len, superchunk_rows, count] = parse_head(head)?;
         check_digest(content, u128::from_le_bytes(*found))?;
         let rest = content.split_at(HEAD_LEN).1;
@@ -156,7 +161,12 @@ impl Index {
         let split = split.and_then(|len| rest.split_at_checked(len));
         let (text, entries) = split.ok_or_else(|| {
             let expected = format!("at most {}", rest.len());
-            MetaError::field("byte 12, the length of the dtype,", dtype_len, expected)
+            wrong_value(
+                Code::Metadata,
+                "byte 12, the length of the dtype,",
+                dtype_len,
+                expected,
+            )
         })?;
         let (dtype, elements) = parse_dtype(text)?;
         let len = entry_len(&elements);
@@ -168,7 +178,7 @@ impl Index {
         });
         Ok(Self {
             superchunk_rows,
-            entries: entries.collect::<Result<_, _>>()?,
+            entries: entries.collect::<Result<_>>()?,
             elements,
             dtype,
         })
@@ -178,11 +188,11 @@ impl Index {
     ///
     /// # Errors
     /// Returns an error for a dtype whose name has 4 GiB, which none has.
-    pub fn encode(&self) -> Result<Vec<u8>, MetaError> {
+    pub fn encode(&self) -> Result<Vec<u8>> {
         let elements = &self.elements;
         let dtype = self.dtype.code();
         let dtype_len = u32::try_from(dtype.len());
-        let dtype_len = dtype_len.map_err(|_| MetaError::unwritable("a dtype of 4 GiB"))?;
+        let dtype_len = dtype_len.map_err(|_| Error::new(Code::CannotStore, "a dtype of 4 GiB"))?;
         let mut file = MAGIC.to_vec();
         file.extend_from_slice(&VERSION.to_le_bytes());
         file.extend_from_slice(&dtype_len.to_le_bytes());
@@ -201,26 +211,28 @@ impl Index {
     }
 }
 
-fn cut_short(file: &[u8]) -> MetaError {
-    MetaError::CutShort {
-        found: to_u64(file.len()),
-        expected: to_u64(HEAD_LEN + DIGEST_LEN),
-    }
+fn cut_short(found: usize, expected: usize) -> Error {
+    Error::cut_short("index", to_u64(found), to_u64(expected))
 }
 
 /// The length of the dtype, the rows of a superchunk, and the number of entries.
-fn parse_head(head: &[u8; HEAD_LEN]) -> Result<[u64; 3], MetaError> {
+fn parse_head(head: &[u8; HEAD_LEN]) -> Result<[u64; 3]> {
     let (magic, rest) = split::<8, _>(head)?;
     if magic != *MAGIC {
         let found = format!("\"{}\"", magic.escape_ascii());
         let expected = format!("\"{}\"", MAGIC.escape_ascii());
-        return Err(MetaError::field("the beginning", found, expected));
+        return Err(wrong_value(
+            Code::Metadata,
+            "the beginning",
+            found,
+            expected,
+        ));
     }
     let (version, rest) = split(rest)?;
     let version = u32::from_le_bytes(version);
     if version != VERSION {
-        let reason = format!("byte 8: version {version} of the index, known is {VERSION}");
-        return Err(MetaError::Unsupported { reason });
+        let message = format!("byte 8: version {version} of the index, known is {VERSION}");
+        return Err(Error::new(Code::Unsupported, message));
     }
     let (dtype_len, rest) = split(rest)?;
     let (superchunk_rows, rest) = split(rest)?;
@@ -228,34 +240,33 @@ fn parse_head(head: &[u8; HEAD_LEN]) -> Result<[u64; 3], MetaError> {
     let superchunk_rows = u64::from_le_bytes(superchunk_rows);
     if superchunk_rows == 0 {
         let name = "byte 16, the rows of a superchunk,";
-        return Err(MetaError::field(name, 0, "at least 1"));
+        return Err(wrong_value(Code::Metadata, name, 0, "at least 1"));
     }
     let dtype_len = u32::from_le_bytes(dtype_len);
     Ok([dtype_len.into(), superchunk_rows, u64::from_le_bytes(count)])
 }
 
 /// The next bytes of a part of the file.
-fn split<const N: usize, T: AsRef<[u8]> + ?Sized>(part: &T) -> Result<([u8; N], &[u8]), MetaError> {
+fn split<const N: usize, T: AsRef<[u8]> + ?Sized>(part: &T) -> Result<([u8; N], &[u8])> {
     let part = part.as_ref();
-    let (first, rest) = part.split_first_chunk().ok_or(MetaError::CutShort {
-        found: to_u64(part.len()),
-        expected: to_u64(N),
-    })?;
+    let (first, rest) = part
+        .split_first_chunk()
+        .ok_or_else(|| cut_short(part.len(), N))?;
     Ok((*first, rest))
 }
 
-fn check_digest(content: &[u8], found: u128) -> Result<(), MetaError> {
+fn check_digest(content: &[u8], found: u128) -> Result<()> {
     let computed = index_digest(content);
     if found == computed {
         return Ok(());
     }
     let name = format!("byte {}, the digest,", content.len());
     let (found, expected) = (format!("{found:032x}"), format!("{computed:032x}"));
-    Err(MetaError::field(name, found, expected))
+    Err(wrong_value(Code::Digest, name, found, expected))
 }
 
 /// Refuses another number of entries than there are bytes for, each of which has `len`.
-fn check_count(count: u64, entries: &[u8], len: usize) -> Result<(), MetaError> {
+fn check_count(count: u64, entries: &[u8], len: usize) -> Result<()> {
     let needed = usize::try_from(count).ok();
     let needed = needed.and_then(|count| count.checked_mul(len));
     if needed == Some(entries.len()) {
@@ -263,22 +274,22 @@ fn check_count(count: u64, entries: &[u8], len: usize) -> Result<(), MetaError> 
     }
     let expected = format!("{} bytes of {len} each", entries.len());
     let name = "byte 24, the number of entries,";
-    Err(MetaError::field(name, count, expected))
+    Err(wrong_value(Code::Metadata, name, count, expected))
 }
 
 /// The dtype, spelled as NumPy does, and its elements, which have an order.
-fn parse_dtype(text: &[u8]) -> Result<(DType, Elements), MetaError> {
+fn parse_dtype(text: &[u8]) -> Result<(DType, Elements)> {
     let code = std::str::from_utf8(text).ok();
     let dtype = code.and_then(|code| DType::parse(code).ok().filter(|dtype| dtype.code() == code));
     let dtype = dtype.ok_or_else(|| {
-        let found = super::error::shown(&text.escape_ascii().to_string());
-        MetaError::field(DTYPE, format!("\"{found}\""), "dtype.str of NumPy")
+        let found = format!("\"{}\"", shown(&text.escape_ascii().to_string()));
+        wrong_value(Code::Metadata, DTYPE, found, "dtype.str of NumPy")
     })?;
     match Elements::of(&dtype) {
         Ok(elements) => Ok((dtype, elements)),
         Err(reason) => {
             let expected = format!("one with an index ({reason})");
-            Err(MetaError::field(DTYPE, dtype, expected))
+            Err(wrong_value(Code::Metadata, DTYPE, dtype, expected))
         }
     }
 }

@@ -1,7 +1,8 @@
 //! `meta/attributes`: values that users attach to a dataset, as YAML.
 
 use super::yaml;
-use crate::wire::error::{MetaError, shown};
+use crate::wire::error::{shown, wrong_value};
+use bloscpack_error::{Code, Error, Result};
 use serde_json::{Map, Value};
 
 /// Parses the attributes, in their order. An attribute of the proposal's kind (`value`, `type`, `dtype`) is a map like any
@@ -13,18 +14,18 @@ use serde_json::{Map, Value};
 /// let attributes = parse_attributes(text)?;
 /// assert_eq!(attributes["ids"]["value"][3], 10);
 /// assert_eq!(encode_attributes(&attributes)?, text);
-/// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 ///
 /// # Errors
-/// Returns an error if the file is not YAML, or not a map; with the fault
-/// [`Unsupported`](blosc1::Fault::Unsupported) for anchors, aliases, tags, and keys that are not scalars.
-pub fn parse_attributes(file: &[u8]) -> Result<Map<String, Value>, MetaError> {
+/// Returns an error if the file is not YAML, or not a map; [`Code::Unsupported`] for anchors, aliases, tags, and keys that are
+/// not scalars.
+pub fn parse_attributes(file: &[u8]) -> Result<Map<String, Value>> {
     match yaml::parse(file)? {
         Value::Object(map) => Ok(map),
         other => {
             let found = shown(&other.to_string());
-            Err(MetaError::field("the file", found, "a map"))
+            Err(wrong_value(Code::Metadata, "the file", found, "a map"))
         }
     }
 }
@@ -32,9 +33,9 @@ pub fn parse_attributes(file: &[u8]) -> Result<Map<String, Value>, MetaError> {
 /// The file for these attributes.
 ///
 /// # Errors
-/// Returns an error with the fault [`Usage`](blosc1::Fault::Usage) for attributes that could not be read again: with a key
-/// of more than a thousand characters, nested too deeply, or too many.
-pub fn encode_attributes(attributes: &Map<String, Value>) -> Result<Vec<u8>, MetaError> {
+/// Returns [`Code::CannotStore`] for attributes that could not be read again: with a key of more than a thousand characters,
+/// nested too deeply, or too many.
+pub fn encode_attributes(attributes: &Map<String, Value>) -> Result<Vec<u8>> {
     let mut text = String::new();
     yaml::write_map(&mut text, attributes, 0);
     if attributes.is_empty() {
@@ -42,19 +43,21 @@ pub fn encode_attributes(attributes: &Map<String, Value>) -> Result<Vec<u8>, Met
     }
     match parse_attributes(text.as_bytes()) {
         Ok(again) if again == *attributes => Ok(text.into_bytes()),
-        Ok(_) => Err(MetaError::unwritable(
+        Ok(_) => Err(Error::new(
+            Code::CannotStore,
             "the attributes would not be the same when read again",
         )),
-        Err(error) => Err(MetaError::unwritable(format!(
-            "the attributes could not be read again: {error}"
-        ))),
+        Err(error) => Err(Error::new(
+            Code::CannotStore,
+            format!("the attributes could not be read again: {error}"),
+        )),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{encode_attributes, parse_attributes};
-    use blosc1::Fault;
+    use bloscpack_error::Category;
     use serde_json::{Map, Value, json};
 
     /// The proposal's own.
@@ -95,10 +98,13 @@ ids:
     fn no_attributes_are_an_empty_map_and_not_an_empty_file() {
         assert_eq!(encode_attributes(&Map::new()).unwrap(), b"{}\n");
         assert!(parse_attributes(b"{}\n").unwrap().is_empty());
-        assert_eq!(parse_attributes(b"").unwrap_err().fault(), Fault::CutShort);
         assert_eq!(
-            parse_attributes(b"[1]").unwrap_err().fault(),
-            Fault::Damaged
+            parse_attributes(b"").unwrap_err().category(),
+            Category::CutShort
+        );
+        assert_eq!(
+            parse_attributes(b"[1]").unwrap_err().category(),
+            Category::Damaged
         );
     }
 
@@ -111,8 +117,8 @@ ids:
             json!({"a": vec![0; 1 << 21]}),
         ] {
             assert_eq!(
-                encode_attributes(&map(value)).unwrap_err().fault(),
-                Fault::Usage
+                encode_attributes(&map(value)).unwrap_err().category(),
+                Category::Usage
             );
         }
     }

@@ -1,6 +1,7 @@
 //! `meta/shape`: a Python tuple, as text.
 
-use crate::wire::error::{MetaError, shown};
+use crate::wire::error::{empty, shown, wrong_value};
+use bloscpack_error::{Code, Result};
 
 /// Bytes of the longest file. No shape is longer.
 const MAX_LEN: usize = 1 << 16;
@@ -16,20 +17,20 @@ const EXAMPLE: &str = "a shape such as (300, 200)";
 /// use bloscpack_datasets::{wire::proposal::encode_shape, wire::proposal::parse_shape};
 /// assert_eq!(parse_shape(b"(300, 200)\n")?, [300, 200]);
 /// assert_eq!(encode_shape(&[5]), b"(5,)\n");
-/// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 ///
 /// # Errors
 /// Returns an error if the file is not a tuple of integers, each 0 or more.
-pub fn parse_shape(file: &[u8]) -> Result<Vec<u64>, MetaError> {
+pub fn parse_shape(file: &[u8]) -> Result<Vec<u64>> {
     if file.trim_ascii().is_empty() {
-        return Err(MetaError::Empty { expected: EXAMPLE });
+        return Err(empty(EXAMPLE));
     }
     let text = std::str::from_utf8(file).ok();
     let tuple = text.filter(|_| file.len() <= MAX_LEN).and_then(parse_tuple);
     tuple.ok_or_else(|| {
         let found = shown(String::from_utf8_lossy(file).trim());
-        MetaError::field("the file", format!("\"{found}\""), EXAMPLE)
+        wrong_value(Code::Metadata, "the file", format!("\"{found}\""), EXAMPLE)
     })
 }
 
@@ -69,7 +70,7 @@ pub(super) fn tuple(numbers: &[u64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{encode_shape, parse_shape};
-    use blosc1::Fault;
+    use bloscpack_error::Category;
 
     #[test]
     fn tuples_are_read_as_python_writes_them() {
@@ -115,12 +116,12 @@ mod tests {
             "\u{ff}",
         ] {
             let error = parse_shape(text.as_bytes()).unwrap_err();
-            assert_eq!(error.fault(), Fault::Damaged, "{text}");
+            assert_eq!(error.category(), Category::Damaged, "{text}");
         }
         for text in ["", " \n"] {
             assert_eq!(
-                parse_shape(text.as_bytes()).unwrap_err().fault(),
-                Fault::CutShort
+                parse_shape(text.as_bytes()).unwrap_err().category(),
+                Category::CutShort
             );
         }
         let long = format!("({})", "1, ".repeat(1 << 20));

@@ -16,10 +16,11 @@
 
 use super::shape::{parse_tuple, tuple};
 use super::yaml;
-use crate::wire::error::{MetaError, shown};
+use crate::wire::error::{shown, unknown_name, wrong_value};
 use crate::wire::storage::compressor;
 use blosc1::{Compressor, Filter};
 use bloscpack_dtype::ByteOrder;
+use bloscpack_error::{Code, Error, Result};
 use serde_json::{Map, Value};
 
 /// The greatest depth of nested columns. No table is deeper, and it is safe for the stack.
@@ -127,8 +128,8 @@ impl Compression {
     /// The compressor for new chunks.
     ///
     /// # Errors
-    /// Returns [`MetaError::UnknownName`] if there is no compressor of this name.
-    pub fn compressor(&self) -> Result<Compressor, MetaError> {
+    /// Returns [`Code::Unsupported`] if there is no compressor of this name.
+    pub fn compressor(&self) -> Result<Compressor> {
         compressor(&self.library)
     }
 
@@ -154,7 +155,7 @@ impl Compression {
 /// assert_eq!(storage.elements, Elements::Of("float64".to_owned()));
 /// assert_eq!((storage.chunk_shape.as_slice(), storage.superchunk_chunks), (&[30, 20][..], Some(10)));
 /// assert_eq!(storage.encode()?, text);
-/// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Storage {
@@ -178,9 +179,9 @@ impl Storage {
     /// Parses the file. Undefined keys are ignored.
     ///
     /// # Errors
-    /// Returns an error if the file is not a YAML map, or if a value is missing or impossible; with the fault
-    /// [`Unsupported`](blosc1::Fault::Unsupported) for elements in Fortran order, and for an unknown filter.
-    pub fn parse(file: &[u8]) -> Result<Self, MetaError> {
+    /// Returns an error if the file is not a YAML map, or if a value is missing or impossible; [`Code::Unsupported`] for
+    /// elements in Fortran order, and for an unknown filter.
+    pub fn parse(file: &[u8]) -> Result<Self> {
         let document = yaml::parse(file)?;
         let map = Node {
             path: String::new(),
@@ -206,17 +207,17 @@ impl Storage {
     /// The file, in the style of the example in the proposal.
     ///
     /// # Errors
-    /// Returns an error with the fault [`Usage`](blosc1::Fault::Usage) for the filter `truncate`, which this library does not
-    /// apply, and for values that could not be read again.
-    pub fn encode(&self) -> Result<Vec<u8>, MetaError> {
+    /// Returns [`Code::CannotStore`] for the filter `truncate`, which this library does not apply, and for values that could
+    /// not be read again.
+    pub fn encode(&self) -> Result<Vec<u8>> {
         let Compression {
             library,
             level,
             filters,
         } = &self.compression;
         if filters.contains(&ProposalFilter::Truncate) {
-            let reason = "the filter \"truncate\" is only supported for reading";
-            return Err(MetaError::unwritable(reason));
+            let message = "the filter \"truncate\" is only supported for reading";
+            return Err(Error::new(Code::CannotStore, message));
         }
         let mut text = String::new();
         let dtype = Map::from_iter([("dtype".to_owned(), self.elements.value())]);
@@ -241,12 +242,14 @@ impl Storage {
         }
         match Self::parse(text.as_bytes()) {
             Ok(again) if again == *self => Ok(text.into_bytes()),
-            Ok(_) => Err(MetaError::unwritable(
+            Ok(_) => Err(Error::new(
+                Code::CannotStore,
                 "the file would not be the same when read again",
             )),
-            Err(error) => Err(MetaError::unwritable(format!(
-                "the file could not be read again: {error}"
-            ))),
+            Err(error) => Err(Error::new(
+                Code::CannotStore,
+                format!("the file could not be read again: {error}"),
+            )),
         }
     }
 }
@@ -274,19 +277,16 @@ struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    fn find(&self, key: &str) -> Result<Option<Node<'a>>, MetaError> {
+    fn find(&self, key: &str) -> Result<Option<Node<'a>>> {
         let map = self.value.as_object().ok_or_else(|| self.wrong("a map"))?;
         let value = map.get(key).filter(|value| !value.is_null());
         Ok(value.map(|value| self.below(key, value)))
     }
 
-    fn need(&self, key: &str) -> Result<Node<'a>, MetaError> {
+    fn need(&self, key: &str) -> Result<Node<'a>> {
         self.find(key)?.ok_or_else(|| {
             let path = self.below(key, self.value).path;
-            MetaError::MissingKey {
-                key: format!("\"{path}\""),
-                found: Vec::new(),
-            }
+            Error::new(Code::Metadata, format!("\"{path}\" is missing"))
         })
     }
 
@@ -301,38 +301,39 @@ impl<'a> Node<'a> {
         Node { path, value }
     }
 
-    fn text(&self) -> Result<&'a str, MetaError> {
+    fn text(&self) -> Result<&'a str> {
         self.value.as_str().ok_or_else(|| self.wrong("a string"))
     }
 
     /// An integer, 1 or more.
-    fn count(&self) -> Result<u64, MetaError> {
+    fn count(&self) -> Result<u64> {
         let count = self.value.as_u64().filter(|count| *count > 0);
         count.ok_or_else(|| self.wrong("an integer, 1 or more"))
     }
 
-    fn wrong(&self, expected: &str) -> MetaError {
+    fn wrong(&self, expected: &str) -> Error {
         let found = shown(&self.value.to_string());
         let name = match self.path.as_str() {
             "" => "the file".to_owned(),
             path => format!("\"{}\"", shown(path)),
         };
-        MetaError::field(name, found, expected)
+        wrong_value(Code::Metadata, name, found, expected)
     }
 }
 
-fn elements(node: &Node<'_>, depth: usize) -> Result<Elements, MetaError> {
+fn elements(node: &Node<'_>, depth: usize) -> Result<Elements> {
     match node.value {
-        Value::Object(_) if depth >= MAX_DEPTH => Err(MetaError::TooComplex {
-            reason: format!("columns are nested more than {MAX_DEPTH} deep"),
-        }),
+        Value::Object(_) if depth >= MAX_DEPTH => Err(Error::new(
+            Code::OverLimit,
+            format!("columns are nested more than {MAX_DEPTH} deep"),
+        )),
         Value::String(dtype) if !dtype.is_empty() => Ok(Elements::Of(dtype.clone())),
         Value::Object(columns) if !columns.is_empty() => {
             let column = |(name, value): (&String, _)| {
                 elements(&node.below(name, value), depth + 1)
                     .map(|elements| (name.clone(), elements))
             };
-            let columns: Result<_, _> = columns.iter().map(column).collect();
+            let columns: Result<_> = columns.iter().map(column).collect();
             columns.map(Elements::Columns)
         }
         _ => Err(node.wrong("the name of a type, or columns with their types")),
@@ -340,7 +341,7 @@ fn elements(node: &Node<'_>, depth: usize) -> Result<Elements, MetaError> {
 }
 
 /// A tuple as text, or a list.
-fn chunk_shape(node: &Node<'_>) -> Result<Vec<u64>, MetaError> {
+fn chunk_shape(node: &Node<'_>) -> Result<Vec<u64>> {
     let shape = match node.value {
         Value::String(text) => parse_tuple(text),
         Value::Array(items) => items.iter().map(Value::as_u64).collect(),
@@ -351,20 +352,21 @@ fn chunk_shape(node: &Node<'_>) -> Result<Vec<u64>, MetaError> {
 }
 
 /// Refuses elements in Fortran order, which would be read in the wrong order.
-fn check_order(map: &Node<'_>) -> Result<(), MetaError> {
+fn check_order(map: &Node<'_>) -> Result<()> {
     let Some(node) = map.find("order")? else {
         return Ok(());
     };
     match node.text()? {
         "C" => Ok(()),
-        "F" => Err(MetaError::unsupported(
+        "F" => Err(Error::new(
+            Code::Unsupported,
             "\"order\" is F, which is not supported: should be C",
         )),
         _ => Err(node.wrong("C or F")),
     }
 }
 
-fn byte_order(map: &Node<'_>) -> Result<ByteOrder, MetaError> {
+fn byte_order(map: &Node<'_>) -> Result<ByteOrder> {
     let Some(node) = map.find("endianness")? else {
         return Ok(ByteOrder::Little);
     };
@@ -375,7 +377,7 @@ fn byte_order(map: &Node<'_>) -> Result<ByteOrder, MetaError> {
     }
 }
 
-fn compression(map: &Node<'_>) -> Result<Compression, MetaError> {
+fn compression(map: &Node<'_>) -> Result<Compression> {
     let default = Compression::default();
     let level = |node: Node<'_>| {
         let level = node
@@ -399,7 +401,7 @@ fn compression(map: &Node<'_>) -> Result<Compression, MetaError> {
     })
 }
 
-fn filters(node: &Node<'_>) -> Result<Vec<ProposalFilter>, MetaError> {
+fn filters(node: &Node<'_>) -> Result<Vec<ProposalFilter>> {
     let items = node
         .value
         .as_array()
@@ -408,7 +410,7 @@ fn filters(node: &Node<'_>) -> Result<Vec<ProposalFilter>, MetaError> {
 }
 
 /// The filter of this name. The effect of an unknown filter could not be undone.
-fn filter(node: &Node<'_>, item: &Value) -> Result<ProposalFilter, MetaError> {
+fn filter(node: &Node<'_>, item: &Value) -> Result<ProposalFilter> {
     let name = item
         .as_str()
         .ok_or_else(|| node.wrong("a list of filters"))?;
@@ -416,20 +418,20 @@ fn filter(node: &Node<'_>, item: &Value) -> Result<ProposalFilter, MetaError> {
         .into_iter()
         .find(|known| known.name() == name);
     known.ok_or_else(|| {
-        let known = ProposalFilter::ALL.map(ProposalFilter::name);
-        MetaError::UnknownName {
-            kind: "filter",
-            name: shown(name),
-            known: known.join(", "),
-        }
+        unknown_name(
+            "filter",
+            name,
+            &ProposalFilter::ALL.map(ProposalFilter::name),
+        )
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Compression, Elements, ProposalFilter, Storage};
-    use blosc1::{Compressor, Fault, Filter};
+    use blosc1::{Compressor, Filter};
     use bloscpack_dtype::ByteOrder;
+    use bloscpack_error::Category;
 
     /// The example of the proposal, including the space after `dtype:`.
     const EXAMPLE: &str = "dtype: \n  col1: int8\n  col2: float32\nchunkshape: (30, 20)\nsuperchunksize: 10  # max. number of chunks in a single file\nendianness: big  # default: little\norder: C         # default: C\ncompression:\n  library: blosclz   # could be zlib, fastlz or others\n  level: 5\n  filters: [shuffle, truncate]  # order matters\n";
@@ -465,8 +467,8 @@ mod tests {
         assert_eq!(storage.order, ByteOrder::Big);
         let compression = storage.compression;
         assert_eq!(
-            (compression.compressor(), compression.filter()),
-            (Ok(Compressor::Blosclz), Filter::Byte)
+            (compression.compressor().unwrap(), compression.filter()),
+            (Compressor::Blosclz, Filter::Byte)
         );
         assert_eq!(
             compression.filters,
@@ -477,7 +479,7 @@ mod tests {
     #[test]
     fn it_is_written_as_the_proposal_lays_it_out() {
         let mut storage = parsed(EXAMPLE);
-        assert_eq!(storage.encode().unwrap_err().fault(), Fault::Usage);
+        assert_eq!(storage.encode().unwrap_err().category(), Category::Usage);
         storage.compression.filters.pop();
         let expected = "dtype:\n  col1: int8\n  col2: float32\nchunkshape: (30, 20)\nsuperchunksize: 10\nendianness: big\norder: C\ncompression:\n  library: blosclz\n  level: 5\n  filters: [shuffle]\n";
         assert_eq!(
@@ -535,69 +537,69 @@ mod tests {
             (
                 "order: C ",
                 "order: F ",
-                Fault::Unsupported,
+                Category::Unsupported,
                 "\"order\" is F, which is not supported",
             ),
             (
                 "order: C ",
                 "order: c ",
-                Fault::Damaged,
+                Category::Damaged,
                 "\"order\" is \"c\", should be C or F",
             ),
             (
                 "truncate]",
                 "delta]",
-                Fault::Unsupported,
+                Category::Unsupported,
                 "unknown filter \"delta\"; known are shuffle, bitshuffle, truncate",
             ),
             (
                 "[shuffle, truncate]",
                 "shuffle",
-                Fault::Damaged,
+                Category::Damaged,
                 "\"compression.filters\"",
             ),
             (
                 "level: 5",
                 "level: 10",
-                Fault::Damaged,
+                Category::Damaged,
                 "\"compression.level\" is 10, should be 0 to 9",
             ),
             (
                 "level: 5",
                 "level: x",
-                Fault::Damaged,
+                Category::Damaged,
                 "\"compression.level\"",
             ),
-            ("(30, 20)", "(30, 0)", Fault::Damaged, "\"chunkshape\""),
-            ("(30, 20)", "30", Fault::Damaged, "\"chunkshape\""),
-            ("(30, 20)", "[30, -1]", Fault::Damaged, "\"chunkshape\""),
+            ("(30, 20)", "(30, 0)", Category::Damaged, "\"chunkshape\""),
+            ("(30, 20)", "30", Category::Damaged, "\"chunkshape\""),
+            ("(30, 20)", "[30, -1]", Category::Damaged, "\"chunkshape\""),
             (
                 "superchunksize: 10",
                 "superchunksize: 0",
-                Fault::Damaged,
+                Category::Damaged,
                 "\"superchunksize\"",
             ),
-            ("big", "middle", Fault::Damaged, "\"endianness\""),
+            ("big", "middle", Category::Damaged, "\"endianness\""),
             (
                 "col1: int8",
                 "col1:",
-                Fault::Damaged,
+                Category::Damaged,
                 "\"dtype.col1\" is null",
             ),
-            ("col1: int8", "col1: 8", Fault::Damaged, "\"dtype.col1\""),
-            ("dtype:", "type:", Fault::Damaged, "\"dtype\" is missing"),
+            ("col1: int8", "col1: 8", Category::Damaged, "\"dtype.col1\""),
+            ("dtype:", "type:", Category::Damaged, "\"dtype\" is missing"),
             (
                 "chunkshape:",
                 "shape:",
-                Fault::Damaged,
+                Category::Damaged,
                 "\"chunkshape\" is missing",
             ),
         ];
-        for (old, new, fault, message) in wrong {
+        for (old, new, category, message) in wrong {
             let text = EXAMPLE.replacen(old, new, 1);
             assert_ne!(text, EXAMPLE);
             let error = Storage::parse(text.as_bytes()).unwrap_err();
-            assert_eq!(error.fault(), fault, "{text}");
+            assert_eq!(error.category(), category, "{text}");
             assert!(error.to_string().starts_with(message), "{error}");
         }
         assert_eq!(
@@ -610,8 +612,8 @@ mod tests {
     fn an_unknown_library_does_not_prevent_reading() {
         let compression = parsed(&EXAMPLE.replace("blosclz", "fastlz")).compression;
         assert_eq!(
-            compression.compressor().unwrap_err().fault(),
-            Fault::Unsupported
+            compression.compressor().unwrap_err().category(),
+            Category::Unsupported
         );
     }
 
@@ -644,7 +646,7 @@ mod tests {
                 ..storage.clone()
             },
         ] {
-            assert_eq!(wrong.encode().unwrap_err().fault(), Fault::Usage);
+            assert_eq!(wrong.encode().unwrap_err().category(), Category::Usage);
         }
     }
 }

@@ -11,8 +11,9 @@
 //!
 //! All numbers are little-endian. The proposal has no value for an unknown number.
 
-use crate::wire::error::MetaError;
+use crate::wire::error::wrong_value;
 use blosc1::{HEADER_LEN, MAX_NBYTES};
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_wire::Checksum;
 use bloscpack_wire::internal::{MAGIC, i64_at, put, u8_at, u32_at};
 
@@ -47,7 +48,7 @@ const OUR_VERSION: u8 = 4;
 /// assert_eq!(bytes[..8], *b"blpk\x04\x01\x01\x00");
 /// assert_eq!(SuperchunkHeader::decode(&bytes, 100)?, header);
 /// assert!(SuperchunkHeader::decode(&bytes, 99).is_err());
-/// # Ok::<(), bloscpack_datasets::wire::MetaError>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SuperchunkHeader {
@@ -84,22 +85,22 @@ impl SuperchunkHeader {
     /// Decodes and checks the header of a file of `file_len` bytes. Bytes of `head` after the header are ignored.
     ///
     /// # Errors
-    /// Returns an error with the fault [`CutShort`](blosc1::Fault::CutShort) if the file is shorter than its header says,
-    /// [`Unsupported`](blosc1::Fault::Unsupported) for another magic and for an unknown checksum,
-    /// [`Damaged`](blosc1::Fault::Damaged) for impossible fields.
-    pub fn decode(head: &[u8], file_len: u64) -> Result<Self, MetaError> {
+    /// Returns [`Code::CutShort`] if the file is shorter than its header says, [`Code::UnknownFormat`] for another magic,
+    /// [`Code::Unsupported`] for an unknown checksum, [`Code::Header`] for impossible fields.
+    pub fn decode(head: &[u8], file_len: u64) -> Result<Self> {
         let Some(bytes) = head.first_chunk::<SUPERCHUNK_HEADER_LEN>() else {
-            return Err(MetaError::CutShort {
-                found: head.len() as u64,
-                expected: SUPERCHUNK_HEADER_LEN as u64,
-            });
+            let (found, expected) = (head.len() as u64, SUPERCHUNK_HEADER_LEN as u64);
+            return Err(Error::cut_short("header", found, expected));
         };
         check_fixed(bytes)?;
         let id = u8_at(bytes, CHECKSUM);
         let header = Self {
             version: u8_at(bytes, VERSION),
             checksum: Checksum::from_id(id).ok_or_else(|| {
-                MetaError::unsupported(format!("unknown checksum id {id}; known ids are 0 to 8"))
+                Error::new(
+                    Code::Unsupported,
+                    format!("unknown checksum id {id}; known ids are 0 to 8"),
+                )
             })?,
             index: u8_at(bytes, INDEX) == 1,
             chunk_size: u32_at(bytes, CHUNK_SIZE),
@@ -114,10 +115,10 @@ impl SuperchunkHeader {
     /// The 32 bytes of this header.
     ///
     /// # Errors
-    /// Returns an error with the fault [`Usage`](blosc1::Fault::Usage) for fields that no reader would accept.
-    pub fn encode(&self) -> Result<[u8; SUPERCHUNK_HEADER_LEN], MetaError> {
+    /// Returns [`Code::CannotStore`] for fields that no reader would accept.
+    pub fn encode(&self) -> Result<[u8; SUPERCHUNK_HEADER_LEN]> {
         self.check()
-            .map_err(|error| MetaError::unwritable(error.to_string()))?;
+            .map_err(|error| Error::new(Code::CannotStore, error.to_string()))?;
         let mut bytes = [0; SUPERCHUNK_HEADER_LEN];
         put(&mut bytes, 0, &MAGIC);
         let marks = [self.version, self.checksum.id(), u8::from(self.index)];
@@ -151,13 +152,12 @@ impl SuperchunkHeader {
     /// Parses the [`index_len`](Self::index_len) bytes of the index, and returns the position of each chunk in the file.
     ///
     /// # Errors
-    /// Returns an error with the fault [`CutShort`](blosc1::Fault::CutShort) for another number of bytes,
-    /// [`Damaged`](blosc1::Fault::Damaged) if the first chunk does not follow the index, or if a chunk overlaps the one before
-    /// it or does not fit into the file.
-    pub fn parse_index(&self, bytes: &[u8]) -> Result<Vec<u64>, MetaError> {
+    /// Returns [`Code::CutShort`] for another number of bytes, [`Code::Offsets`] if the first chunk does not follow the index,
+    /// or if a chunk overlaps the one before it or does not fit into the file.
+    pub fn parse_index(&self, bytes: &[u8]) -> Result<Vec<u64>> {
         let (found, expected) = (bytes.len() as u64, self.index_len());
         if found != expected {
-            return Err(MetaError::CutShort { found, expected });
+            return Err(Error::cut_short("index", found, expected));
         }
         let (entries, _) = bytes.as_chunks::<ENTRY_LEN>();
         let entries: Vec<_> = entries
@@ -170,9 +170,8 @@ impl SuperchunkHeader {
     /// The bytes of the index.
     ///
     /// # Errors
-    /// Returns an error with the fault [`Usage`](blosc1::Fault::Usage) for an index that
-    /// [`parse_index`](Self::parse_index) would refuse.
-    pub fn encode_index(&self, index: &[u64]) -> Result<Vec<u8>, MetaError> {
+    /// Returns [`Code::CannotStore`] for an index that [`parse_index`](Self::parse_index) would refuse.
+    pub fn encode_index(&self, index: &[u64]) -> Result<Vec<u8>> {
         // A position from 2^63 on is a negative number, which is refused.
         let bytes: Vec<u8> = index
             .iter()
@@ -180,17 +179,18 @@ impl SuperchunkHeader {
             .collect();
         match self.parse_index(&bytes) {
             Ok(_) => Ok(bytes),
-            Err(error) => Err(MetaError::unwritable(error.to_string())),
+            Err(error) => Err(Error::new(Code::CannotStore, error.to_string())),
         }
     }
 
-    fn check_index(&self, entries: &[i64]) -> Result<Vec<u64>, MetaError> {
+    fn check_index(&self, entries: &[i64]) -> Result<Vec<u64>> {
         let mut index: Vec<u64> = Vec::with_capacity(entries.len());
         // 0 for a file that is too short for a chunk, which refuses every position.
         let last = self.file_len.saturating_sub(self.least_chunk());
         for (number, entry) in entries.iter().enumerate() {
             let bad = |expected: String| {
-                MetaError::field(format!("entry {number} of the index"), entry, expected)
+                let name = format!("entry {number} of the index");
+                wrong_value(Code::Offsets, name, entry, expected)
             };
             let position = u64::try_from(*entry).ok();
             let good = match index.last() {
@@ -230,7 +230,7 @@ impl SuperchunkHeader {
 
     /// Checks the fields against each other. This bounds the index by the length of the file, before memory is allocated
     /// for it.
-    fn check(&self) -> Result<(), MetaError> {
+    fn check(&self) -> Result<()> {
         let Self {
             chunk_size,
             nchunks,
@@ -239,52 +239,69 @@ impl SuperchunkHeader {
         } = *self;
         if chunk_size > MAX_NBYTES || (chunk_size == 0 && nchunks > 0) {
             let expected = format!("1 to {MAX_NBYTES}");
-            return Err(MetaError::field("chunk size", chunk_size, expected));
+            return Err(wrong_value(
+                Code::Header,
+                "chunk size",
+                chunk_size,
+                expected,
+            ));
         }
         let most = i64::MAX.unsigned_abs();
         match self.least_len() {
             Some(least) if (least..=most).contains(&file_len) => Ok(()),
             Some(least) => {
                 let expected = format!("{least} or more for {nchunks} chunks");
-                Err(MetaError::field("file size", file_len, expected))
+                Err(wrong_value(Code::Header, "file size", file_len, expected))
             }
             None => {
                 let expected = "small enough for a file to contain them";
-                Err(MetaError::field("number of chunks", nchunks, expected))
+                Err(wrong_value(
+                    Code::Header,
+                    "number of chunks",
+                    nchunks,
+                    expected,
+                ))
             }
         }
     }
 
-    fn check_len(&self, found: u64) -> Result<(), MetaError> {
+    fn check_len(&self, found: u64) -> Result<()> {
         let expected = self.file_len;
         match found.cmp(&expected) {
             std::cmp::Ordering::Equal => Ok(()),
-            std::cmp::Ordering::Less => Err(MetaError::CutShort { found, expected }),
+            std::cmp::Ordering::Less => Err(Error::cut_short("superchunk", found, expected)),
             std::cmp::Ordering::Greater => {
                 let expected = format!("{expected}, as its header says");
-                Err(MetaError::field("the length of the file", found, expected))
+                Err(wrong_value(
+                    Code::Trailing,
+                    "the length of the file",
+                    found,
+                    expected,
+                ))
             }
         }
     }
 }
 
 /// Checks the bytes that are the same in every superchunk, or have only two values.
-fn check_fixed(bytes: &[u8; SUPERCHUNK_HEADER_LEN]) -> Result<(), MetaError> {
+fn check_fixed(bytes: &[u8; SUPERCHUNK_HEADER_LEN]) -> Result<()> {
     if !bytes.starts_with(&MAGIC) {
         let (magic, _) = bytes.split_at(MAGIC.len());
         let found = magic.escape_ascii();
-        return Err(MetaError::unsupported(format!(
-            "not a superchunk: begins with \"{found}\" instead of \"blpk\""
-        )));
+        return Err(Error::new(
+            Code::UnknownFormat,
+            format!("not a superchunk: begins with \"{found}\" instead of \"blpk\""),
+        ));
     }
     let index = u8_at(bytes, INDEX);
     if index > 1 {
-        return Err(MetaError::field("index", index, "0 or 1"));
+        return Err(wrong_value(Code::Header, "index", index, "0 or 1"));
     }
     let (byte, word) = (u8_at(bytes, RESERVED), u32_at(bytes, RESERVED_WORD));
     if byte != 0 || word != 0 {
         let found = format!("{byte:#04x} and {word:#010x}");
-        return Err(MetaError::field(
+        return Err(wrong_value(
+            Code::Header,
             "reserved bytes (7 and 12 to 15)",
             found,
             "zero",
@@ -293,15 +310,15 @@ fn check_fixed(bytes: &[u8; SUPERCHUNK_HEADER_LEN]) -> Result<(), MetaError> {
     Ok(())
 }
 
-fn count(bytes: &[u8], at: usize, name: &str) -> Result<u64, MetaError> {
+fn count(bytes: &[u8], at: usize, name: &str) -> Result<u64> {
     let found = i64_at(bytes, at);
-    u64::try_from(found).map_err(|_| MetaError::field(name, found, "0 or more"))
+    u64::try_from(found).map_err(|_| wrong_value(Code::Header, name, found, "0 or more"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::{SUPERCHUNK_HEADER_LEN, SuperchunkHeader};
-    use blosc1::Fault;
+    use bloscpack_error::Category;
     use bloscpack_wire::Checksum;
 
     /// 3 chunks of up to 600 bytes, adler32, with an index, 250 bytes in all; by hand.
@@ -321,12 +338,12 @@ mod tests {
         }
     }
 
-    fn changed(changes: &[(usize, u8)]) -> Result<SuperchunkHeader, Fault> {
+    fn changed(changes: &[(usize, u8)]) -> Result<SuperchunkHeader, Category> {
         let mut bytes = EXAMPLE;
         for (at, byte) in changes {
             bytes[*at] = *byte;
         }
-        SuperchunkHeader::decode(&bytes, 250).map_err(|error| error.fault())
+        SuperchunkHeader::decode(&bytes, 250).map_err(|error| error.category())
     }
 
     #[test]
@@ -345,29 +362,29 @@ mod tests {
 
     #[test]
     fn headers_that_cannot_be_are_refused() {
-        let wrong: [(&[(usize, u8)], Fault); 14] = [
-            (&[(0, b'x')], Fault::Unsupported),
-            (&[(5, 9)], Fault::Unsupported),
-            (&[(6, 2)], Fault::Damaged),
-            (&[(7, 1)], Fault::Damaged),
-            (&[(12, 1)], Fault::Damaged),
-            (&[(15, 0x80)], Fault::Damaged),
-            (&[(8, 0), (9, 0)], Fault::Damaged),
-            (&[(11, 0x80)], Fault::Damaged),
+        let wrong: [(&[(usize, u8)], Category); 14] = [
+            (&[(0, b'x')], Category::Unsupported),
+            (&[(5, 9)], Category::Unsupported),
+            (&[(6, 2)], Category::Damaged),
+            (&[(7, 1)], Category::Damaged),
+            (&[(12, 1)], Category::Damaged),
+            (&[(15, 0x80)], Category::Damaged),
+            (&[(8, 0), (9, 0)], Category::Damaged),
+            (&[(11, 0x80)], Category::Damaged),
             // Another length than the file's.
-            (&[(16, 249)], Fault::Damaged),
-            (&[(16, 251)], Fault::CutShort),
-            (&[(23, 0x80)], Fault::Damaged),
+            (&[(16, 249)], Category::Damaged),
+            (&[(16, 251)], Category::CutShort),
+            (&[(23, 0x80)], Category::Damaged),
             // More chunks than have room.
-            (&[(24, 8)], Fault::Damaged),
-            (&[(30, 0x40)], Fault::Damaged),
-            (&[(31, 0x80)], Fault::Damaged),
+            (&[(24, 8)], Category::Damaged),
+            (&[(30, 0x40)], Category::Damaged),
+            (&[(31, 0x80)], Category::Damaged),
         ];
-        for (changes, fault) in wrong {
-            assert_eq!(changed(changes), Err(fault), "{changes:?}");
+        for (changes, category) in wrong {
+            assert_eq!(changed(changes), Err(category), "{changes:?}");
         }
         let torn = SuperchunkHeader::decode(&EXAMPLE[..31], 31).unwrap_err();
-        assert_eq!(torn.fault(), Fault::CutShort);
+        assert_eq!(torn.category(), Category::CutShort);
     }
 
     #[test]
@@ -383,12 +400,14 @@ mod tests {
         }
     }
 
-    fn index(entries: &[i64]) -> Result<Vec<u64>, Fault> {
+    fn index(entries: &[i64]) -> Result<Vec<u64>, Category> {
         let bytes: Vec<u8> = entries
             .iter()
             .flat_map(|entry| entry.to_le_bytes())
             .collect();
-        example().parse_index(&bytes).map_err(|error| error.fault())
+        example()
+            .parse_index(&bytes)
+            .map_err(|error| error.category())
     }
 
     #[test]
@@ -408,9 +427,9 @@ mod tests {
             [0, 0, 0],
         ];
         for entries in wrong {
-            assert_eq!(index(&entries), Err(Fault::Damaged), "{entries:?}");
+            assert_eq!(index(&entries), Err(Category::Damaged), "{entries:?}");
         }
-        assert_eq!(index(&[56, 100]), Err(Fault::CutShort));
+        assert_eq!(index(&[56, 100]), Err(Category::CutShort));
     }
 
     #[test]
@@ -423,8 +442,8 @@ mod tests {
         assert_eq!(example().parse_index(&bytes).unwrap(), [56, 100, 230]);
         for wrong in [&[56, 100][..], &[56, 100, 240], &[56, 100, u64::MAX]] {
             assert_eq!(
-                example().encode_index(wrong).unwrap_err().fault(),
-                Fault::Usage
+                example().encode_index(wrong).unwrap_err().category(),
+                Category::Usage
             );
         }
         let without = SuperchunkHeader {

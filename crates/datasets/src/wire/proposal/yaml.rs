@@ -1,7 +1,9 @@
 //! YAML as JSON values, and back.
 
-use crate::wire::error::{MetaError, TextPosition, shown};
+use crate::wire::error::{TextPosition, empty, shown, too_long};
 use crate::wire::python_json::python_json;
+use bloscpack_error::{Code, Error, Result};
+use bloscpack_wire::internal::to_u64;
 use granit_parser::{Event, Parser, ScalarStyle, Span};
 use serde_json::{Map, Number, Value};
 use std::fmt::Write as _;
@@ -15,28 +17,25 @@ const MAX_NODES: usize = 1 << 20;
 
 /// Parses the only document of a file. Floats that JSON cannot express (`.nan`, `.inf`) become
 /// the strings that JSON of Python becomes: `NaN`, `Infinity` and `-Infinity`.
-pub(super) fn parse(file: &[u8]) -> Result<Value, MetaError> {
+pub(super) fn parse(file: &[u8]) -> Result<Value> {
     if file.len() > MAX_LEN {
-        return Err(MetaError::too_long("file", file.len(), MAX_LEN));
+        return Err(too_long("file", to_u64(file.len()), to_u64(MAX_LEN)));
     }
-    let text = std::str::from_utf8(file).map_err(|error| not_yaml(error.to_string()))?;
+    let text = std::str::from_utf8(file).map_err(|error| not_yaml(&error.to_string()))?;
     let mut builder = Builder::default();
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| {
             let (what, at) = (error.info(), error.marker());
             let (line, column) = (at.line(), at.col() + 1);
-            not_yaml(format!("{what} ({})", TextPosition { line, column }))
+            not_yaml(&format!("{what} ({})", TextPosition { line, column }))
         })?;
         builder.take(event, &span)?;
     }
-    builder
-        .document
-        .ok_or(MetaError::Empty { expected: "YAML" })
+    builder.document.ok_or_else(|| empty("YAML"))
 }
 
-fn not_yaml(reason: String) -> MetaError {
-    let language = "YAML";
-    MetaError::Syntax { language, reason }
+fn not_yaml(reason: &str) -> Error {
+    Error::new(Code::Metadata, format!("not YAML: {reason}"))
 }
 
 /// A list or map whose end has not been reached.
@@ -58,7 +57,7 @@ struct Builder {
 }
 
 impl Builder {
-    fn take(&mut self, event: Event<'_>, span: &Span) -> Result<(), MetaError> {
+    fn take(&mut self, event: Event<'_>, span: &Span) -> Result<()> {
         self.count(&event, span)?;
         let value = match event {
             Event::Scalar(text, style, ..) if self.awaits_key() => {
@@ -92,7 +91,7 @@ impl Builder {
     }
 
     /// Refuses files that would become much larger values, and YAML that JSON cannot express.
-    fn count(&mut self, event: &Event<'_>, span: &Span) -> Result<(), MetaError> {
+    fn count(&mut self, event: &Event<'_>, span: &Span) -> Result<()> {
         if event.anchor_id().is_some() {
             return Err(unsupported("an anchor", span));
         }
@@ -102,11 +101,12 @@ impl Builder {
         self.nodes += 1;
         if self.nodes > MAX_NODES || self.open.len() > MAX_DEPTH {
             let at = position(span);
-            return Err(MetaError::TooComplex {
-                reason: format!(
+            return Err(Error::new(
+                Code::OverLimit,
+                format!(
                     "more than {MAX_NODES} values, or one nested deeper than {MAX_DEPTH} ({at})"
                 ),
-            });
+            ));
         }
         Ok(())
     }
@@ -115,23 +115,24 @@ impl Builder {
         matches!(self.open.last(), Some(Open::Map { key: None, .. }))
     }
 
-    fn key(&mut self, text: String, style: ScalarStyle, span: &Span) -> Result<(), MetaError> {
+    fn key(&mut self, text: String, style: ScalarStyle, span: &Span) -> Result<()> {
         if style == ScalarStyle::Plain && text == "<<" {
             return Err(unsupported("a merge key", span));
         }
         if let Some(Open::Map { map, key }) = self.open.last_mut() {
             if map.contains_key(&text) {
-                return Err(MetaError::DuplicateKey {
-                    key: shown(&text),
-                    position: position(span),
-                });
+                let (key, at) = (shown(&text), position(span));
+                return Err(Error::new(
+                    Code::Metadata,
+                    format!("\"{key}\" ({at}) occurs twice"),
+                ));
             }
             *key = Some(text);
         }
         Ok(())
     }
 
-    fn put(&mut self, value: Value, span: &Span) -> Result<(), MetaError> {
+    fn put(&mut self, value: Value, span: &Span) -> Result<()> {
         match self.open.last_mut() {
             Some(Open::List(items)) => items.push(value),
             Some(Open::Map { map, key }) => {
@@ -150,9 +151,12 @@ impl Builder {
     }
 }
 
-fn unsupported(what: &str, span: &Span) -> MetaError {
+fn unsupported(what: &str, span: &Span) -> Error {
     let at = position(span);
-    MetaError::unsupported(format!("unsupported YAML: {what} ({at})"))
+    Error::new(
+        Code::Unsupported,
+        format!("unsupported YAML: {what} ({at})"),
+    )
 }
 
 fn position(span: &Span) -> TextPosition {
@@ -318,7 +322,7 @@ fn quoted(string: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{parse, scalar, write_map};
-    use blosc1::Fault;
+    use bloscpack_error::Category;
     use serde_json::{Value, json};
 
     fn read(text: &str) -> Value {
@@ -331,9 +335,9 @@ mod tests {
         text
     }
 
-    fn refused(text: &str) -> (Fault, String) {
+    fn refused(text: &str) -> (Category, String) {
         let error = parse(text.as_bytes()).unwrap_err();
-        (error.fault(), error.to_string())
+        (error.category(), error.to_string())
     }
 
     #[test]
@@ -414,7 +418,7 @@ mod tests {
         assert_eq!(
             refused(&text),
             (
-                Fault::Unsupported,
+                Category::Unsupported,
                 "unsupported YAML: an anchor (line 1, column 9)".to_owned()
             )
         );
@@ -428,7 +432,7 @@ mod tests {
             "? {a: 1}\n: 1\n",
             "a: 1\n---\nb: 2\n",
         ] {
-            assert_ne!(refused(text).0, Fault::CutShort, "{text}");
+            assert_ne!(refused(text).0, Category::CutShort, "{text}");
         }
     }
 
@@ -452,18 +456,18 @@ mod tests {
         }
         let nested = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
         assert!(parse(nested(126).as_bytes()).is_ok());
-        assert_eq!(refused(&nested(128)).0, Fault::OverLimit);
+        assert_eq!(refused(&nested(128)).0, Category::OverLimit);
     }
 
     #[test]
     fn errors_have_a_position() {
-        let (fault, what) = refused("a: 1\nb: [1, 2\nc: 3\n");
-        assert_eq!(fault, Fault::Damaged);
+        let (category, what) = refused("a: 1\nb: [1, 2\nc: 3\n");
+        assert_eq!(category, Category::Damaged);
         assert!(what.contains("line 3"), "{what}");
         assert_eq!(
             refused("a: 1\na: 2\n"),
             (
-                Fault::Damaged,
+                Category::Damaged,
                 "\"a\" (line 2, column 1) occurs twice".to_owned()
             )
         );
@@ -475,11 +479,14 @@ mod tests {
             "\0",
             "a: \"\\q\"\n",
         ] {
-            assert_eq!(refused(text).0, Fault::Damaged, "{text}");
+            assert_eq!(refused(text).0, Category::Damaged, "{text}");
         }
-        assert_eq!(parse(b"a: \xff\n").unwrap_err().fault(), Fault::Damaged);
+        assert_eq!(
+            parse(b"a: \xff\n").unwrap_err().category(),
+            Category::Damaged
+        );
         for text in ["", "\n", "# nothing\n"] {
-            assert_eq!(refused(text).0, Fault::CutShort, "{text}");
+            assert_eq!(refused(text).0, Category::CutShort, "{text}");
         }
     }
 
