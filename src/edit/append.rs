@@ -8,9 +8,8 @@ use super::rewrite::{NewPreamble, Rewrite};
 use super::{Editor, EditorBuilder};
 use crate::encoder::{ChunkSink, Chunker, Total, check_table, last_chunk_len};
 use crate::npy;
-use bloscpack_dtype::npy::NpyError;
 use bloscpack_error::checked::{in_memory, len_of, to_u64};
-use bloscpack_error::{Error, IoSide, Result, Side};
+use bloscpack_error::{Code, Error, IoSide, Result, Side};
 use bloscpack_storage::{Change, Disk, Folder, JournaledFile, ReadAt};
 use bloscpack_wire::{
     FormatVersion, Header, Metadata, NumpyArray, Offsets, internal::ENTRY_LEN, with_shape,
@@ -177,8 +176,9 @@ impl<F: Folder> Appender<'_, F> {
     /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`read_from`](Self::read_from); [`NpyError`] for a damaged or unsupported `.npy` file; [`Usage`](bloscpack_error::Category::Usage) if the file contains no array, or one of other
-    /// elements, of rows of another shape, or of another order.
+    /// Returns the errors of [`read_from`](Self::read_from), and those of a damaged or unsupported `.npy` file;
+    /// [`Usage`](bloscpack_error::Category::Usage) if the file contains no array, or one of other elements, of rows of another
+    /// shape, or of another order.
     pub fn read_npy_from<R: Read>(&mut self, mut reader: R) -> Result<u64> {
         let described = self.state.map.metadata.as_ref().map(npy::described);
         let array = described.transpose()?.flatten();
@@ -193,9 +193,12 @@ impl<F: Folder> Appender<'_, F> {
             return Ok(found);
         }
         Err(if found < expected {
-            NpyError::MissingElements { found, expected }.into()
+            Error::new(
+                Code::CutShort,
+                format!("the .npy file ends after {found} of {expected} bytes of elements"),
+            )
         } else {
-            NpyError::Trailing.into()
+            Error::new(Code::Trailing, "bytes follow the elements of the .npy file")
         })
     }
 

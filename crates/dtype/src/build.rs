@@ -1,6 +1,6 @@
 //! Making dtypes.
 
-use super::layout::{MAX_ITEMSIZE, checked, laid_out};
+use super::layout::{MAX_ITEMSIZE, checked, laid_out, too_long};
 use super::{ByteOrder, DType, DTypeError, Field, Kind, Struct, TimeUnit};
 
 const fn plain(kind: Kind, itemsize: u64) -> DType {
@@ -65,11 +65,7 @@ impl DType {
             return Err(DTypeError::invalid(format!("{what} of {itemsize} bytes")));
         }
         if itemsize > MAX_ITEMSIZE {
-            return Err(DTypeError::Limit {
-                what: "item size in bytes",
-                found: itemsize,
-                limit: MAX_ITEMSIZE,
-            });
+            return Err(too_long(itemsize));
         }
         let ordered = has_order(&kind) && itemsize != 1;
         let order = if ordered { order } else { ByteOrder::Little };

@@ -3,7 +3,6 @@
 //! The calendar takes 40 lines; with a crate, every user who only reads chunks would compile it too.
 
 use super::error::DTypeError;
-use super::excerpt::excerpt;
 use super::{TimeBase, TimeUnit};
 use std::fmt::Write;
 
@@ -175,10 +174,7 @@ pub(super) fn parsed(text: &str, unit: TimeUnit) -> Result<i64, DTypeError> {
         Some((count, 0)) => i64::try_from(count)
             .ok()
             .filter(|count| *count != i64::MIN)
-            .ok_or_else(|| DTypeError::TooLarge {
-                value: excerpt(text),
-                dtype: format!("datetime64[{unit}]"),
-            }),
+            .ok_or_else(|| DTypeError::too_large(text, format_args!("datetime64[{unit}]"))),
         _ => Err(DTypeError::not(text, format!("a whole number of {unit}"))),
     }
 }

@@ -53,7 +53,7 @@ impl DType {
                 let value: Value = value.map_err(|_| self.not_a_value(text))?;
                 self.from_value(&value, element)?;
             }
-            Kind::Object => return Err(DTypeError::Object),
+            Kind::Object => return Err(DTypeError::object()),
         }
         Ok(())
     }
@@ -84,7 +84,7 @@ impl DType {
         self.begin(element)?;
         let wrong = || self.not_a_value(&value.to_string());
         match (&self.kind, value) {
-            (Kind::Object, _) => Err(DTypeError::Object),
+            (Kind::Object, _) => Err(DTypeError::object()),
             (Kind::Struct(of), _) => put_fields(of, value, element),
             (_, Value::Object(members)) => {
                 let hex = members.get("hex").filter(|_| members.len() == 1);
@@ -131,8 +131,7 @@ impl DType {
     /// Sets all bytes to zero, so that none keep their old value.
     fn begin(&self, element: &mut [u8]) -> Result<(), DTypeError> {
         if !self.is_whole(element) {
-            let (found, expected) = (element.len(), self.itemsize);
-            return Err(DTypeError::Buffer { found, expected });
+            return Err(wrong_buffer(element.len(), self.itemsize));
         }
         element.fill(0);
         Ok(())
@@ -142,9 +141,9 @@ impl DType {
         DTypeError::not(value, format!("a value of {}", self.short()))
     }
 
-    fn length(&self, found: usize, unit: &'static str) -> DTypeError {
+    fn length(&self, found: usize, unit: &str) -> DTypeError {
         let dtype = self.short();
-        DTypeError::Length { found, unit, dtype }
+        DTypeError::new(format!("{found} {unit} do not fit {dtype}"))
     }
 
     /// The name of the type, as errors contain it.
@@ -162,12 +161,10 @@ impl DType {
             _ => (-(1_i128 << (bits - 1)), 1_i128 << (bits - 1)),
         };
         if number < least || number >= beyond {
-            return Err(DTypeError::OutOfRange {
-                value: number,
-                dtype: self.short(),
-                least,
-                greatest: beyond - 1,
-            });
+            let (dtype, greatest) = (self.short(), beyond - 1);
+            return Err(DTypeError::new(format!(
+                "{number} is out of range for {dtype}, from {least} to {greatest}"
+            )));
         }
         put(element, &number.to_le_bytes(), self.order);
         Ok(())
@@ -267,6 +264,13 @@ impl DType {
     }
 }
 
+/// A buffer that has not as many bytes as an element.
+fn wrong_buffer(found: usize, expected: u64) -> DTypeError {
+    DTypeError::new(format!(
+        "buffer of {found} bytes for an element of {expected}"
+    ))
+}
+
 /// Puts as many of these bytes, which are little-endian, as there is room for, in this byte order.
 fn put(element: &mut [u8], bytes: &[u8], order: ByteOrder) {
     for (place, byte) in element.iter_mut().zip(bytes) {
@@ -345,12 +349,9 @@ fn put_fields(of: &Struct, value: &Value, element: &mut [u8]) -> Result<(), DTyp
 
 impl Field {
     fn put(&self, value: &Value, element: &mut [u8]) -> Result<(), DTypeError> {
-        let found = element.len();
+        let (found, expected) = (element.len(), self.end()?);
         let bytes = self.range().and_then(|range| element.get_mut(range));
-        let bytes = bytes.ok_or(DTypeError::Buffer {
-            found,
-            expected: self.end()?,
-        })?;
+        let bytes = bytes.ok_or_else(|| wrong_buffer(found, expected))?;
         put_array(&self.dtype, &self.shape, value, bytes)
     }
 }

@@ -6,7 +6,6 @@
 
 use super::ByteOrder;
 use super::error::DTypeError;
-use super::excerpt::excerpt;
 use serde_json::Value;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,10 +39,10 @@ impl Float {
         // Numbers that are too large become infinite, and so do words such as `inf`.
         let is_word = text.contains(['i', 'I']);
         if float.double().is_infinite() && !is_word {
-            return Err(DTypeError::TooLarge {
-                value: excerpt(text),
-                dtype: format!("a float of {len} bytes"),
-            });
+            return Err(DTypeError::too_large(
+                text,
+                format_args!("a float of {len} bytes"),
+            ));
         }
         Ok(float)
     }

@@ -2,6 +2,7 @@
 
 use super::{DTypeError, Field, Kind, Struct};
 use std::collections::HashSet;
+use std::fmt::Display;
 
 /// The limit of NumPy for the dimensions of an array.
 const MAX_DIMENSIONS: usize = 64;
@@ -45,9 +46,16 @@ impl Field {
         end.ok_or_else(|| self.wrong("its end is past 2^64 bytes"))
     }
 
-    fn wrong(&self, reason: impl Into<String>) -> DTypeError {
+    fn wrong(&self, reason: impl Display) -> DTypeError {
         DTypeError::invalid(reason).in_field(&self.name)
     }
+}
+
+/// Elements of so many bytes, more than NumPy supports.
+pub(super) fn too_long(itemsize: u64) -> DTypeError {
+    DTypeError::new(format!(
+        "item size in bytes of {itemsize} exceeds the limit of {MAX_ITEMSIZE}"
+    ))
 }
 
 /// Sets the offsets of fields, packed or as in C, and returns the number of bytes of all of them.
@@ -64,11 +72,7 @@ pub(super) fn laid_out(
         field.offset = end;
         end = field.end()?;
         if end > MAX_ITEMSIZE {
-            return Err(DTypeError::Limit {
-                what: "item size in bytes",
-                found: end,
-                limit: MAX_ITEMSIZE,
-            });
+            return Err(too_long(end));
         }
     }
     Ok((fields, end.next_multiple_of(alignment)))

@@ -65,7 +65,6 @@ mod unit;
 mod value;
 
 pub use error::DTypeError;
-pub use literal::LiteralError;
 pub use native::{Element, WrongElement};
 pub use npy::{NpyError, NpyHeader};
 #[doc(hidden)]

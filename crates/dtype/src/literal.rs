@@ -1,72 +1,13 @@
 //! [`Literal`]: Python literals, as far as `repr` of a NumPy dtype contains them. Nothing is ever
 //! evaluated.
 
+use crate::DTypeError;
 use crate::excerpt::excerpt;
 use std::iter::Peekable;
 use std::str::Chars;
-use thiserror::Error;
 
 /// Levels of nesting: more than any array has, and few enough for the stack.
 const MAX_DEPTH: usize = 32;
-
-/// A text that is not a Python literal, or a value of JSON that has no literal.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum LiteralError {
-    /// A character that cannot be there.
-    #[error("{found:?} in a Python literal, expected {expected}")]
-    Unexpected {
-        /// The character.
-        found: char,
-        /// A description of what can be there.
-        expected: &'static str,
-    },
-    /// A text that ends too early.
-    #[error("Python literal ends without {expected}")]
-    End {
-        /// A description of what is missing.
-        expected: &'static str,
-    },
-    /// A literal in too many others.
-    #[error("Python literal nested deeper than {limit} levels")]
-    TooDeep {
-        /// The levels that are supported.
-        limit: usize,
-    },
-    /// A word that is not `True`, `False` or `None`.
-    #[error("{word} is not a Python literal")]
-    Word {
-        /// The word, quoted.
-        word: String,
-    },
-    /// An integer that does not fit into 64 bits.
-    #[error("integer {digits} in a Python literal is too large")]
-    TooLarge {
-        /// The integer, quoted.
-        digits: String,
-    },
-    /// A key of a dictionary that is not a string.
-    #[error("key in a Python dictionary is not a string")]
-    Key,
-    /// A backslash with another character than `repr` writes after it.
-    #[error("unknown escape \\{escape} in a Python string")]
-    Escape {
-        /// The character after the backslash.
-        escape: char,
-    },
-    /// An escape with the number of something that is not a character.
-    #[error("{code:#x} in a Python string is not a character")]
-    Character {
-        /// The number.
-        code: u32,
-    },
-    /// A value of JSON that no literal here corresponds to.
-    #[error("{value} in JSON, expected a string, a list or a non-negative integer")]
-    Json {
-        /// The value, quoted.
-        value: String,
-    },
-}
 
 /// A literal. Lists and tuples are the same here, because JSON, in which old files contain them,
 /// has only one of them.
@@ -91,7 +32,7 @@ impl Literal {
     ///
     /// # Errors
     /// Returns an error if it is not one, or nested deeper than 32 levels.
-    pub fn parse(text: &str) -> Result<Self, LiteralError> {
+    pub fn parse(text: &str) -> Result<Self, DTypeError> {
         let mut parser = Parser {
             rest: text.chars().peekable(),
         };
@@ -116,19 +57,22 @@ impl Literal {
     ///
     /// # Errors
     /// Returns an error for any other value, and if lists are nested deeper than 32 levels.
-    pub fn from_json(value: &serde_json::Value) -> Result<Self, LiteralError> {
+    pub fn from_json(value: &serde_json::Value) -> Result<Self, DTypeError> {
         Self::from_nested_json(value, MAX_DEPTH)
     }
 
-    fn from_nested_json(value: &serde_json::Value, depth: usize) -> Result<Self, LiteralError> {
+    fn from_nested_json(value: &serde_json::Value, depth: usize) -> Result<Self, DTypeError> {
         if let Some(text) = value.as_str() {
             return Ok(Self::Text(text.to_owned()));
         }
         if let Some(whole) = value.as_u64() {
             return Ok(Self::Whole(whole));
         }
-        let items = value.as_array().ok_or_else(|| LiteralError::Json {
-            value: excerpt(&value.to_string()),
+        let items = value.as_array().ok_or_else(|| {
+            DTypeError::new(format!(
+                "{} in JSON, expected a string, a list or a non-negative integer",
+                excerpt(&value.to_string())
+            ))
         })?;
         let depth = depth.checked_sub(1).ok_or_else(too_deep)?;
         let items = items.iter().map(|item| Self::from_nested_json(item, depth));
@@ -136,15 +80,19 @@ impl Literal {
     }
 }
 
-fn too_deep() -> LiteralError {
-    LiteralError::TooDeep { limit: MAX_DEPTH }
+fn too_deep() -> DTypeError {
+    DTypeError::new(format!(
+        "Python literal nested deeper than {MAX_DEPTH} levels"
+    ))
 }
 
 /// The end of the text, or a character that should not be there.
-fn unexpected(found: impl Into<Option<char>>, expected: &'static str) -> LiteralError {
+fn unexpected(found: impl Into<Option<char>>, expected: &str) -> DTypeError {
     match found.into() {
-        Some(found) => LiteralError::Unexpected { found, expected },
-        None => LiteralError::End { expected },
+        Some(found) => DTypeError::new(format!(
+            "{found:?} in a Python literal, expected {expected}"
+        )),
+        None => DTypeError::new(format!("Python literal ends without {expected}")),
     }
 }
 
@@ -161,7 +109,7 @@ impl Parser<'_> {
         self.rest.peek().copied()
     }
 
-    fn value(&mut self, depth: usize) -> Result<Literal, LiteralError> {
+    fn value(&mut self, depth: usize) -> Result<Literal, DTypeError> {
         let depth = depth.checked_sub(1).ok_or_else(too_deep)?;
         match self.peek() {
             // Python 2 spells strings that are not bytes like this.
@@ -179,13 +127,13 @@ impl Parser<'_> {
         }
     }
 
-    fn list(&mut self, depth: usize) -> Result<Literal, LiteralError> {
+    fn list(&mut self, depth: usize) -> Result<Literal, DTypeError> {
         let (items, _) = self.items(']', depth)?;
         Ok(Literal::Sequence(items))
     }
 
     /// A tuple, or a value in parentheses, which has no comma after it.
-    fn tuple(&mut self, depth: usize) -> Result<Literal, LiteralError> {
+    fn tuple(&mut self, depth: usize) -> Result<Literal, DTypeError> {
         let (mut items, comma) = self.items(')', depth)?;
         match items.pop() {
             Some(only) if items.is_empty() && !comma => Ok(only),
@@ -197,7 +145,7 @@ impl Parser<'_> {
     }
 
     /// The values between brackets, and whether the last one has a comma after it.
-    fn items(&mut self, close: char, depth: usize) -> Result<(Vec<Literal>, bool), LiteralError> {
+    fn items(&mut self, close: char, depth: usize) -> Result<(Vec<Literal>, bool), DTypeError> {
         self.rest.next();
         let (mut items, mut comma) = (Vec::new(), true);
         loop {
@@ -220,7 +168,7 @@ impl Parser<'_> {
     }
 
     /// The keys, which are strings, and values between braces.
-    fn map(&mut self, depth: usize) -> Result<Literal, LiteralError> {
+    fn map(&mut self, depth: usize) -> Result<Literal, DTypeError> {
         self.rest.next();
         let (mut members, mut comma) = (Vec::new(), true);
         loop {
@@ -242,9 +190,11 @@ impl Parser<'_> {
         }
     }
 
-    fn member(&mut self, depth: usize) -> Result<(String, Literal), LiteralError> {
+    fn member(&mut self, depth: usize) -> Result<(String, Literal), DTypeError> {
         let Literal::Text(key) = self.value(depth)? else {
-            return Err(LiteralError::Key);
+            return Err(DTypeError::new(
+                "key in a Python dictionary is not a string",
+            ));
         };
         match self.peek() {
             Some(':') => self.rest.next(),
@@ -253,7 +203,7 @@ impl Parser<'_> {
         Ok((key, self.value(depth)?))
     }
 
-    fn constant(&mut self) -> Result<Literal, LiteralError> {
+    fn constant(&mut self) -> Result<Literal, DTypeError> {
         let mut word = String::new();
         while let Some(letter) = self.rest.next_if(char::is_ascii_alphanumeric) {
             word.push(letter);
@@ -262,26 +212,25 @@ impl Parser<'_> {
             "True" => Ok(Literal::Truth(true)),
             "False" => Ok(Literal::Truth(false)),
             "None" => Ok(Literal::Nothing),
-            _ => Err(LiteralError::Word {
-                word: excerpt(&word),
-            }),
+            _ => Err(DTypeError::not(&word, "a Python literal")),
         }
     }
 
-    fn whole(&mut self) -> Result<Literal, LiteralError> {
+    fn whole(&mut self) -> Result<Literal, DTypeError> {
         let mut digits = String::new();
         while let Some(digit) = self.rest.next_if(char::is_ascii_digit) {
             digits.push(digit);
         }
         // Python 2 spells some integers with this letter.
         self.rest.next_if_eq(&'L');
-        let whole = digits.parse().map_err(|_| LiteralError::TooLarge {
-            digits: excerpt(&digits),
+        let whole = digits.parse().map_err(|_| {
+            let digits = excerpt(&digits);
+            DTypeError::new(format!("integer {digits} in a Python literal is too large"))
         })?;
         Ok(Literal::Whole(whole))
     }
 
-    fn string(&mut self) -> Result<Literal, LiteralError> {
+    fn string(&mut self) -> Result<Literal, DTypeError> {
         let quote = match self.rest.next() {
             Some(quote @ ('\'' | '"')) => quote,
             found => return Err(unexpected(found, "a string")),
@@ -298,7 +247,7 @@ impl Parser<'_> {
     }
 
     /// The escapes that `repr` writes, and both quotes.
-    fn escape(&mut self) -> Result<char, LiteralError> {
+    fn escape(&mut self) -> Result<char, DTypeError> {
         match self.rest.next() {
             Some(same @ ('\\' | '\'' | '"')) => Ok(same),
             Some('n') => Ok('\n'),
@@ -307,12 +256,14 @@ impl Parser<'_> {
             Some('x') => self.code(2),
             Some('u') => self.code(4),
             Some('U') => self.code(8),
-            Some(escape) => Err(LiteralError::Escape { escape }),
+            Some(escape) => Err(DTypeError::new(format!(
+                "unknown escape \\{escape} in a Python string"
+            ))),
             None => Err(unexpected(None, "an escaped character")),
         }
     }
 
-    fn code(&mut self, digits: usize) -> Result<char, LiteralError> {
+    fn code(&mut self, digits: usize) -> Result<char, DTypeError> {
         let mut code = 0_u32;
         for _ in 0..digits {
             let found = self.rest.next();
@@ -320,14 +271,15 @@ impl Parser<'_> {
             let digit = digit.ok_or_else(|| unexpected(found, "a hexadecimal digit"))?;
             code = code << 4 | digit;
         }
-        char::from_u32(code).ok_or(LiteralError::Character { code })
+        char::from_u32(code).ok_or_else(|| {
+            DTypeError::new(format!("{code:#x} in a Python string is not a character"))
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::Literal::{self, Map, Nothing, Sequence, Text, Truth, Whole};
-    use super::LiteralError;
 
     fn text(text: &str) -> Literal {
         Text(text.to_owned())
@@ -419,24 +371,29 @@ mod tests {
         }
     }
 
-    const TOO_DEEP: Result<Literal, LiteralError> = Err(LiteralError::TooDeep { limit: 32 });
-
     #[test]
     fn depth_is_bounded() {
+        const TOO_DEEP: &str = "Python literal nested deeper than 32 levels";
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert!(Literal::parse(&nested(32)).is_ok());
         for depth in [33, 1 << 20] {
-            assert_eq!(Literal::parse(&nested(depth)), TOO_DEEP);
+            assert_eq!(
+                Literal::parse(&nested(depth)).unwrap_err().to_string(),
+                TOO_DEEP
+            );
             assert!(Literal::parse(&"(".repeat(depth)).is_err());
         }
         let maps = |depth: usize| format!("{}1{}", "{'a':".repeat(depth), "}".repeat(depth));
         assert!(Literal::parse(&maps(31)).is_ok());
         for depth in [32, 1 << 20] {
-            assert_eq!(Literal::parse(&maps(depth)), TOO_DEEP);
+            assert_eq!(
+                Literal::parse(&maps(depth)).unwrap_err().to_string(),
+                TOO_DEEP
+            );
         }
         let json = |depth| Literal::from_json(&serde_json::from_str(&nested(depth)).unwrap());
         assert!(json(32).is_ok());
-        assert_eq!(json(33), TOO_DEEP);
+        assert_eq!(json(33).unwrap_err().to_string(), TOO_DEEP);
     }
 
     #[test]

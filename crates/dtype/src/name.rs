@@ -1,15 +1,11 @@
 //! Types by name or code: `int64`, `<f8`, `|S10`, `datetime64[ns]`.
 
 use super::error::DTypeError;
-use super::excerpt::excerpt;
 use super::{ByteOrder, DType, Kind, TimeUnit};
 
 /// The type with this name. Names whose size depends on the machine, such as `int`, are not known.
 pub(super) fn of_name(name: &str) -> Result<DType, DTypeError> {
-    let unknown = || {
-        let name = excerpt(name);
-        DTypeError::Unknown { name }
-    };
+    let unknown = || DTypeError::not(name, "a NumPy type known here");
     if let Some((kind, itemsize)) = of_word(name) {
         return DType::new(kind, ByteOrder::Little, itemsize);
     }

@@ -11,8 +11,10 @@
 //! The elements begin at a multiple of 64 bytes in files that NumPy writes today, and of 16 in older
 //! ones. Lengths are little-endian. Nothing of the header is ever evaluated.
 
-use crate::literal::{Literal, LiteralError};
+use crate::literal::Literal;
 use crate::{DType, DTypeError, Kind, of_literal, tuple};
+use std::borrow::Cow;
+use std::fmt::Display;
 use thiserror::Error;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
@@ -31,75 +33,59 @@ const MAX_HEADER: usize = 1 << 20;
 
 /// Why this is not the header of a `.npy` file, or why an array has none.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum NpyError {
-    /// The file begins with other bytes than every `.npy` file.
-    #[error("not a .npy file: begins with {found:02x?}, expected {MAGIC:02x?}")]
-    Magic {
-        /// The first bytes of the file.
-        found: Vec<u8>,
-    },
+#[error("{message}")]
+pub struct NpyError {
+    message: Cow<'static, str>,
+    is_cut_short: bool,
+}
+
+impl NpyError {
+    fn new(message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            message: message.into(),
+            is_cut_short: false,
+        }
+    }
+
+    /// The part of the header that is wrong.
+    fn header(what: impl Display) -> Self {
+        Self::new(format!(".npy header: {what}"))
+    }
+
     /// The header ends after the bytes that are there.
-    #[error(".npy header is cut short: ends at byte {found} of {expected}")]
-    CutShort {
-        /// Bytes that are there.
-        found: usize,
-        /// Bytes expected at least.
-        expected: usize,
-    },
-    /// A version of the format that does not exist yet.
-    #[error(".npy version {major}.{minor} is not supported (1.0, 2.0 and 3.0 are)")]
-    Version {
-        /// The first number.
-        major: u8,
-        /// The second number.
-        minor: u8,
-    },
-    /// A header that is longer than this crate reads.
-    #[error(".npy header of {found} bytes exceeds the limit of {limit}")]
-    TooLong {
-        /// The length of the header.
-        found: usize,
-        /// The length that is supported.
-        limit: usize,
-    },
-    /// A header of version 3 that is not UTF-8.
-    #[error(".npy header is not UTF-8: {0}")]
-    Utf8(std::str::Utf8Error),
-    /// A header that is not a Python literal.
-    #[error(".npy header: {0}")]
-    Literal(LiteralError),
-    /// A header that is not a dictionary with the three keys.
-    #[error(
-        ".npy header is not a dictionary with the keys 'descr', 'fortran_order' and 'shape', each once"
-    )]
-    Keys,
-    /// A description that is not that of a dtype, or a dtype without one.
-    #[error(".npy header: 'descr': {0}")]
-    Descr(DTypeError),
-    /// An order that is not `True` or `False`.
-    #[error(".npy header: 'fortran_order' is neither True nor False")]
-    Order,
-    /// A shape that is not a tuple of lengths.
-    #[error(".npy header: 'shape' is not a tuple of at most {limit} non-negative integers")]
-    Shape {
-        /// The dimensions that are supported.
-        limit: usize,
-    },
-    /// An array whose bytes do not fit into 64 bits.
-    #[error(".npy header: the array has more than 2^64 bytes")]
-    TooLarge,
-    /// A file that ends within the elements.
-    #[error("the .npy file ends after {found} of {expected} bytes of elements")]
-    MissingElements {
-        /// Bytes of elements.
-        found: u64,
-        /// Bytes expected by the header.
-        expected: u64,
-    },
-    /// A file that goes on after the elements.
-    #[error("bytes follow the elements of the .npy file")]
-    Trailing,
+    fn cut_short(found: usize, expected: usize) -> Self {
+        let message = format!(".npy header is cut short: ends at byte {found} of {expected}");
+        Self {
+            is_cut_short: true,
+            ..Self::new(message)
+        }
+    }
+
+    fn too_long(found: usize) -> Self {
+        Self::new(format!(
+            ".npy header of {found} bytes exceeds the limit of {MAX_HEADER}"
+        ))
+    }
+
+    fn descr(error: DTypeError) -> Self {
+        Self::header(format_args!("'descr': {error}"))
+    }
+
+    fn keys() -> Self {
+        Self::new(
+            ".npy header is not a dictionary with the keys 'descr', 'fortran_order' and 'shape', each once",
+        )
+    }
+
+    fn too_large() -> Self {
+        Self::header("the array has more than 2^64 bytes")
+    }
+
+    /// Whether bytes of the header are missing; if not, this is not supported.
+    #[must_use]
+    pub fn is_cut_short(&self) -> bool {
+        self.is_cut_short
+    }
 }
 
 /// The header of a `.npy` file, which describes its array.
@@ -160,42 +146,45 @@ impl NpyHeader {
             is_utf8,
         } = Prefix::parse(bytes)?;
         let end = start + len;
-        let text = bytes.get(start..end).ok_or(NpyError::CutShort {
-            found: bytes.len(),
-            expected: end,
-        })?;
+        let text = bytes
+            .get(start..end)
+            .ok_or_else(|| NpyError::cut_short(bytes.len(), end))?;
         let text = if is_utf8 {
             std::str::from_utf8(text)
-                .map_err(NpyError::Utf8)?
+                .map_err(|error| NpyError::new(format!(".npy header is not UTF-8: {error}")))?
                 .to_owned()
         } else {
             text.iter().copied().map(char::from).collect()
         };
-        let literal = Literal::parse(&text).map_err(NpyError::Literal)?;
+        let literal = Literal::parse(&text).map_err(NpyError::header)?;
         Ok((Self::of_literal(&literal)?, end))
     }
 
     fn of_literal(map: &Literal) -> Result<Self, NpyError> {
         let Literal::Map(members) = map else {
-            return Err(NpyError::Keys);
+            return Err(NpyError::keys());
         };
         let mut keys: Vec<_> = members.iter().map(|(key, _)| key.as_str()).collect();
         keys.sort_unstable();
         if keys != ["descr", "fortran_order", "shape"] {
-            return Err(NpyError::Keys);
+            return Err(NpyError::keys());
         }
-        let descr = map.get("descr").ok_or(NpyError::Keys)?;
-        let dtype = of_literal(descr, false).map_err(NpyError::Descr)?;
+        let descr = map.get("descr").ok_or_else(NpyError::keys)?;
+        let dtype = of_literal(descr, false).map_err(NpyError::descr)?;
         if dtype.has_object() {
-            return Err(NpyError::Descr(DTypeError::Object));
+            return Err(NpyError::descr(DTypeError::object()));
         }
         let Some(Literal::Truth(fortran_order)) = map.get("fortran_order") else {
-            return Err(NpyError::Order);
+            return Err(NpyError::header(
+                "'fortran_order' is neither True nor False",
+            ));
         };
         let shape = map.get("shape").and_then(axes);
         let shape = shape.filter(|shape| shape.len() <= MAX_DIMENSIONS);
-        let shape = shape.ok_or(NpyError::Shape {
-            limit: MAX_DIMENSIONS,
+        let shape = shape.ok_or_else(|| {
+            NpyError::header(format_args!(
+                "'shape' is not a tuple of at most {MAX_DIMENSIONS} non-negative integers"
+            ))
         })?;
         let header = Self {
             dtype,
@@ -204,7 +193,7 @@ impl NpyHeader {
         };
         match header.content_len() {
             Some(_) => Ok(header),
-            None => Err(NpyError::TooLarge),
+            None => Err(NpyError::too_large()),
         }
     }
 
@@ -266,9 +255,9 @@ impl NpyHeader {
     /// objects, or if the header would be too long to be read.
     pub fn encode(&self) -> Result<Vec<u8>, NpyError> {
         if self.dtype.has_object() {
-            return Err(NpyError::Descr(DTypeError::Object));
+            return Err(NpyError::descr(DTypeError::object()));
         }
-        let descr = self.dtype.descr().map_err(NpyError::Descr)?;
+        let descr = self.dtype.descr().map_err(NpyError::descr)?;
         let order = if self.fortran_order { "True" } else { "False" };
         let shape = tuple(&self.shape);
         let mut text =
@@ -291,10 +280,7 @@ impl NpyHeader {
             },
             None => with_prefix(text.as_bytes(), 3),
         };
-        bytes.ok_or(NpyError::TooLong {
-            found: text.len(),
-            limit: MAX_HEADER,
-        })
+        bytes.ok_or_else(|| NpyError::too_long(text.len()))
     }
 }
 
@@ -311,8 +297,9 @@ impl Prefix {
     fn parse(bytes: &[u8]) -> Result<Self, NpyError> {
         let (magic, rest) = bytes.split_at(MAGIC.len().min(bytes.len()));
         if magic != MAGIC {
-            let found = magic.to_vec();
-            return Err(NpyError::Magic { found });
+            return Err(NpyError::new(format!(
+                "not a .npy file: begins with {magic:02x?}, expected {MAGIC:02x?}"
+            )));
         }
         let (start, len, is_utf8) = match rest {
             [1, 0, a, b, ..] => (SHORT_PREFIX, u16::from_le_bytes([*a, *b]).into(), false),
@@ -326,12 +313,12 @@ impl Prefix {
                 } else {
                     LONG_PREFIX
                 };
-                let found = bytes.len();
-                return Err(NpyError::CutShort { found, expected });
+                return Err(NpyError::cut_short(bytes.len(), expected));
             }
             [major, minor, ..] => {
-                let (major, minor) = (*major, *minor);
-                return Err(NpyError::Version { major, minor });
+                return Err(NpyError::new(format!(
+                    ".npy version {major}.{minor} is not supported (1.0, 2.0 and 3.0 are)"
+                )));
             }
         };
         match usize::try_from(len) {
@@ -340,11 +327,8 @@ impl Prefix {
                 len,
                 is_utf8,
             }),
-            Ok(found) => Err(NpyError::TooLong {
-                found,
-                limit: MAX_HEADER,
-            }),
-            Err(_) => Err(NpyError::TooLarge),
+            Ok(found) => Err(NpyError::too_long(found)),
+            Err(_) => Err(NpyError::too_large()),
         }
     }
 }

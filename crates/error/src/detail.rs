@@ -2,9 +2,6 @@
 
 use crate::Code;
 use blosc1::Fault;
-use bloscpack_dtype::npy::NpyError;
-use bloscpack_dtype::{DTypeError, WrongElement};
-use bloscpack_storage::ArchiveError;
 use bloscpack_wire::Limit;
 
 /// A typed error of a crate above this one: of a dataset, a frame, or an exchange format.
@@ -27,41 +24,5 @@ pub trait Detail: std::error::Error + Send + Sync + 'static {
     /// Advice on what to do next.
     fn hint(&self) -> Option<&'static str> {
         None
-    }
-}
-
-impl Detail for ArchiveError {
-    fn fault(&self) -> Fault {
-        if self.is_damaged {
-            Fault::Damaged
-        } else {
-            Fault::Unsupported
-        }
-    }
-}
-
-impl Detail for NpyError {
-    fn fault(&self) -> Fault {
-        match self {
-            Self::CutShort { .. } | Self::MissingElements { .. } => Fault::CutShort,
-            Self::Trailing => Fault::Damaged,
-            _ => Fault::Unsupported,
-        }
-    }
-}
-
-impl Detail for DTypeError {
-    fn fault(&self) -> Fault {
-        Fault::Damaged
-    }
-}
-
-impl Detail for WrongElement {
-    fn fault(&self) -> Fault {
-        Fault::Usage
-    }
-
-    fn code(&self) -> Code {
-        Code::WrongType
     }
 }

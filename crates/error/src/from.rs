@@ -2,7 +2,10 @@
 
 use crate::{Category, Cause, Code, Detail, Error};
 use blosc1::ChunkError;
+use bloscpack_dtype::npy::NpyError;
+use bloscpack_dtype::{DTypeError, WrongElement};
 use bloscpack_storage as storage;
+use bloscpack_storage::ArchiveError;
 use bloscpack_storage::parallel::Panicked;
 use bloscpack_wire::{FormatError, ParseError};
 use std::io;
@@ -31,6 +34,40 @@ impl From<ChunkError> for Error {
 impl From<FormatError> for Error {
     fn from(error: FormatError) -> Self {
         Self::of(Code::from(&error), Cause::Format(error))
+    }
+}
+
+impl From<DTypeError> for Error {
+    fn from(error: DTypeError) -> Self {
+        Self::new(Code::Value, error.to_string())
+    }
+}
+
+impl From<WrongElement> for Error {
+    fn from(error: WrongElement) -> Self {
+        Self::new(Code::WrongType, error.to_string())
+    }
+}
+
+impl From<NpyError> for Error {
+    fn from(error: NpyError) -> Self {
+        let code = if error.is_cut_short() {
+            Code::CutShort
+        } else {
+            Code::Unsupported
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+impl From<ArchiveError> for Error {
+    fn from(error: ArchiveError) -> Self {
+        let code = if error.is_damaged {
+            Code::Damaged
+        } else {
+            Code::Unsupported
+        };
+        Self::new(code, error.to_string())
     }
 }
 

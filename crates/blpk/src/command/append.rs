@@ -5,9 +5,7 @@ mod store;
 use std::io::Read as _;
 use std::path::PathBuf;
 
-use bloscpack::{
-    Category, Error, Metadata, dtype::npy::NpyError, edit::Editor, error::Side, wire::NumpyArray,
-};
+use bloscpack::{Category, Code, Error, Metadata, edit::Editor, error::Side, wire::NumpyArray};
 use bloscpack_open::exchange::FileSource;
 use clap::Args;
 
@@ -200,9 +198,12 @@ impl Append {
         } else {
             appender.read_from(reader)
         };
-        read.map_err(|error| match error.detail::<NpyError>() {
-            Some(_) => file.unchanged(Failure::library(input.name(), &error)),
-            None => failed(error),
+        read.map_err(|error| match error.code() {
+            // The `.npy` file is wrong, and not the file to append to.
+            Code::CutShort | Code::Trailing | Code::Unsupported if !error.is_format() => {
+                file.unchanged(Failure::library(input.name(), &error))
+            }
+            _ => failed(error),
         })?;
         progress.finish();
         interrupt::check().map_err(|error| failed(error.into()))?;

@@ -216,8 +216,7 @@ impl Verify {
 
 fn failed_to_open(path: &Path, error: &Error) -> Failure {
     let failure = Failure::library(quoted(path), error);
-    if !matches!(error.category(), Category::Damaged | Category::CutShort)
-        || error.hint().is_some()
+    if !matches!(error.category(), Category::Damaged | Category::CutShort) || error.hint().is_some()
     {
         return failure;
     }
