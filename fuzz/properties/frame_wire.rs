@@ -15,7 +15,7 @@ fn header(input: &[u8]) {
     let bytes = header.encode().expect("it was written");
     assert_eq!(bytes.len(), header.encoded_len());
     assert_eq!(bytes.len(), prefix.header_len as usize);
-    assert_eq!(FrameHeader::decode(&bytes).as_ref(), Ok(&header));
+    assert_eq!(FrameHeader::decode(&bytes).expect("our own"), header);
     if header.chunk_size.is_some() {
         assert_eq!(bytes, input[..bytes.len()]);
     }
