@@ -1,6 +1,6 @@
 //! Frames within the content of another frame.
 
-use super::error::StoreError;
+use crate::error::damaged;
 use bloscpack_error::Result;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_frames::Frame;
@@ -27,13 +27,12 @@ pub(super) enum Place {
 
 /// The paths of the frames in another one, with their places.
 pub(super) fn places(frame: &Frame, path: &str) -> Result<BTreeMap<String, Place>> {
-    let damaged = |what: &dyn std::fmt::Display| StoreError::damaged(path, what);
     let Some(bytes) = frame.vlmetalayer(METADATA)? else {
         return Ok(BTreeMap::new());
     };
-    let value = Value::decode(&bytes).map_err(|error| damaged(&error))?;
+    let value = Value::decode(&bytes).map_err(|error| error.in_part(path))?;
     let Some(Value::Map(pairs)) = value.get("embed_map") else {
-        return Err(damaged(&"its metadata has no embed_map").into());
+        return Err(damaged(path, "its metadata has no embed_map"));
     };
     let mut places = BTreeMap::new();
     for (name, entry) in pairs {
@@ -45,7 +44,7 @@ pub(super) fn places(frame: &Frame, path: &str) -> Result<BTreeMap<String, Place
                 let end = end.filter(|end| *end <= frame.content_len());
                 let end = end.ok_or_else(|| {
                     let content = frame.content_len();
-                    damaged(&format!("{name}: {len} bytes at {at} of {content}"))
+                    damaged(path, format!("{name}: {len} bytes at {at} of {content}"))
                 })?;
                 Place::Here(at..end)
             }
@@ -54,13 +53,13 @@ pub(super) fn places(frame: &Frame, path: &str) -> Result<BTreeMap<String, Place
                 let path = entry.get("path").and_then(Value::as_text);
                 Place::Remote(format!("{base}/{}", path.unwrap_or_default()))
             }
-            _ => return Err(damaged(&format!("{name}: an entry without a place")).into()),
+            _ => return Err(damaged(path, format!("{name}: an entry without a place"))),
         };
         let Some(name) = name.strip_prefix('/').filter(|name| !name.is_empty()) else {
-            return Err(damaged(&format!("{name:?} is not a path")).into());
+            return Err(damaged(path, format!("{name:?} is not a path")));
         };
         if places.insert(name.to_owned(), place).is_some() {
-            return Err(damaged(&format!("{name} occurs twice")).into());
+            return Err(damaged(path, format!("{name} occurs twice")));
         }
     }
     Ok(places)
@@ -71,7 +70,7 @@ pub(super) fn remote_places(frame: &Frame, path: &str) -> Result<BTreeMap<String
     let Some(bytes) = frame.vlmetalayer(REMOTE)? else {
         return Ok(BTreeMap::new());
     };
-    let value = Value::decode(&bytes).map_err(|error| StoreError::damaged(path, error))?;
+    let value = Value::decode(&bytes).map_err(|error| error.in_part(path))?;
     let source = value.get("source");
     let text = |key| source.and_then(|source| source.get(key)?.as_text());
     let base = text("urlpath")

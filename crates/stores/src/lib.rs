@@ -15,8 +15,7 @@ mod error;
 mod table;
 mod write;
 
-pub use bloscpack_frames::msgpack::{Value, ValueError};
-pub use error::StoreError;
+pub use bloscpack_frames::msgpack::Value;
 pub use table::{
     ColumnData, ColumnKind, ComputedColumn, ItemKind, StoreColumn, StoreTable, TableReader,
 };
@@ -26,7 +25,7 @@ use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_frames::{Frame, FrameOptions, FrameReport, VaryingFrame};
 use bloscpack_storage::{EntryKind, Key, Object, Store};
 use embed::{Place, Section};
-use error::at;
+use error::{at, damaged, not_found, over_limit, unsupported};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -102,7 +101,7 @@ impl FrameStore {
     ///
     /// # Errors
     /// Returns any error of the store; the errors of [`FrameOptions::read`] for the frame of embedded values; and
-    /// [`StoreError::Damaged`] for a path that occurs twice.
+    /// [`Code::Damaged`](bloscpack_error::Code::Damaged) for a path that occurs twice.
     pub fn open(store: Arc<dyn Store>, options: FrameOptions) -> Result<Self> {
         let key = Key::root().join(EMBED_FILE)?;
         let object = store.open(&key).reading()?;
@@ -114,7 +113,7 @@ impl FrameStore {
             let before = tree.members.insert(path.clone(), Member::File(key));
             if before.is_some() {
                 let what = "both a file and an embedded value";
-                return Err(StoreError::damaged(path, what).into());
+                return Err(damaged(path, what));
             }
         }
         tree.store = Some(store);
@@ -128,7 +127,7 @@ impl FrameStore {
     /// The tree in a frame.
     ///
     /// # Errors
-    /// Returns [`StoreError::Damaged`] for a description that is not one.
+    /// Returns [`Code::Damaged`](bloscpack_error::Code::Damaged) for a description that is not one.
     pub fn of_frame(frame: Frame, options: FrameOptions) -> Result<Self> {
         let members = embed::places(&frame, EMBED_FILE)?;
         let members = members
@@ -185,11 +184,10 @@ impl FrameStore {
     /// The bytes of the frame at a path.
     ///
     /// # Errors
-    /// Returns [`StoreError::NotFound`], [`StoreError::Unsupported`] for a remote array, and any error of the store.
+    /// Returns [`Code::NotFound`](bloscpack_error::Code::NotFound), [`Code::Unsupported`](bloscpack_error::Code::Unsupported)
+    /// for a remote array, and any error of the store.
     pub fn source(&self, path: &str) -> Result<Box<dyn Object>> {
-        let member = self.members.get(path).ok_or_else(|| StoreError::NotFound {
-            path: path.to_owned(),
-        })?;
+        let member = self.members.get(path).ok_or_else(|| not_found(path))?;
         Ok(match (member, &self.store) {
             (Member::File(key), Some(store)) => store.open(key).reading().map_err(at(path))?,
             (Member::Embedded(Place::Here(range)), _) => Box::new(Section {
@@ -198,7 +196,7 @@ impl FrameStore {
             }),
             (Member::Embedded(Place::Remote(url)), _) => {
                 let what = format!("nothing of it was fetched from {url:?}");
-                return Err(StoreError::unsupported(path, what).into());
+                return Err(unsupported(path, what));
             }
             (Member::File(_), None) => {
                 return Err(Error::bug(format!("{path} is a file of no store")));
@@ -218,16 +216,14 @@ impl FrameStore {
     /// The table at a path; that at the root has the empty path.
     ///
     /// # Errors
-    /// Returns [`StoreError::NotFound`] if there is none, [`StoreError::Unsupported`] for a version or a kind of column that is
-    /// not read, and [`StoreError::Damaged`].
+    /// Returns [`Code::NotFound`](bloscpack_error::Code::NotFound) if there is none,
+    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for a version or a kind of column that is not read, and
+    /// [`Code::Damaged`](bloscpack_error::Code::Damaged).
     pub fn table(self: &Arc<Self>, path: &str) -> Result<StoreTable> {
         if self.is_table(path) {
             StoreTable::open(Arc::clone(self), path)
         } else {
-            Err(StoreError::NotFound {
-                path: path.to_owned(),
-            }
-            .into())
+            Err(not_found(path))
         }
     }
 
@@ -367,7 +363,7 @@ fn walk(
 ) -> Result<()> {
     if depth > MAX_DEPTH {
         let what = format!("more than {MAX_DEPTH} folders within each other");
-        return Err(StoreError::over_limit(folder.as_str(), what).into());
+        return Err(over_limit(folder.as_str(), what));
     }
     for entry in store.list(folder).reading()? {
         let Some(key) = entry.name.to_str().and_then(|name| folder.join(name).ok()) else {
@@ -382,11 +378,11 @@ fn walk(
                 let path = path.to_owned();
                 if files.len() >= MAX_FILES {
                     let what = format!("more than {MAX_FILES} files");
-                    return Err(StoreError::over_limit("the store", what).into());
+                    return Err(over_limit("the store", what));
                 }
                 if files.insert(path.clone(), key).is_some() {
                     let what = "several files that differ by their ending only";
-                    return Err(StoreError::damaged(path, what).into());
+                    return Err(damaged(path, what));
                 }
             }
             EntryKind::Other => {}

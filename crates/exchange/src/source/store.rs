@@ -4,8 +4,7 @@ use super::{Batch, Schema, Source, check_rows};
 use crate::schema::Column;
 use crate::values::{Cells, no_bytes};
 use bloscpack_error::checked::{in_memory, to_u64};
-use bloscpack_error::{Error, Result};
-use bloscpack_stores::StoreError;
+use bloscpack_error::{Code, Error, Result};
 use bloscpack_stores::{
     ColumnData, ColumnKind, ItemKind, StoreColumn, StoreTable, TableReader, Value,
 };
@@ -126,9 +125,8 @@ impl<'a> StoreSource<'a> {
                     let values = pick(&values, wanted);
                     if let Some(value) = values.iter().find(|value| !fits(value, kind)) {
                         let what = format!("{value:?} in a column of {kind:?}");
-                        return Err(
-                            StoreError::damaged(format!("column {}", column.name), what).into()
-                        );
+                        let error = Error::new(Code::Value, what);
+                        return Err(error.in_part(format_args!("column {}", column.name)));
                     }
                     (Vec::new(), Cells::Varying(values))
                 }
@@ -162,8 +160,8 @@ fn number(table: &StoreTable, name: &str) -> Result<usize> {
             "computed as {:?}, and its values are not stored",
             computed.definition
         );
-        let path = format!("column {name}");
-        return Err(StoreError::Unsupported { path, what }.into());
+        let error = Error::new(Code::NotStored, what);
+        return Err(error.in_part(format_args!("column {name}")));
     }
     let found = columns.iter().position(|column| column.name == name);
     found.ok_or_else(|| {

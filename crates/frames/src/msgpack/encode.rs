@@ -1,7 +1,8 @@
 //! [`Value::encode`]: a value as MessagePack.
 
-use super::{Value, ValueError, wrong};
+use super::{Value, error};
 use crate::int::to_u64;
+use bloscpack_error::{Code, Result};
 
 impl Value {
     /// Appends the value, in the fewest bytes.
@@ -13,12 +14,12 @@ impl Value {
     /// value.encode(&mut bytes)?;
     /// assert_eq!(bytes, b"\x93\xc0\xff\xa1a");
     /// assert_eq!(Value::decode(&bytes)?, value);
-    /// # Ok::<(), bloscpack_frames::msgpack::ValueError>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     ///
     /// # Errors
-    /// Returns an error for text, bytes or lists of 4 GiB or more.
-    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), ValueError> {
+    /// Returns [`Code::CannotStore`] for text, bytes or lists of 4 GiB or more.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<()> {
         match self {
             Self::Nil => out.push(0xc0),
             Self::Bool(value) => out.push(0xc2 + u8::from(*value)),
@@ -74,7 +75,7 @@ fn int(number: i64, out: &mut Vec<u8>) {
 
 /// The bytes before `len` others: a single one if they are fewer than `short.1`, else one of `marks` and a length of 1, 2 or 4
 /// bytes. A mark of 0 is not used.
-fn head(len: usize, short: (u8, u8), marks: &[u8; 3], out: &mut Vec<u8>) -> Result<(), ValueError> {
+fn head(len: usize, short: (u8, u8), marks: &[u8; 3], out: &mut Vec<u8>) -> Result<()> {
     let [one, two, four] = *marks;
     match (u8::try_from(len), u16::try_from(len), u32::try_from(len)) {
         (Ok(len), ..) if len < short.1 => out.push(short.0 | len),
@@ -87,7 +88,10 @@ fn head(len: usize, short: (u8, u8), marks: &[u8; 3], out: &mut Vec<u8>) -> Resu
             out.push(four);
             out.extend(len.to_be_bytes());
         }
-        _ => return wrong(format_args!("{} bytes or items", to_u64(len))),
+        _ => {
+            let what = format_args!("{} bytes or items", to_u64(len));
+            return Err(error(Code::CannotStore, what));
+        }
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! A [`Value`] as JSON, as Python reads and writes it.
 
-use super::{Value, ValueError, wrong};
+use super::{Value, error};
+use bloscpack_error::{Code, Result};
 use serde_json::Value as Json;
 
 /// Numbers that only Python's JSON has, and the string that stands for each while JSON is parsed.
@@ -23,12 +24,12 @@ impl Value {
     /// let value = Value::of_json(text)?;
     /// assert_eq!(value.get("unit"), Some(&Value::Text("m".to_owned())));
     /// assert_eq!(value.to_json().as_deref(), Some(text));
-    /// # Ok::<(), bloscpack_frames::msgpack::ValueError>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     ///
     /// # Errors
-    /// Returns an error for text that is not JSON, and for an integer of more than 64 bits.
-    pub fn of_json(text: &str) -> Result<Self, ValueError> {
+    /// Returns [`Code::Value`] for text that is not JSON, and for an integer of more than 64 bits.
+    pub fn of_json(text: &str) -> Result<Self> {
         let mut plain = String::with_capacity(text.len());
         for (is_string, part) in split_strings(text) {
             if is_string {
@@ -38,7 +39,8 @@ impl Value {
             let is_in_number = |char: char| char.is_ascii_alphanumeric() || "+-.".contains(char);
             let mut words = part.split(|char| !is_in_number(char));
             if let Some(number) = words.find(|word| is_long(word)) {
-                return wrong(format_args!("{number} has more than 64 bits"));
+                let what = format_args!("{number} has more than 64 bits");
+                return Err(error(Code::Value, what));
             }
             // A name that was replaced already is in lower case, and no other name is in it.
             let replaced = NUMBERS
@@ -48,10 +50,9 @@ impl Value {
                 });
             plain.push_str(&replaced);
         }
-        match serde_json::from_str(&plain) {
-            Ok(json) => Ok(of(json)),
-            Err(error) => wrong(format_args!("not JSON: {error}")),
-        }
+        let json = serde_json::from_str(&plain);
+        json.map(of)
+            .map_err(|why| error(Code::Value, format_args!("not JSON: {why}")))
     }
 
     /// The value as JSON, which may have the numbers of Python's JSON; `None` for bytes, for a type of an application, and for a

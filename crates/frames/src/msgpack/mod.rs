@@ -7,7 +7,8 @@ mod json;
 pub use json::split_strings;
 
 use crate::int::to_usize;
-use std::fmt;
+use bloscpack_error::{Code, Error, Result};
+use std::fmt::Display;
 
 /// Arrays and maps within each other. python-msgpack refuses more than 511.
 const MAX_DEPTH: usize = 128;
@@ -21,7 +22,7 @@ pub const MAX_VALUES: usize = 1 << 25;
 /// let value = Value::decode(b"\x82\xa1a\x01\xa1b\x92\xc0\xc3")?;
 /// assert_eq!(value.get("a"), Some(&Value::Int(1)));
 /// assert_eq!(value.get("b"), Some(&Value::List(vec![Value::Nil, Value::Bool(true)])));
-/// # Ok::<(), bloscpack_frames::msgpack::ValueError>(())
+/// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -48,31 +49,21 @@ pub enum Value {
     Ext(i8, Vec<u8>),
 }
 
-/// Bytes that are not MessagePack.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ValueError {
-    what: String,
+/// The error for bytes that are not MessagePack, and for what cannot be.
+fn error(code: Code, what: impl Display) -> Error {
+    Error::new(code, format!("MessagePack: {what}"))
 }
 
-impl fmt::Display for ValueError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "MessagePack: {}", self.what)
-    }
-}
-
-impl std::error::Error for ValueError {}
-
-pub(super) fn wrong<T>(what: impl fmt::Display) -> Result<T, ValueError> {
-    let what = what.to_string();
-    Err(ValueError { what })
+fn damaged<T>(what: impl Display) -> Result<T> {
+    Err(error(Code::Damaged, what))
 }
 
 impl Value {
     /// The only value in these bytes.
     ///
     /// # Errors
-    /// Returns an error for bytes that are cut short, that are followed by others, or that no value begins with.
-    pub fn decode(bytes: &[u8]) -> Result<Self, ValueError> {
+    /// Returns [`Code::Damaged`] for bytes that are cut short, that are followed by others, or that no value begins with.
+    pub fn decode(bytes: &[u8]) -> Result<Self> {
         Self::decode_within(bytes, &mut MAX_VALUES.clone())
     }
 
@@ -81,7 +72,7 @@ impl Value {
     ///
     /// # Errors
     /// Returns the errors of [`decode`](Self::decode), and one for more values.
-    pub fn decode_within(bytes: &[u8], values: &mut usize) -> Result<Self, ValueError> {
+    pub fn decode_within(bytes: &[u8], values: &mut usize) -> Result<Self> {
         let mut reader = Reader {
             rest: bytes,
             len: bytes.len(),
@@ -91,7 +82,7 @@ impl Value {
         *values = reader.values;
         match reader.rest.len() {
             0 => Ok(value),
-            rest => wrong(format_args!("{rest} bytes follow the value")),
+            rest => damaged(format_args!("{rest} bytes follow the value")),
         }
     }
 
@@ -150,26 +141,26 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn take(&mut self, len: usize) -> Result<&'a [u8], ValueError> {
+    fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         let Some((taken, rest)) = self.rest.split_at_checked(len) else {
-            return wrong(format_args!("cut short after {} bytes", self.len));
+            return damaged(format_args!("cut short after {} bytes", self.len));
         };
         self.rest = rest;
         Ok(taken)
     }
 
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], ValueError> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut array = [0; N];
         array.copy_from_slice(self.take(N)?);
         Ok(array)
     }
 
-    fn u8(&mut self) -> Result<u8, ValueError> {
+    fn u8(&mut self) -> Result<u8> {
         Ok(u8::from_be_bytes(self.array()?))
     }
 
     /// A length of 1, 2 or 4 bytes.
-    fn len(&mut self, bytes: u8) -> Result<usize, ValueError> {
+    fn len(&mut self, bytes: u8) -> Result<usize> {
         Ok(match bytes {
             1 => self.u8()?.into(),
             2 => u16::from_be_bytes(self.array()?).into(),
@@ -177,14 +168,14 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn value(&mut self, depth: usize) -> Result<Value, ValueError> {
+    fn value(&mut self, depth: usize) -> Result<Value> {
         if depth > MAX_DEPTH {
-            return wrong(format_args!(
+            return damaged(format_args!(
                 "more than {MAX_DEPTH} values within each other"
             ));
         }
         let Some(left) = self.values.checked_sub(1) else {
-            return wrong(format_args!("more than {MAX_VALUES} values"));
+            return damaged(format_args!("more than {MAX_VALUES} values"));
         };
         self.values = left;
         let first = self.u8()?;
@@ -194,7 +185,7 @@ impl<'a> Reader<'a> {
             0x90..=0x9f => self.list(usize::from(first & 0x0f), depth)?,
             0xa0..=0xbf => self.text(usize::from(first & 0x1f))?,
             0xc0 => Value::Nil,
-            0xc1 => return wrong("the byte c1, with which nothing begins"),
+            0xc1 => return damaged("the byte c1, with which nothing begins"),
             0xc2 => Value::Bool(false),
             0xc3 => Value::Bool(true),
             0xc4..=0xc6 => {
@@ -235,14 +226,14 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn text(&mut self, len: usize) -> Result<Value, ValueError> {
+    fn text(&mut self, len: usize) -> Result<Value> {
         match str::from_utf8(self.take(len)?) {
             Ok(text) => Ok(Value::Text(text.to_owned())),
-            Err(_) => wrong("text that is not UTF-8"),
+            Err(_) => damaged("text that is not UTF-8"),
         }
     }
 
-    fn extension(&mut self, len: usize) -> Result<Value, ValueError> {
+    fn extension(&mut self, len: usize) -> Result<Value> {
         let [number] = self.array()?;
         Ok(Value::Ext(
             i8::from_be_bytes([number]),
@@ -251,13 +242,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Memory grows with the values that are there, whatever their number is said to be.
-    fn list(&mut self, len: usize, depth: usize) -> Result<Value, ValueError> {
+    fn list(&mut self, len: usize, depth: usize) -> Result<Value> {
         let values = (0..len).map(|_| self.value(depth + 1));
-        values.collect::<Result<_, _>>().map(Value::List)
+        values.collect::<Result<_>>().map(Value::List)
     }
 
-    fn map(&mut self, len: usize, depth: usize) -> Result<Value, ValueError> {
+    fn map(&mut self, len: usize, depth: usize) -> Result<Value> {
         let pairs = (0..len).map(|_| Ok((self.value(depth + 1)?, self.value(depth + 1)?)));
-        pairs.collect::<Result<_, _>>().map(Value::Map)
+        pairs.collect::<Result<_>>().map(Value::Map)
     }
 }

@@ -5,7 +5,7 @@ use super::items::Items;
 use super::schema::{ColumnKind, Layout, Nulls, StoreColumn};
 use super::sentinel::Sentinel;
 use crate::FrameStore;
-use crate::error::StoreError;
+use crate::error::{damaged, over_limit, unsupported};
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;
 use bloscpack_error::checked::{in_memory, to_u64};
@@ -119,7 +119,7 @@ impl ColumnReader {
 impl Values {
     fn open(tree: &FrameStore, column: &StoreColumn, path: &str) -> Result<Self> {
         if let ColumnKind::Unsupported(what) = &column.kind {
-            return Err(StoreError::unsupported(path, what).into());
+            return Err(unsupported(path, what));
         }
         Ok(match (&column.layout, &column.kind) {
             (Layout::Array | Layout::WideBool, ColumnKind::Fixed { dtype, row_shape }) => {
@@ -168,21 +168,20 @@ impl Fixed {
                 "{dtype} of shape {:?}, expected {stored} and rows of {row_shape:?}",
                 array.shape()
             );
-            return Err(StoreError::damaged(path, what).into());
+            return Err(damaged(path, what));
         }
         if column.row_bytes() > MAX_ROW {
             let what = format!(
                 "rows of {} bytes, over the limit of {MAX_ROW}",
                 column.row_bytes()
             );
-            return Err(StoreError::over_limit(path, what).into());
+            return Err(over_limit(path, what));
         }
         let sentinel = match &column.nulls {
             Nulls::Sentinel(_) if is_wide_bool => None,
             Nulls::Sentinel(json) => {
                 let sentinel = Sentinel::of(json, dtype);
-                let what =
-                    || StoreError::damaged(path, format!("{json} stands for a missing {dtype}"));
+                let what = || damaged(path, format!("{json} stands for a missing {dtype}"));
                 Some(sentinel.ok_or_else(what)?)
             }
             _ => None,
@@ -229,7 +228,7 @@ pub(crate) fn typed(tree: &FrameStore, path: &str, dtype: &DType) -> Result<NdAr
             "{found} of shape {:?}, expected {dtype} of one axis",
             array.shape()
         );
-        Err(StoreError::damaged(path, what).into())
+        Err(damaged(path, what))
     }
 }
 
@@ -239,7 +238,7 @@ pub(crate) fn slice(array: &NdArray, range: &Range<u64>, path: &str) -> Result<V
     let rows = slice.first().map_or(0, |rows| rows.end);
     if range.end > rows {
         let what = format!("{rows} rows where the table has more");
-        return Err(StoreError::damaged(path, what).into());
+        return Err(damaged(path, what));
     }
     if let Some(first) = slice.first_mut() {
         *first = range.clone();
@@ -254,7 +253,6 @@ fn texts(
     range: &Range<u64>,
     path: &str,
 ) -> Result<Vec<Value>> {
-    let damaged = |what: String| StoreError::damaged(path, what);
     let ends = slice(positions, &(range.start..range.end.saturating_add(1)), path)?;
     let (ends, _) = ends.as_chunks::<8>();
     let ends = ends
@@ -266,11 +264,14 @@ fn texts(
     };
     let there = bytes.shape().first().copied().unwrap_or(0);
     if !ends.is_sorted() || *last > there {
-        return Err(damaged(format!("text up to byte {last} of {there}, or in no order")).into());
+        return Err(damaged(
+            path,
+            format!("text up to byte {last} of {there}, or in no order"),
+        ));
     }
     if last - first > MAX_TEXT {
         let what = format!("{} bytes of text in {} rows", last - first, ends.len() - 1);
-        return Err(StoreError::over_limit(path, what).into());
+        return Err(over_limit(path, what));
     }
     let content = bytes
         .read_slice(std::slice::from_ref(&(*first..*last)))
@@ -282,8 +283,7 @@ fn texts(
             .split_at_checked(in_memory(end - start)?)
             .unwrap_or((rest, &[]));
         rest = after;
-        let text =
-            str::from_utf8(text).map_err(|_| damaged("text that is not UTF-8".to_owned()))?;
+        let text = str::from_utf8(text).map_err(|_| damaged(path, "text that is not UTF-8"))?;
         values.push(if sentinel == Some(text) {
             Value::Nil
         } else {
@@ -301,7 +301,7 @@ pub(crate) fn words(tree: &FrameStore, path: &str) -> Result<Vec<Value>> {
     if words.iter().all(|word| word.as_text().is_some()) {
         Ok(words)
     } else {
-        Err(StoreError::damaged(path, "a dictionary of other values than text").into())
+        Err(damaged(path, "a dictionary of other values than text"))
     }
 }
 
@@ -310,13 +310,12 @@ fn word(code: i32, none: i64, words: &[Value], path: &str) -> Result<Value> {
         return Ok(Value::Nil);
     }
     let word = usize::try_from(code).ok().and_then(|code| words.get(code));
-    let what = || {
-        StoreError::damaged(
+    word.cloned().ok_or_else(|| {
+        damaged(
             path,
             format!("code {code} of {} words", to_u64(words.len())),
         )
-    };
-    Ok(word.cloned().ok_or_else(what)?)
+    })
 }
 
 /// Refuses types of the application: they may be code, or lead elsewhere.
@@ -326,7 +325,7 @@ fn checked(values: Vec<Value>, path: &str) -> Result<Vec<Value>> {
         Some(number) => {
             let what =
                 format!("a value of the extension type {number}, which only python-blosc2 reads");
-            Err(StoreError::unsupported(path, what).into())
+            Err(unsupported(path, what))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::layer;
 use crate::FrameStore;
-use crate::error::StoreError;
+use crate::error::{damaged, unsupported};
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
 use bloscpack_frames::VaryingFrame;
@@ -27,19 +27,17 @@ pub(super) struct Items {
 impl Items {
     pub fn open(tree: &FrameStore, path: &str) -> Result<Self> {
         let frame = tree.varying(path)?;
-        let damaged = |what: String| StoreError::damaged(path, what);
         let layers = frame.frame().metalayers();
         let batches = layers.get(BATCHES);
         let described = batches.or_else(|| layers.get(OBJECTS));
-        let described =
-            described.ok_or_else(|| damaged("neither batches nor objects".to_owned()))?;
-        let described = Value::decode(described).map_err(|error| damaged(error.to_string()))?;
+        let described = described.ok_or_else(|| damaged(path, "neither batches nor objects"))?;
+        let described = Value::decode(described).map_err(|error| error.in_part(path))?;
         let version = described.get("version").and_then(Value::as_count);
         let serializer = described.get("serializer").and_then(Value::as_text);
         if (version, serializer) != (Some(1), Some("msgpack")) {
             let serializer = serializer.unwrap_or("nothing");
             let what = format!("version {version:?} of items, serialized by {serializer}");
-            return Err(StoreError::unsupported(path, what).into());
+            return Err(unsupported(path, what));
         }
         let ends = match batches {
             Some(_) => Some(ends(&frame, path)?),
@@ -75,7 +73,7 @@ impl Items {
             items.extend(part.cloned());
             if items.len() == before {
                 let what = format!("chunk {chunk} has no item {within}");
-                return Err(StoreError::damaged(&self.path, what).into());
+                return Err(damaged(&self.path, what));
             }
             next += to_u64(items.len() - before);
         }
@@ -86,7 +84,7 @@ impl Items {
     fn chunk_of(&self, item: u64) -> Result<(u64, u64)> {
         if item >= self.len() {
             let what = format!("{} items where there are more rows", self.len());
-            return Err(StoreError::damaged(&self.path, what).into());
+            return Err(damaged(&self.path, what));
         }
         let Some(ends) = &self.ends else {
             return Ok((item, 0));
@@ -104,8 +102,7 @@ impl Items {
         {
             return Ok(());
         }
-        let damaged =
-            |what: String| StoreError::damaged(&self.path, format!("chunk {chunk}: {what}"));
+        let damaged = |what: String| damaged(&self.path, format!("chunk {chunk}: {what}"));
         let (mut items, mut values) = (Vec::new(), MAX_VALUES);
         for block in self.frame.blocks(chunk)? {
             let value = Value::decode_within(&block, &mut values)
@@ -113,7 +110,7 @@ impl Items {
             match (value, &self.ends) {
                 (Value::List(values), Some(_)) => items.extend(values),
                 (value, None) => items.push(value),
-                _ => return Err(damaged("a block that is not a list".to_owned()).into()),
+                _ => return Err(damaged("a block that is not a list".to_owned())),
             }
         }
         let expected = match &self.ends {
@@ -123,7 +120,7 @@ impl Items {
         };
         if to_u64(items.len()) != expected {
             let found = items.len();
-            return Err(damaged(format!("{found} items, expected {expected}")).into());
+            return Err(damaged(format!("{found} items, expected {expected}")));
         }
         self.batch = Some((chunk, items));
         Ok(())
@@ -148,7 +145,7 @@ fn ends(frame: &VaryingFrame, path: &str) -> Result<Vec<u64>> {
         Ok(ends)
     } else {
         let what = format!("lengths of {} batches, expected {chunks}", ends.len());
-        Err(StoreError::damaged(path, what).into())
+        Err(damaged(path, what))
     }
 }
 

@@ -12,8 +12,8 @@ pub(super) use column::{slice, typed, words};
 pub(super) use schema::{Layout, Nulls};
 pub(super) use sentinel::Sentinel;
 
-use super::error::{StoreError, at};
 use super::{FrameStore, META, join};
+use crate::error::{at, damaged, not_found, over_limit, unsupported};
 use bloscpack_dtype::DType;
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Category, Error, Result};
@@ -72,13 +72,13 @@ impl StoreTable {
         let kind = text("kind")?;
         if kind != "ctable" {
             let what = format!("an object of the kind {kind:?}, not a table");
-            return Err(StoreError::unsupported(meta_path, what).into());
+            return Err(unsupported(meta_path, what));
         }
         match layer(&meta, "version", &meta_path)?.as_count() {
             Some(1) => {}
             version => {
                 let what = format!("version {version:?} of a table (known is 1)");
-                return Err(StoreError::unsupported(&meta_path, what).into());
+                return Err(unsupported(&meta_path, what));
             }
         }
         let (schema, columns) = schema::parse(&text("schema")?, &meta_path)?;
@@ -89,12 +89,12 @@ impl StoreTable {
             (shape, dtype) => {
                 let found = dtype.map(ToString::to_string).unwrap_or_default();
                 let what = format!("{found} of shape {shape:?}, expected bool of one axis");
-                return Err(StoreError::damaged(valid_path, what).into());
+                return Err(damaged(valid_path, what));
             }
         };
         if positions > MAX_POSITIONS {
             let what = format!("{positions} positions, over the limit of {MAX_POSITIONS}");
-            return Err(StoreError::over_limit(valid_path, what).into());
+            return Err(over_limit(valid_path, what));
         }
         let mut table = Self {
             path: path.to_owned(),
@@ -219,15 +219,14 @@ impl StoreTable {
     /// A reader of the values of some columns, by their numbers.
     ///
     /// # Errors
-    /// Returns [`StoreError::Unsupported`] for values that are not read, with the name of the column, and any damage.
+    /// Returns [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for values that are not read, with the name of the
+    /// column, and any damage.
     pub fn reader(&self, columns: &[usize]) -> Result<TableReader> {
         let readers = columns.iter().map(|number| {
             let column = self
                 .columns
                 .get(*number)
-                .ok_or_else(|| StoreError::NotFound {
-                    path: format!("column {number}"),
-                })?;
+                .ok_or_else(|| not_found(&format!("column {number}")))?;
             let path = join(&join(&self.path, COLUMNS), &column.path);
             ColumnReader::open(&self.tree, column, &path)
                 .map_err(|error| error.in_file(format!("column {}", column.name)))
@@ -271,14 +270,13 @@ fn array(tree: &FrameStore, path: &str) -> Result<NdArray> {
 /// A metalayer of the trailer, which is one value.
 fn layer(frame: &Frame, name: &str, path: &str) -> Result<Value> {
     let bytes = frame.vlmetalayer(name).map_err(at(path))?;
-    let bytes = bytes.ok_or_else(|| StoreError::damaged(path, format!("no metalayer {name:?}")))?;
-    let value = Value::decode(&bytes);
-    Ok(value.map_err(|error| StoreError::damaged(path, format!("metalayer {name:?}: {error}")))?)
+    let bytes = bytes.ok_or_else(|| damaged(path, format!("no metalayer {name:?}")))?;
+    Value::decode(&bytes).map_err(|error| damaged(path, format!("metalayer {name:?}: {error}")))
 }
 
 fn text(frame: &Frame, name: &str, path: &str) -> Result<String> {
     match layer(frame, name, path)? {
         Value::Text(text) => Ok(text),
-        _ => Err(StoreError::damaged(path, format!("metalayer {name:?} is not text")).into()),
+        _ => Err(damaged(path, format!("metalayer {name:?} is not text"))),
     }
 }

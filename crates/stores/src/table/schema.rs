@@ -1,6 +1,6 @@
 //! The columns of a table, as JSON describes them.
 
-use crate::error::StoreError;
+use crate::error::{damaged, unsupported};
 use bloscpack_dtype::{ByteOrder, DType, Kind, TimeBase, TimeUnit};
 use bloscpack_error::Result;
 use bloscpack_storage::Key;
@@ -41,19 +41,15 @@ impl StoreColumn {
     /// assert_eq!(StoreColumn::new("price", price, false)?.stored_kind, "float64");
     /// let note = ColumnKind::Varying(ItemKind::Text);
     /// assert_eq!(StoreColumn::new("note", note, true)?.stored_kind, "utf8");
-    /// # Ok::<(), bloscpack_stores::StoreError>(())
+    /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
     ///
     /// # Errors
-    /// Returns [`StoreError::Unsupported`] for a name that is not a path in a store, and for values that have no kind of column.
-    pub fn new(
-        name: &str,
-        kind: ColumnKind,
-        nullable: bool,
-    ) -> std::result::Result<Self, StoreError> {
-        let refused = |what: &dyn std::fmt::Display| {
-            StoreError::unsupported(format_args!("column {name:?}"), what)
-        };
+    /// Returns [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for a name that is not a path in a store, and for
+    /// values that have no kind of column.
+    pub fn new(name: &str, kind: ColumnKind, nullable: bool) -> Result<Self> {
+        let refused =
+            |what: &dyn std::fmt::Display| unsupported(format_args!("column {name:?}"), what);
         let path = storage_path(name);
         let is_path = Key::parse(&path).is_ok_and(|key| key.as_str() == path);
         if !is_path || path.is_empty() || name.contains('\\') {
@@ -273,24 +269,25 @@ pub(crate) enum Layout {
 
 /// Reads the JSON of a schema.
 pub(super) fn parse(text: &str, path: &str) -> Result<(Json, Vec<StoreColumn>)> {
-    let damaged = |what: &dyn std::fmt::Display| StoreError::damaged(path, what);
-    let schema: Json = serde_json::from_str(&plain_json(text)).map_err(|error| damaged(&error))?;
+    let schema: Json =
+        serde_json::from_str(&plain_json(text)).map_err(|error| damaged(path, error))?;
     match schema.get("version").and_then(Json::as_u64) {
         Some(1..=MAX_VERSION) => {}
         Some(found) => {
             let what = format!("version {found} of a schema (known are 1 to {MAX_VERSION})");
-            return Err(StoreError::unsupported(path, what).into());
+            return Err(unsupported(path, what));
         }
-        None => return Err(damaged(&"a schema without a version").into()),
+        None => return Err(damaged(path, "a schema without a version")),
     }
     let columns = schema.get("columns").and_then(Json::as_array);
-    let columns = columns.ok_or_else(|| damaged(&"a schema without columns"))?;
+    let columns = columns.ok_or_else(|| damaged(path, "a schema without columns"))?;
     let mut parsed: Vec<StoreColumn> = Vec::new();
     for column in columns {
         let name = column.get("name").and_then(Json::as_str);
-        let name = name.ok_or_else(|| damaged(&"a column without a name"))?;
-        parsed
-            .push(one(name, column).ok_or_else(|| damaged(&format!("column {name:?}: {column}")))?);
+        let name = name.ok_or_else(|| damaged(path, "a column without a name"))?;
+        parsed.push(
+            one(name, column).ok_or_else(|| damaged(path, format!("column {name:?}: {column}")))?,
+        );
     }
     let generated = schema.get("materialized_columns").and_then(Json::as_array);
     for generated in generated.into_iter().flatten() {
@@ -304,7 +301,7 @@ pub(super) fn parse(text: &str, path: &str) -> Result<(Json, Vec<StoreColumn>)> 
     names.sort_unstable();
     let twice = names.iter().zip(names.iter().skip(1)).find(|(a, b)| a == b);
     if let Some((name, _)) = twice {
-        return Err(damaged(&format!("two columns {name:?}")).into());
+        return Err(damaged(path, format!("two columns {name:?}")));
     }
     Ok((schema, parsed))
 }

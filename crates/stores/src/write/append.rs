@@ -4,7 +4,7 @@ use super::Settings;
 use super::column::{ColumnWriter, Mask, Missing, Values, with};
 use super::growing::{Grid, Growing};
 use super::table::TableWriter;
-use crate::error::StoreError;
+use crate::error::{damaged, unsupported};
 use crate::table::{
     COLUMNS, ColumnKind, Layout, Nulls, Sentinel, StoreColumn, StoreTable, VALID_ROWS, slice,
     typed, words,
@@ -12,7 +12,7 @@ use crate::table::{
 use crate::{FrameStore, INDEXES, join};
 use bloscpack_dtype::DType;
 use bloscpack_error::checked::{in_memory, to_u64};
-use bloscpack_error::{Error, IoSide as _, Result};
+use bloscpack_error::{IoSide as _, Result};
 use bloscpack_frames::{FrameOptions, NdArrayBuilder};
 use bloscpack_storage::DiskStore;
 use serde_json::Value as Json;
@@ -36,8 +36,8 @@ impl TableWriter {
     /// its indexes, which would be wrong; `settings` says how null masks are compressed, should there be new ones.
     ///
     /// # Errors
-    /// Returns [`StoreError::NotFound`] if there is no table, [`StoreError::Unsupported`] for columns to which nothing can be added,
-    /// and any damage.
+    /// Returns [`Code::NotFound`](bloscpack_error::Code::NotFound) if there is no table,
+    /// [`Code::Unsupported`](bloscpack_error::Code::Unsupported) for columns to which nothing can be added, and any damage.
     pub fn open(
         root: &Path,
         path: &str,
@@ -57,7 +57,7 @@ impl TableWriter {
         // Values in `embed.b2e` cannot grow.
         if !valid_path.is_file() {
             let what = "a table within embed.b2e, which is only read";
-            return Err(StoreError::unsupported(path, what).into());
+            return Err(unsupported(path, what));
         }
         let base = table.end()?;
         let mut valid = Growing::edit(&valid_path, options)?;
@@ -114,7 +114,7 @@ impl Opening<'_> {
                 Ok(array)
             } else {
                 let what = format!("{} rows where the table has more", array.rows());
-                Err(Error::from(StoreError::damaged(path, what)))
+                Err(damaged(path, what))
             }
         };
         match &column.layout {
@@ -141,7 +141,7 @@ impl Opening<'_> {
                     "rows can only be added by python-blosc2 to a table with the column {:?} of the kind {}",
                     column.name, column.stored_kind
                 );
-                Err(StoreError::unsupported(path, what).into())
+                Err(unsupported(path, what))
             }
         }
     }
@@ -149,7 +149,7 @@ impl Opening<'_> {
     fn nulls(&self, column: &StoreColumn, mask: PathBuf) -> Result<Missing> {
         let refused = || {
             let what = "the value that stands for missing ones is of another type";
-            StoreError::damaged(&column.name, what)
+            damaged(&column.name, what)
         };
         Ok(match (&column.nulls, &column.layout, &column.kind) {
             (_, Layout::Codes(none), _) => {
@@ -167,7 +167,7 @@ impl Opening<'_> {
                 let row = in_memory(column.row_bytes())?;
                 Missing::Element(element.repeat(row / size))
             }
-            _ => return Err(refused().into()),
+            _ => return Err(refused()),
         })
     }
 
@@ -200,7 +200,7 @@ fn text_end(tree: &FrameStore, path: &str, row: u64) -> Result<u64> {
     let text = typed(tree, &format!("{path}.utf8"), &DType::U8)?;
     let there = text.shape().first().copied().unwrap_or(0);
     let end = end.filter(|end| *end <= there);
-    Ok(end.ok_or_else(|| StoreError::damaged(path, format!("text past byte {there}")))?)
+    end.ok_or_else(|| damaged(path, format!("text past byte {there}")))
 }
 
 impl StoreTable {

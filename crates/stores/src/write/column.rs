@@ -2,7 +2,7 @@
 
 use super::Settings;
 use super::growing::{Grid, Growing};
-use crate::error::StoreError;
+use crate::error::unsupported;
 use crate::table::ColumnData;
 use bloscpack_dtype::DType;
 use bloscpack_error::checked::{in_memory, to_u64};
@@ -235,7 +235,7 @@ impl ColumnWriter {
                     };
                     let code = code.ok_or_else(|| {
                         let what = format!("{value:?} is not in the dictionary of the column; only python-blosc2 adds words to it");
-                        StoreError::unsupported(format_args!("column {:?}", self.name), what)
+                        unsupported(format_args!("column {:?}", self.name), what)
                     })?;
                     all.extend(code.to_le_bytes());
                 }

@@ -1,9 +1,9 @@
 //! `_meta`: what a table says of itself.
 
 use crate::META;
-use crate::error::StoreError;
+use crate::error::damaged;
 use crate::table::{ATTRIBUTES, StoreColumn};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::Result;
 use bloscpack_frames::msgpack::Value;
 use bloscpack_frames::{Frame, FrameOptions};
 use serde_json::{Map, Value as Json, json};
@@ -28,8 +28,7 @@ fn path(folder: &Path) -> PathBuf {
 /// A value as the bytes of a metalayer.
 pub(super) fn layer(value: &Value) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    let encoded = value.encode(&mut bytes);
-    encoded.map_err(|error| Error::usage(error.to_string()))?;
+    value.encode(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -68,13 +67,13 @@ pub(super) fn update(folder: &Path, rows: u64, options: &FrameOptions) -> Result
     let read = |name: &str| -> Result<Option<Value>> {
         let bytes = frame.vlmetalayer(name)?;
         let value = bytes.map(|bytes| Value::decode(&bytes)).transpose();
-        Ok(value.map_err(|error| StoreError::damaged(META, error))?)
+        value.map_err(|error| error.in_part(META))
     };
     let epoch = read("value_epoch")?.as_ref().and_then(Value::as_count);
     let has_indexes = read("index_catalog")?.is_some();
     let schema = match read("schema")? {
         Some(Value::Text(text)) => with_rows(&text, rows)?,
-        _ => return Err(StoreError::damaged(META, "no schema").into()),
+        _ => return Err(damaged(META, "no schema")),
     };
     frame.set_vlmetalayer("schema", &layer(&Value::Text(schema))?)?;
     if has_indexes {
@@ -101,7 +100,7 @@ fn with_rows(text: &str, rows: u64) -> Result<String> {
         plain.push_str(&part);
     }
     let schema: std::result::Result<Map<String, Json>, _> = serde_json::from_str(&plain);
-    let mut schema = schema.map_err(|error| StoreError::damaged(META, error))?;
+    let mut schema = schema.map_err(|error| damaged(META, error))?;
     schema.insert("n_rows".to_owned(), rows.into());
     schema.insert("summary_indexes_built".to_owned(), false.into());
     let text = Json::Object(schema).to_string();

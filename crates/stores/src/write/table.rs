@@ -4,8 +4,9 @@ use super::Settings;
 use super::column::{ColumnWriter, Mask, Missing, Values, with};
 use super::growing::{Grid, Growing};
 use super::{meta, tree};
+use crate::Value;
+use crate::error::unsupported;
 use crate::table::{COLUMNS, ColumnData, ColumnKind, StoreColumn, VALID_ROWS};
-use crate::{StoreError, Value};
 use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::{Error, Result};
 use bloscpack_frames::{FrameOptions, NdArrayBuilder};
@@ -204,7 +205,7 @@ fn new_column(
         }
         ColumnKind::Varying(_) => Values::new_text(&path, settings)?,
         ColumnKind::Unsupported(what) => {
-            return Err(StoreError::unsupported(&column.name, what).into());
+            return Err(unsupported(&column.name, what));
         }
     };
     let mask = || Mask {

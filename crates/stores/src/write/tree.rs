@@ -1,7 +1,8 @@
 //! Trees of frames, in a directory.
 
 use super::meta::layer;
-use crate::{EMBED_FILE, MAX_DEPTH, StoreError, split_ending};
+use crate::error::over_limit;
+use crate::{EMBED_FILE, MAX_DEPTH, split_ending};
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_frames::msgpack::Value;
 use bloscpack_frames::{Frame, seal};
@@ -94,7 +95,7 @@ fn sync(folder: &Path) -> Result<()> {
 
 fn too_deep(folder: impl AsRef<Path>) -> Error {
     let what = format!("more than {MAX_DEPTH} folders within each other");
-    StoreError::over_limit(folder.as_ref().display(), what).into()
+    over_limit(folder.as_ref().display(), what)
 }
 
 /// Copies the files of a store into an empty directory. Links are left out.

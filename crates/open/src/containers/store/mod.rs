@@ -7,7 +7,7 @@ use self::{table::Table, tree::Tree};
 use crate::report::Report;
 use crate::summary::Summary;
 use crate::{Container, Family, Kind, OpenOptions, Outline, Selection};
-use bloscpack_error::{Error, IoSide as _, Result};
+use bloscpack_error::{Code, Error, IoSide as _, Result};
 use bloscpack_frames::FrameOptions;
 use bloscpack_storage::SharedSource;
 use bloscpack_storage::{DiskStore, Store};
@@ -149,22 +149,19 @@ pub(crate) fn container(
             let opened = super::frame::open_member(source, options, place);
             opened.map_err(|error| error.in_file(path))?
         }
-        Some(MemberKind::Table) => Box::new(Table {
+        None if tree.is_folder(path) => Box::new(Tree {
+            tree,
+            below: path.to_owned(),
+            options: options.clone(),
+        }),
+        // A path that leads nowhere is no table either.
+        _ => Box::new(Table {
             table: tree.table(path)?,
             path: path.to_owned(),
             warnings: Vec::new(),
             tree,
             watch: options.watch.clone(),
         }),
-        _ if tree.is_folder(path) => Box::new(Tree {
-            tree,
-            below: path.to_owned(),
-            options: options.clone(),
-        }),
-        _ => {
-            let path = path.to_owned();
-            return Err(bloscpack_stores::StoreError::NotFound { path }.into());
-        }
     })
 }
 
@@ -173,11 +170,11 @@ struct Objects(String);
 
 impl Objects {
     fn unsupported(&self) -> Error {
-        bloscpack_stores::StoreError::Unsupported {
-            path: self.0.clone(),
-            what: "objects of python-blosc2, which are only read as columns of a table".to_owned(),
-        }
-        .into()
+        Error::new(
+            Code::Unsupported,
+            "objects of python-blosc2, which are only read as columns of a table",
+        )
+        .in_part(&self.0)
     }
 }
 
