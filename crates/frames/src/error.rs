@@ -1,6 +1,6 @@
 //! Errors in how frames are used. [`FramePart`](crate::part::FramePart) has those in the bytes of a frame.
 
-use crate::int::to_u64;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Code, Error, Result};
 use std::fmt::Display;
 

@@ -62,8 +62,6 @@
 mod coder;
 mod error;
 mod frame;
-mod int;
-mod memory;
 mod meta;
 pub mod msgpack;
 mod nd;

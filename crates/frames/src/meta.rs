@@ -1,7 +1,5 @@
 //! [`FrameMeta`]: everything in a frame except the chunks.
 
-use crate::int::to_u64;
-use crate::memory::zeroed;
 use crate::part::FramePart;
 use crate::storage::{Origin, SMALL};
 use crate::wire::header::{FrameHeader, Sizes};
@@ -12,6 +10,7 @@ use blosc1::{
     Blosc2Encoder, Blosc2Settings, ChunkError, ChunkHeader, ChunkSettings, FilterPipeline,
     HEADER_LEN,
 };
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Object, ReadAhead, ReadAt as _};
 use bloscpack_wire::{Limit, Limits, Position, Section};
@@ -149,7 +148,7 @@ impl Reader<'_> {
             let expected = range.end.saturating_sub(range.start);
             return Err(part.cut_short(None, found, expected));
         };
-        let mut bytes = zeroed(part, len)?;
+        let mut bytes = part.zeros(len)?;
         self.origin
             .io(self.source.read_exact_at(range.start, &mut bytes))?;
         Ok(bytes)
@@ -199,7 +198,7 @@ impl Reader<'_> {
             decoded.map_err(failed)?;
             return all_alike(&entry, nchunks);
         }
-        let mut entries = zeroed(FramePart::Index, len)?;
+        let mut entries = FramePart::Index.zeros(len)?;
         decoder.decode(&chunk, &mut entries).map_err(failed)?;
         decode_index(&entries, nchunks)
     }

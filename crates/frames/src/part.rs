@@ -48,7 +48,7 @@ impl Display for FramePart {
     }
 }
 
-/// Errors in the part. `at` is the byte that the error is about: within the part, or of a chunk's file.
+/// Errors in the part, and memory for it. `at` is the byte that the error is about: within the part, or of a chunk's file.
 impl FramePart {
     /// A field has a value that no program writes, or one that contradicts another part.
     pub(crate) fn damaged(
@@ -104,6 +104,11 @@ impl FramePart {
             _ => Error::new(Code::Chunk, error.to_string()),
         };
         error.in_part(self)
+    }
+
+    /// A buffer of zeros for it.
+    pub(crate) fn zeros(&self, len: u64) -> Result<Vec<u8>> {
+        bloscpack_error::checked::zeros(len).map_err(|error| error.in_part(self))
     }
 
     /// Refuses a part that exceeds a limit.

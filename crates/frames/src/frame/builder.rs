@@ -4,7 +4,6 @@ use super::Frame;
 use super::metalayers::{check_layer, vlmetalayer_chunk};
 use crate::FrameOptions;
 use crate::coder::{codec_id, settings};
-use crate::int::to_u64;
 use crate::meta::FrameMeta;
 use crate::part::FramePart;
 use crate::storage::{FileStorage, METADATA_FILE, Origin, SparseStorage, check_chunk_len};
@@ -15,6 +14,7 @@ use crate::wire::{ChunkPlace, Trailer, chunk_file_name};
 use blosc1::{
     Blosc2Encoder, ChunkError, ChunkHeader, ChunkSettings, Compressor, FilterPipeline, MAX_NBYTES,
 };
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{
     Access, Disk, DiskStore, Folder, JournaledFile, JournaledStore, Key, Memory, Store, WriteAt,

@@ -3,14 +3,13 @@
 use super::Frame;
 use crate::coder::ChunkCoder;
 use crate::error::{check_len, no_chunk, read_only};
-use crate::int::{to_u64, to_usize};
-use crate::memory::zeroed;
 use crate::meta::ENTRY_LEN;
 use crate::part::FramePart;
 use crate::storage::{FrameStorage, check_header};
 use crate::wire::ChunkPlace;
 use crate::wire::header::FrameHeader;
 use blosc1::ChunkHeader;
+use bloscpack_error::checked::{to_u64, to_usize};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::Limit;
 
@@ -63,7 +62,7 @@ impl Frame {
         let header = ChunkHeader::parse(first)?;
         check_header(number, &header, &self.coder.limits)?;
         self.check_insert(number, to_usize(header.nbytes))?;
-        let mut data = zeroed(FramePart::Chunk(number), header.nbytes.into())?;
+        let mut data = FramePart::Chunk(number).zeros(header.nbytes.into())?;
         self.coder
             .decode(|decoder| decoder.decode(chunk, &mut data))?;
         let place = ChunkPlace::At(self.storage.put(chunk)?);

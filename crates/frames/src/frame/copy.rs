@@ -3,10 +3,10 @@
 use super::Frame;
 use super::builder::{IN_MEMORY, with_lengths};
 use crate::FrameOptions;
-use crate::int::to_u64;
 use crate::storage::{FileStorage, Origin, check_apart};
 use crate::wire::ChunkPlace;
 use crate::wire::kind::FrameKind;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, JournaledFile, Memory, WriteAt};
 use std::collections::HashMap;

@@ -10,12 +10,12 @@
 //! leaves them, and writes its own numbers of threads.
 
 use super::Frame;
-use crate::int::{in_memory, to_u64};
 use crate::part::FramePart;
 use crate::wire::Trailer;
 use crate::wire::header::{FrameHeader, Sizes};
 use crate::wire::kind::ArrayKind;
 use crate::wire::metalayers::Metalayers;
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Code, Error, IoSide as _, Result};
 use bloscpack_storage::ReadAt;
 use bloscpack_storage::internal::sync_file;
@@ -116,7 +116,7 @@ pub fn seal(path: &Path) -> Result<()> {
 }
 
 fn read_header(file: &File, len: u64) -> Result<FrameHeader> {
-    let mut bytes = crate::memory::zeroed(FramePart::Header, len)?;
+    let mut bytes = FramePart::Header.zeros(len)?;
     file.read_exact_at(0, &mut bytes)?;
     FrameHeader::decode_as(&bytes, Sizes::Varying)
 }

@@ -1,8 +1,6 @@
 //! Metadata of a frame: metalayers of fixed length in the header, and of varying length in the trailer.
 
 use super::Frame;
-use crate::int::to_u64;
-use crate::memory::zeroed;
 use crate::part::FramePart;
 use crate::wire::kind::ArrayKind;
 use crate::wire::metalayers::Metalayers;
@@ -10,6 +8,7 @@ use blosc1::{
     Blosc2Encoder, Blosc2Settings, ChunkError, ChunkHeader, ChunkSettings, FilterPipeline,
     HEADER_LEN,
 };
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{Limit, Limits};
 
@@ -72,7 +71,7 @@ impl Frame {
         })?;
         let header = ChunkHeader::parse(first).map_err(damaged)?;
         check_layer(name, header.nbytes.into(), &self.coder.limits)?;
-        let mut data = zeroed(part(), header.nbytes.into())?;
+        let mut data = part().zeros(header.nbytes.into())?;
         self.coder
             .decode(|decoder| decoder.decode(chunk, &mut data))
             .map_err(damaged)?;

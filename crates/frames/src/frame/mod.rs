@@ -14,13 +14,13 @@ mod virtual_data;
 
 use crate::FrameOptions;
 use crate::coder::ChunkCoder;
-use crate::int::to_u64;
 use crate::meta::FrameMeta;
 use crate::storage::FrameStorage;
 use crate::wire::array::ArrayMeta;
 use crate::wire::header::FrameHeader;
 use crate::wire::kind::FrameKind;
 use crate::wire::metalayers::Metalayers;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::ReadAt;
 use std::fmt;

@@ -2,12 +2,11 @@
 
 use super::Frame;
 use crate::error::{check_len, no_chunk};
-use crate::int::{to_u64, to_usize};
-use crate::memory::zeroed;
 use crate::part::FramePart;
 use crate::storage::{SMALL, StoredChunk, check_chunk_len, check_header};
 use crate::wire::ChunkPlace;
 use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, SpecialValue, special_chunk};
+use bloscpack_error::checked::{to_u64, to_usize};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Object, ReadAhead};
 
@@ -44,14 +43,14 @@ impl Frame {
         let (part, len) = (FramePart::Chunk(number), self.chunk_len(number)?);
         let place = self.stored_place(number)?;
         let ChunkPlace::At(at) = place else {
-            let mut data = zeroed(part, len.into())?;
+            let mut data = part.zeros(len.into())?;
             self.fill_from(place, 0, &mut data)?;
             return Ok((data, None));
         };
         self.coder.with_bytes(|bytes| {
             // The frame's word is not enough to take memory for: the chunk has to say the same.
             let (stored, header) = self.load(number, at, bytes)?;
-            let mut data = zeroed(part, len.into())?;
+            let mut data = part.zeros(len.into())?;
             self.decode(&stored, |decoder| {
                 decoder.decode(bytes, &mut data).map(drop)
             })?;

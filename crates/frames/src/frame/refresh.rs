@@ -1,7 +1,7 @@
 //! Frames that go on to what their file or directory contains now.
 
 use super::Frame;
-use crate::int::to_u64;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::Refreshed;
 

@@ -13,13 +13,12 @@
 
 use super::Frame;
 use crate::FrameOptions;
-use crate::int::{to_u64, to_usize};
-use crate::memory::zeroed;
 use crate::part::FramePart;
 use crate::storage::check_chunk_len;
 use crate::wire::ChunkPlace;
 use crate::wire::header::FrameHeader;
 use blosc1::{ChunkHeader, HEADER_LEN};
+use bloscpack_error::checked::{to_u64, to_usize};
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_storage::Object;
 
@@ -80,7 +79,7 @@ impl VaryingFrame {
     }
 
     fn decode(&self, number: u64, chunk: &[u8], len: u32) -> Result<Vec<u8>> {
-        let mut data = zeroed(part(number), len.into())?;
+        let mut data = part(number).zeros(len.into())?;
         let decoded = self
             .frame
             .coder
@@ -115,7 +114,7 @@ impl VaryingFrame {
         if len < HEADER_LEN || to_u64(len) > room {
             return Err(outside(len));
         }
-        let mut chunk = zeroed(part(number), to_u64(len))?;
+        let mut chunk = part(number).zeros(to_u64(len))?;
         file.read_exact_at(start, &mut chunk).reading()?;
         Ok(chunk)
     }

@@ -2,12 +2,12 @@
 
 use super::Frame;
 use super::fingerprint::Compared;
-use crate::int::to_u64;
 use crate::part::FramePart;
 use crate::storage::check_chunk_len;
 use crate::wire::ChunkPlace;
 use crate::wire::kind::FrameKind;
 use blosc1::ChunkHeader;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::parallel::{self, Panicked};
 use std::sync::{Mutex, PoisonError};

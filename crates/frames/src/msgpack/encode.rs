@@ -1,7 +1,7 @@
 //! [`Value::encode`]: a value as MessagePack.
 
 use super::{Value, error};
-use crate::int::to_u64;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Code, Result};
 
 impl Value {

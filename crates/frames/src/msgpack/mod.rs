@@ -6,7 +6,7 @@ mod json;
 #[doc(hidden)]
 pub use json::split_strings;
 
-use crate::int::to_usize;
+use bloscpack_error::checked::to_usize;
 use bloscpack_error::{Code, Error, Result};
 use std::fmt::Display;
 

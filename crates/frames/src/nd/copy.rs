@@ -2,9 +2,9 @@
 
 use super::NdArray;
 use super::grid::NdGrid;
-use crate::int::to_u64;
 use crate::wire::array::ArrayMeta;
 use crate::wire::kind::ArrayKind;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 

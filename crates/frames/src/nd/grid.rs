@@ -1,9 +1,9 @@
 //! [`NdGrid`]: where the elements of an array are in its chunks and blocks.
 
-use crate::int::{in_memory, to_usize};
 use crate::wire::array::ArrayMeta;
 use bloscpack_array::strided::strides;
 use bloscpack_array::{Grid, Region, bytes_of};
+use bloscpack_error::checked::{in_memory, to_u64, to_usize};
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
@@ -84,7 +84,7 @@ pub(super) fn block_number(number: u64) -> Result<u32> {
 
 /// Bytes of a region; `None` if memory does not have as many.
 fn byte_len(region: &[Range<u64>], itemsize: usize) -> Option<usize> {
-    let bytes = isize::try_from(bytes_of(region, crate::int::to_u64(itemsize))).ok()?;
+    let bytes = isize::try_from(bytes_of(region, to_u64(itemsize))).ok()?;
     usize::try_from(bytes).ok()
 }
 

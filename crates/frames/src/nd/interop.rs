@@ -3,8 +3,8 @@
 use super::NdArray;
 use super::builder::NdArrayBuilder;
 use super::grid::lens;
-use crate::int::to_u64;
 use bloscpack_dtype::Element;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use ndarray::{ArrayBase, ArrayD, Data, Dimension};
 use std::ops::Range;

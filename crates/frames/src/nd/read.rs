@@ -3,12 +3,12 @@
 use super::NdArray;
 use super::grid::{NdGrid, along, block_number, lens, offset, with_range};
 use crate::error::check_len;
-use crate::int::{to_u64, to_usize};
 use crate::part::FramePart;
 use crate::wire::ChunkPlace;
 use blosc1::ChunkHeader;
 use bloscpack_array::strided::{self, Strided, strides};
 use bloscpack_array::{Part, Region, relative, starts};
+use bloscpack_error::checked::{to_u64, to_usize, zeros};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Object, ReadAhead, parallel};
 use bloscpack_wire::Limit;
@@ -40,10 +40,7 @@ impl NdArray {
     pub fn read_slice(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
         self.grid.chunks.check(slice)?;
         let len = self.grid.slice_len(slice)?;
-        let mut out = Vec::new();
-        let room = out.try_reserve_exact(len);
-        room.map_err(|_| Error::no_memory(to_u64(len)))?;
-        out.resize(len, 0);
+        let mut out = zeros(to_u64(len))?;
         self.read_slice_into(slice, &mut out)?;
         Ok(out)
     }

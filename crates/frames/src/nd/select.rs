@@ -3,9 +3,9 @@
 use super::NdArray;
 use super::grid::lens;
 use crate::error::check_len;
-use crate::int::{in_memory, to_u64};
 use bloscpack_array::strided::strides;
 use bloscpack_array::{Positions, outside};
+use bloscpack_error::checked::{in_memory, to_u64, zeros};
 use bloscpack_error::{Error, Result};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -40,10 +40,7 @@ impl NdArray {
     pub fn select(&self, positions: &[&[u64]]) -> Result<Vec<u8>> {
         let (itemsize, sizes) = (self.grid.itemsize, self.check_positions(positions)?);
         let len = selection_len(&sizes, itemsize)?;
-        let mut out = Vec::new();
-        let room = out.try_reserve_exact(len);
-        room.map_err(|_| Error::no_memory(to_u64(len)))?;
-        out.resize(len, 0);
+        let mut out = zeros(to_u64(len))?;
         let steps = strides(&sizes, itemsize);
         let axes = self.by_chunk(positions);
         for at in chunks_of(&axes) {

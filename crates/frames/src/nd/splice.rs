@@ -2,8 +2,8 @@
 
 use super::NdArray;
 use super::grid::{along, with_range};
-use crate::int::to_u64;
 use bloscpack_array::{Grid, outside};
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 

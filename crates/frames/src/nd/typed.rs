@@ -1,8 +1,8 @@
 //! Elements as Rust values.
 
 use super::{NdArray, NdArrayBuilder};
-use crate::int::{size_of_u32, to_u64};
 use bloscpack_dtype::{DType, Element, native};
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Code, Error, Result};
 use std::ops::Range;
 
@@ -85,4 +85,12 @@ impl NdArray {
             }
         }
     }
+}
+
+/// Bytes of a value of this type.
+const fn size_of_u32<T>() -> u32 {
+    const { assert!(size_of::<T>() <= 255, "an element is a number") };
+    #[expect(clippy::cast_possible_truncation, reason = "checked above")]
+    let size = size_of::<T>() as u32;
+    size
 }

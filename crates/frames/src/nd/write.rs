@@ -4,14 +4,13 @@ use super::NdArray;
 use super::grid::{NdGrid, block_number, lens, offset};
 use crate::coder::ChunkCoder;
 use crate::error::check_len;
-use crate::int::{to_u64, to_usize};
-use crate::memory::zeroed;
 use crate::part::FramePart;
 use crate::storage::check_chunk_len;
 use crate::wire::ChunkPlace;
 use crate::wire::header::FrameHeader;
 use bloscpack_array::strided::{self, Strided, strides};
 use bloscpack_array::{Part, relative, starts};
+use bloscpack_error::checked::{to_u64, to_usize};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
 use std::ops::Range;
@@ -182,7 +181,7 @@ impl NdArray {
             let header = self.frame.header_of(number, &stored)?;
             self.check_blocks(number, &header)?;
         }
-        let mut data = zeroed(FramePart::Chunk(number), to_u64(self.grid.chunk_len))?;
+        let mut data = FramePart::Chunk(number).zeros(to_u64(self.grid.chunk_len))?;
         self.frame.read_chunk(number, &mut data)?;
         Ok(data)
     }

@@ -1,9 +1,9 @@
 //! [`FileStorage`]: a contiguous frame in a file that is changed.
 
 use super::{FrameStorage, Origin, StoredChunk};
-use crate::int::to_u64;
 use crate::meta::FrameMeta;
 use crate::wire::{ChunkPlace, is_frame};
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::internal::Draft;
 use bloscpack_storage::{Folder, JournaledFile, Object, ReadAt, Replacement};

@@ -2,9 +2,9 @@
 
 use super::{FrameStorage, Origin, StoredChunk};
 use crate::error::read_only;
-use crate::int::to_u64;
 use crate::meta::FrameMeta;
 use crate::wire::{ChunkPlace, chunk_file_name, chunk_number};
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::{Access, Entry, EntryKind, JournaledStore, Key, Object};
 use std::collections::BTreeSet;

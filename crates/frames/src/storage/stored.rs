@@ -1,10 +1,9 @@
 //! [`StoredChunk`]: the bytes of a chunk, read from where they are.
 
 use super::Origin;
-use crate::int::{in_memory, to_u64, to_usize};
-use crate::memory::zeroed;
 use crate::part::FramePart;
 use blosc1::{ChunkError, ChunkHeader, HEADER_LEN};
+use bloscpack_error::checked::{in_memory, to_u64, to_usize};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Access, Key, Object, ReadAhead};
 use bloscpack_wire::{Limit, Limits, Position, Section};
@@ -223,7 +222,7 @@ impl<'a> StoredChunk<'a> {
     fn make_room(&self, bytes: &mut Vec<u8>, len: u64) -> Result<()> {
         let wanted = in_memory(len)?;
         if bytes.capacity() < wanted {
-            let mut larger = zeroed(self.part(), len)?;
+            let mut larger = self.part().zeros(len)?;
             larger
                 .iter_mut()
                 .zip(bytes.iter())

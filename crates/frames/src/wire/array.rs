@@ -16,8 +16,8 @@ use super::cursor::{ARRAY, Cursor, I32, I64, LONG_TEXT, as_i32, as_i64, put};
 use super::header::FrameHeader;
 use super::kind::ArrayKind;
 use super::metalayers::Metalayers;
-use crate::int::to_usize;
 use crate::part::FramePart;
+use bloscpack_error::checked::to_usize;
 use bloscpack_error::{Error, Result};
 
 const VERSION: u8 = 0;

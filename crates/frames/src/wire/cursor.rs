@@ -8,8 +8,8 @@
 //! MessagePack has shorter encodings of most values. Writers of frames never use them, since they patch fields at fixed
 //! positions, so any other marker is damage.
 
-use crate::int::to_u64;
 use crate::part::FramePart;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use std::fmt::Display;
 

@@ -22,8 +22,8 @@ use super::cursor::{Cursor, FALSE, I16, I32, I64, SIXTEEN, TEXT, TRUE, U64, as_i
 use super::kind::FrameKind;
 use super::metalayers::{Holder, Metalayers};
 use super::trailer::Trailer;
-use crate::int::{to_u64, to_usize};
 use crate::part::FramePart;
+use bloscpack_error::checked::{to_u64, to_usize};
 
 use bloscpack_error::Result;
 use read::{

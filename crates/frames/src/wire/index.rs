@@ -8,8 +8,8 @@
 //!
 //! Chunks may be in any order, with bytes between them that no entry refers to.
 
-use crate::int::to_u64;
 use crate::part::FramePart;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 
 const ENTRY: usize = 8;

@@ -10,9 +10,9 @@
 //! overlap.
 
 use super::cursor::{ARRAY, BYTES, Cursor, I32, LONG_ARRAY, MAP, TEXT, U16, as_i32, put};
-use crate::int::to_usize;
 use crate::part::FramePart;
 use bloscpack_error::Result;
+use bloscpack_error::checked::to_usize;
 use std::collections::HashSet;
 
 /// Longest name, in bytes.

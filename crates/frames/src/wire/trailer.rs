@@ -10,9 +10,9 @@
 
 use super::cursor::{ARRAY, Cursor, SIXTEEN, U32, put};
 use super::metalayers::{Holder, Metalayers};
-use crate::int::to_usize;
 use crate::part::FramePart;
 use bloscpack_error::Result;
+use bloscpack_error::checked::to_usize;
 
 const VERSION: u8 = 1;
 /// [`Trailer::MIN_LEN`] as the file has it.

@@ -8,7 +8,7 @@ use super::{
     VARLEN_FLAGS,
 };
 use crate::error::not_a_frame;
-use crate::int::to_u64;
+use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 
 /// Bytes of a header without metalayers.
