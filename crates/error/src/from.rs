@@ -1,6 +1,6 @@
 //! Conversions from the errors of the layers below, and to and from [`io::Error`].
 
-use crate::{Category, Cause, Code, Detail, Error};
+use crate::{Category, Cause, Code, Error};
 use blosc1::ChunkError;
 use bloscpack_dtype::npy::NpyError;
 use bloscpack_dtype::{DTypeError, WrongElement};
@@ -12,12 +12,6 @@ use std::io;
 
 /// The byte that marks a file in the middle of a change is part of two layers that do not know each other.
 const _: () = assert!(storage::internal::MARK == bloscpack_wire::MARK);
-
-impl<T: Detail> From<T> for Error {
-    fn from(detail: T) -> Self {
-        Self::of(detail.code(), Cause::Detail(Box::new(detail)))
-    }
-}
 
 impl From<ParseError> for Error {
     fn from(ParseError { error, position }: ParseError) -> Self {

@@ -20,12 +20,10 @@
 #[doc(hidden)]
 pub mod checked;
 mod code;
-mod detail;
 mod from;
 mod side;
 
 pub use code::{Category, Code};
-pub use detail::Detail;
 pub use side::{IoSide, Side};
 
 use bloscpack_wire::{FormatError, Limit, Position};
@@ -45,7 +43,6 @@ pub struct Error(Box<Inner>);
 struct Inner {
     code: Code,
     cause: Cause,
-    limit: Option<Limit>,
     hint: Option<Cow<'static, str>>,
     part: Option<String>,
     position: Option<Position>,
@@ -60,7 +57,6 @@ enum Cause {
     Because(String, Box<dyn std::error::Error + Send + Sync>),
     Io(io::Error),
     Format(FormatError),
-    Detail(Box<dyn Detail>),
 }
 
 impl Error {
@@ -73,7 +69,6 @@ impl Error {
         Self(Box::new(Inner {
             code,
             cause,
-            limit: None,
             hint: None,
             part: None,
             position: None,
@@ -294,23 +289,7 @@ impl Error {
     /// The limit that the input exceeds, if it exceeds one.
     #[must_use]
     pub fn limit(&self) -> Option<Limit> {
-        match &self.0.cause {
-            Cause::Format(error) => error.limit(),
-            Cause::Detail(detail) => detail.limit(),
-            _ => self.0.limit,
-        }
-    }
-
-    /// The typed error that this one was made from, such as `NpyError`, if it is one.
-    #[must_use]
-    pub fn detail<T: Detail>(&self) -> Option<&T> {
-        match &self.0.cause {
-            Cause::Detail(detail) => {
-                let error: &dyn std::error::Error = detail.as_ref();
-                error.downcast_ref()
-            }
-            _ => None,
-        }
+        self.format_error().and_then(FormatError::limit)
     }
 
     /// Whether only the end is missing: a stream without its end mark, or a file that its writer did not finish. The
@@ -344,7 +323,6 @@ impl Error {
             Cause::Format(FormatError::Magic { .. }) => {
                 Some("the input may be damaged, or compressed by another program")
             }
-            Cause::Detail(detail) => detail.hint(),
             _ => None,
         }
     }
@@ -410,7 +388,6 @@ impl fmt::Display for Message<'_> {
             }
             Cause::Io(error) => error.fmt(f),
             Cause::Format(error) => error.fmt(f),
-            Cause::Detail(error) => error.fmt(f),
         }
     }
 }
@@ -423,7 +400,6 @@ impl std::error::Error for Error {
             Cause::Because(_, error) => error.source(),
             Cause::Io(error) => error.source(),
             Cause::Format(error) => error.source(),
-            Cause::Detail(error) => error.source(),
         }
     }
 }
