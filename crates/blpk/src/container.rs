@@ -2,14 +2,11 @@
 
 use std::path::Path;
 
-use bloscpack::Error;
 use bloscpack_open::{Container, Inner, Kind, OpenOptions, open_source, open_stream};
 
-use crate::dataset;
-use crate::failure::{Failure, RECOVER, VERIFY};
+use crate::failure::{About as _, Directory, Failure, RECOVER, Subject, VERIFY};
 use crate::input::{Input, is_directory};
 use crate::interrupt;
-use crate::output::Target;
 use crate::progress::Progress;
 use crate::remote;
 use crate::session::Session;
@@ -42,23 +39,15 @@ impl Origin {
         };
         Self { name, advice }
     }
+}
 
-    /// Adds what helps if the input is damaged.
-    pub fn advise(&self, failure: Failure) -> Failure {
+impl Subject for Origin {
+    fn explain(&self, failure: Failure) -> Failure {
+        let failure = failure.named(&self.name);
         match self.advice {
             Some(advice) => failure.if_damaged(advice),
             None => failure,
         }
-    }
-
-    /// The failure to read it.
-    pub fn failure(&self, error: &Error) -> Failure {
-        self.advise(Failure::library(&self.name, error))
-    }
-
-    /// The failure to read it into an output, by the side of the error.
-    pub fn failed_to_read(&self, error: &Error, output: &Target) -> Failure {
-        self.advise(output.failed_from(&self.name, error))
     }
 }
 
@@ -104,8 +93,7 @@ impl Opened {
                 }
             }
         } else if is_directory(path)? {
-            Self::of_directory(path, &options, progress)
-                .map_err(|error| dataset::failure(path, &error))?
+            Self::of_directory(path, &options, progress).about(&Directory(path))?
         } else {
             Self::file(Input::open_binary(path, session)?, &options, progress)?
         };
@@ -141,14 +129,10 @@ impl Opened {
         let name = input.name();
         let container = match input.source(None) {
             Some(source) => open_source(source, options),
-            None => {
-                let stream = input.stream();
-                let stream = stream.map_err(|error| Failure::io(&name, &error))?;
-                open_stream(stream, options)
-            }
+            None => open_stream(input.stream().about(&name)?, options),
         };
-        let failed = |error: Error| Failure::library(&name, &error).if_damaged(VERIFY);
-        let container = container.map_err(failed)?;
+        let opened = container.about(&name);
+        let container = opened.map_err(|failure| failure.if_damaged(VERIFY))?;
         Ok(Self {
             origin: Origin::new(name, &*container),
             container,

@@ -8,12 +8,11 @@ pub mod walk;
 
 use std::path::Path;
 
-use bloscpack::{Code, Error};
 use bloscpack_open::datasets::{
     CArray, CArrayBuilder, CTable, CTableBuilder, Dataset, DatasetOptions,
 };
 
-use crate::failure::{Failure, VERIFY};
+use crate::failure::{About as _, Directory, Failure};
 use crate::input::{FROM_JOURNAL, INTERRUPTED};
 use crate::output::Target;
 use crate::session::Session;
@@ -40,7 +39,7 @@ pub fn new_array(
 ) -> Result<CArray, Failure> {
     let builder = builder.replace(target.is_replaced_in_place());
     let array = builder.options(options(session)).create(target.path());
-    array.map_err(|error| target.failed(&error))
+    array.about(target)
 }
 
 /// Creates the table of a new dataset.
@@ -51,13 +50,12 @@ pub fn new_table(
 ) -> Result<CTable, Failure> {
     let builder = builder.replace(target.is_replaced_in_place());
     let table = builder.options(options(session)).create(target.path());
-    table.map_err(|error| target.failed(&error))
+    table.about(target)
 }
 
 /// Opens a dataset for reading, and warns about an interrupted change.
 pub fn open(path: &Path, session: &Session) -> Result<Dataset, Failure> {
-    let dataset = options(session).open(path);
-    let dataset = dataset.map_err(|error| failure(path, &error))?;
+    let dataset = options(session).open(path).about(&Directory(path))?;
     let name = quoted(path);
     if dataset.was_interrupted() {
         session.warning(format_args!("{name}: {INTERRUPTED}; {FROM_JOURNAL}"));
@@ -71,18 +69,6 @@ pub fn open(path: &Path, session: &Session) -> Result<Dataset, Failure> {
     Ok(dataset)
 }
 
-/// The failure to read a dataset, or another directory.
-pub fn failure(path: &Path, error: &Error) -> Failure {
-    let name = quoted(path);
-    let failure = Failure::library(&name, error).if_damaged(VERIFY);
-    // With a path, it is about one of the files.
-    if error.code() == Code::UnknownFormat && error.path().is_none() {
-        failure.hint(format!("blpk ls {name} lists the datasets below it"))
-    } else {
-        failure
-    }
-}
-
 /// The array of a dataset: the dataset itself, or this column of a table.
 pub fn array<'a>(
     path: &Path,
@@ -92,9 +78,7 @@ pub fn array<'a>(
     match (dataset, column) {
         (Dataset::Array(array), None) => Ok(array),
         (Dataset::Array(_), Some(_)) => Err(no_columns(path)),
-        (Dataset::Table(table), Some(name)) => {
-            table.column(name).map_err(|error| failure(path, &error))
-        }
+        (Dataset::Table(table), Some(name)) => table.column(name).about(&Directory(path)),
         (Dataset::Table(table), None) => Err(needs_column(path, table)),
     }
 }

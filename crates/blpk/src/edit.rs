@@ -10,10 +10,9 @@ use std::time::Duration;
 pub use dataset::DatasetEdit;
 pub use file::FileEdit;
 
-use crate::failure::Failure;
 use crate::interrupt::{self, Deferred};
 use crate::message;
-use crate::output::{do_not_repeat, unchanged, whole};
+use crate::output::unchanged;
 use crate::session::Session;
 use crate::text::quoted;
 
@@ -43,16 +42,6 @@ impl<'a> InPlace<'a> {
     /// The detail of a failure that changed nothing.
     fn unchanged(&self) -> String {
         unchanged(&self.name())
-    }
-
-    /// The failure of a change that is committed, and that the next writer completes.
-    fn committed(&self, failure: Failure) -> Failure {
-        failure.hint(do_not_repeat(&self.name()))
-    }
-
-    /// The detail of a failure after which only the next reader knows.
-    fn whole(&self) -> String {
-        whole(&self.name())
     }
 
     /// Called while the change waits for a lock: reports that after a while, and returns whether to go on waiting.

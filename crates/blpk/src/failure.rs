@@ -1,7 +1,11 @@
 //! [`Failure`]: why a command failed, as the user reads it.
+//!
+//! An error of the library or of the system becomes a failure by `?`. It knows neither the name that the user gave to the file nor
+//! what has become of an output: [`about`](About::about) adds that, once, where both are known.
 
 use std::fmt::Display;
 use std::io;
+use std::path::Path;
 
 use bloscpack::{
     Code, Error,
@@ -11,10 +15,10 @@ use bloscpack::{
 use bloscpack_open::{Family, probe_bytes};
 
 use crate::status::Status;
-use crate::text::without_code;
+use crate::text::{quoted, without_code};
 use crate::{interrupt, message};
 
-/// Why a command did not do what it was asked to, and the exit status that says so.
+/// A command failure and its exit status.
 #[derive(Debug)]
 pub struct Failure {
     status: Status,
@@ -24,10 +28,98 @@ pub struct Failure {
     code: Option<Code>,
     details: Vec<String>,
     hint: Option<String>,
+    /// The error, until its file is named in the title.
+    unnamed: Option<Error>,
     /// Whether it is about a certain chunk.
     in_chunk: bool,
     /// Whether it is about an output of another kind that exists, and may have been meant as an input.
     is_taken: bool,
+    /// Whether it says what has become of the output, or of the file that was to be changed.
+    is_settled: bool,
+}
+
+/// What a failure can be about: a file by its name, an input, an output.
+pub trait Subject {
+    /// Names it in an error that has no name yet, and adds what is known of it.
+    fn explain(&self, failure: Failure) -> Failure;
+}
+
+impl Subject for str {
+    fn explain(&self, failure: Failure) -> Failure {
+        failure.named(self)
+    }
+}
+
+impl<S: Subject + ?Sized> Subject for &S {
+    fn explain(&self, failure: Failure) -> Failure {
+        (**self).explain(failure)
+    }
+}
+
+impl Subject for String {
+    fn explain(&self, failure: Failure) -> Failure {
+        failure.named(self)
+    }
+}
+
+impl Subject for Path {
+    fn explain(&self, failure: Failure) -> Failure {
+        failure.named(quoted(self))
+    }
+}
+
+/// The directory, or the URL, of a dataset or a sparse frame.
+pub struct Directory<'a>(pub &'a Path);
+
+impl Subject for Directory<'_> {
+    fn explain(&self, failure: Failure) -> Failure {
+        let name = quoted(self.0);
+        // With a path, it is about one of the files.
+        let is_unknown = failure
+            .error()
+            .is_some_and(|error| error.code() == Code::UnknownFormat && error.path().is_none());
+        let failure = failure.named(&name).if_damaged(VERIFY);
+        if is_unknown {
+            failure.hint(format!("blpk ls {name} lists the datasets below it"))
+        } else {
+            failure
+        }
+    }
+}
+
+/// Results whose errors become failures.
+pub trait About<T> {
+    /// Names the subject of the error, and adds what is known of it.
+    fn about(self, subject: &(impl Subject + ?Sized)) -> Result<T, Failure>;
+}
+
+impl<T, E: Into<Failure>> About<T> for Result<T, E> {
+    fn about(self, subject: &(impl Subject + ?Sized)) -> Result<T, Failure> {
+        self.map_err(|error| subject.explain(error.into()))
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        if is_stopped(&error) {
+            return Self::interrupted();
+        }
+        let (status, title) = (error.category().into(), error.to_string());
+        let position = error.position();
+        Self {
+            code: Some(error.code()),
+            hint: hint(&error),
+            in_chunk: position.is_some_and(|position| position.chunk.is_some()),
+            unnamed: Some(error),
+            ..Self::new(status, without_code(&title))
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Error::from(error).into()
+    }
 }
 
 impl Failure {
@@ -39,8 +131,10 @@ impl Failure {
             code: (status == Status::Usage).then_some(Code::Usage),
             details: Vec::new(),
             hint: None,
+            unnamed: None,
             in_chunk: false,
             is_taken: false,
+            is_settled: false,
         }
     }
 
@@ -57,65 +151,65 @@ impl Failure {
         Self::new(Status::Usage, title)
     }
 
-    /// An error of the operating system; `name` is that of the file.
-    pub fn io(name: impl Display, error: &io::Error) -> Self {
-        let title = titled(&name.to_string(), error.to_string());
-        Self {
-            code: Some(Code::Io),
-            ..Self::new(Status::Failed, without_code(&title))
-        }
-    }
-
-    /// An error of the library; `name` is that of the file.
-    pub fn library(name: impl Display, error: &Error) -> Self {
-        let (name, text) = (name.to_string(), error.to_string());
-        let title = titled(&name, text);
-        let failure = Self::new(error.category().into(), without_code(&title));
-        let position = error.position();
-        Self {
-            code: Some(error.code()),
-            hint: hint(error),
-            in_chunk: position.is_some_and(|position| position.chunk.is_some()),
-            is_taken: false,
-            ..failure
-        }
-    }
-
-    /// An error of the library while data went from `source` to `target`: its side decides which of them it names.
-    ///
-    /// Only reading and writing have a side. Everything else is about the data, and so about the source. The target is new and
-    /// not in its place yet, so that no change of it counts as committed.
-    pub fn between(error: &Error, source: &str, target: &str) -> Self {
-        if is_stopped(error) {
-            return Self::interrupted();
-        }
-        let io = error.io_error();
-        if let (Some(io), Code::Committed) = (io, error.code()) {
-            return Self::io(target, io);
-        }
-        let name = match (error.side(), io) {
-            (Some(Side::Target), _) | (None, Some(_)) => target,
-            (Some(Side::Source), _) | (None, None) => source,
-        };
-        Self::library(name, error)
-    }
-
     /// The reader of our output has gone. That is not an error, and nothing is printed.
     pub fn broken_pipe() -> Self {
         Self {
-            status: Status::Done,
             title: None,
-            code: None,
-            details: Vec::new(),
-            hint: None,
-            in_chunk: false,
-            is_taken: false,
+            ..Self::new(Status::Done, "")
         }
     }
 
     /// The user has stopped the work.
     pub fn interrupted() -> Self {
         Self::new(Status::Interrupted, "interrupted")
+    }
+
+    /// Names the file of an error, unless that has a name already.
+    pub fn named(mut self, name: impl Display) -> Self {
+        if self.unnamed.take().is_some() {
+            self.title = self.title.map(|text| titled(&name.to_string(), text));
+        }
+        self
+    }
+
+    /// The error, until its file is named.
+    pub fn error(&self) -> Option<&Error> {
+        self.unnamed.as_ref()
+    }
+
+    /// The side that an error is about: only reading and writing have one, and everything else is about the data, and so about the
+    /// source.
+    pub fn side(&self) -> Option<Side> {
+        let error = self.error()?;
+        let by_kind = match error.io_error() {
+            Some(_) => Side::Target,
+            None => Side::Source,
+        };
+        Some(error.side().unwrap_or(by_kind))
+    }
+
+    /// The same failure to make something new: no change of that counts as committed before it is in its place.
+    pub fn uncommitted(mut self) -> Self {
+        match self
+            .unnamed
+            .take_if(|error| error.code() == Code::Committed)
+        {
+            Some(error) => error.into_io_error().map_or_else(Into::into, Into::into),
+            None => self,
+        }
+    }
+
+    /// The same failure, which now says what has become of the output, or of the file that was to be changed.
+    pub fn settled(self) -> Self {
+        Self {
+            is_settled: true,
+            ..self
+        }
+    }
+
+    /// Whether it says that.
+    pub fn is_settled(&self) -> bool {
+        self.is_settled
     }
 
     /// Adds a line below the title.
@@ -170,9 +264,10 @@ impl Failure {
 /// The text of an error, after the name of the file.
 fn titled(name: &str, text: String) -> String {
     // Errors of object stores name the URL themselves, and what is there may have a longer one.
-    match name.contains("://") && text.starts_with(name.trim_matches('\'')) {
-        true => text,
-        false => format!("{name}: {text}"),
+    if name.contains("://") && text.starts_with(name.trim_matches('\'')) {
+        text
+    } else {
+        format!("{name}: {text}")
     }
 }
 
@@ -250,30 +345,38 @@ mod tests {
     }
 
     #[test]
-    fn the_side_of_an_error_decides_on_the_name() {
-        let title = |error: &Error| Failure::between(error, "in", "out").title.unwrap();
-        assert!(title(&full().on(Side::Source)).starts_with("in: "));
-        assert!(title(&full().on(Side::Target)).starts_with("out: "));
+    fn the_side_of_an_error_decides_whom_it_is_about() {
+        let side = |error: Error| Failure::from(error).side();
+        assert_eq!(side(full().on(Side::Source)), Some(Side::Source));
+        assert_eq!(side(full().on(Side::Target)), Some(Side::Target));
         // Sources say so.
-        assert!(title(&full()).starts_with("out: "));
+        assert_eq!(side(full()), Some(Side::Target));
         // The data is that of the source.
-        assert!(title(&FormatError::Trailing.into()).starts_with("in: "));
+        assert_eq!(side(FormatError::Trailing.into()), Some(Side::Source));
     }
 
     #[test]
-    fn errors_of_the_system_have_no_number() {
-        for failure in [
-            Failure::library("out", &full()),
-            Failure::io("out", &io::Error::from_raw_os_error(28)),
-        ] {
-            assert!(!failure.title.unwrap().contains("28"));
-        }
+    fn a_failure_is_named_once() {
+        let named = Failure::from(full()).named("inner").named("outer");
+        let title = named.title().unwrap();
+        assert!(
+            title.starts_with("inner: ") && !title.contains("28"),
+            "{title}"
+        );
+        assert_eq!(named.side(), None);
+    }
+
+    #[test]
+    fn no_change_of_something_new_is_committed() {
+        let failure = Failure::from(full().committed());
+        assert_eq!(failure.status().code(), 6);
+        assert_eq!(failure.uncommitted().status().code(), 1);
     }
 
     #[test]
     fn advice_on_damage_is_for_damage_alone() {
-        let hint = |error: &Error| Failure::library("in", error).if_damaged("help").hint;
-        assert_eq!(hint(&FormatError::Trailing.into()).as_deref(), Some("help"));
-        assert_eq!(hint(&full()), None);
+        let hint = |error: Error| Failure::from(error).if_damaged("help").hint;
+        assert_eq!(hint(FormatError::Trailing.into()).as_deref(), Some("help"));
+        assert_eq!(hint(full()), None);
     }
 }

@@ -10,7 +10,7 @@ use bloscpack_open::{
     probe_source,
 };
 
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::input::{self, Input};
 use crate::interrupt;
 use crate::output::{FolderKind, Target};
@@ -45,7 +45,7 @@ pub fn refuse_object(input: &Input, hint: &str) -> Result<(), Failure> {
     let Some(object) = input.by_position().filter(|_| input.is_remote()) else {
         return Ok(());
     };
-    let probed = probe_source(object).map_err(|error| Failure::io(input.name(), &error))?;
+    let probed = probe_source(object).about(&input.name())?;
     if probed.family == Some(Family::Frame) {
         return Err(refusal(&input.name(), hint));
     }
@@ -104,28 +104,25 @@ pub fn create(target: &Target, path: &Path, builder: NdArrayBuilder) -> Result<N
     } else {
         builder.create(path)
     };
-    made.map_err(|error| target.failed(&error))
+    made.about(target)
 }
 
-/// The same, filled in regions of whole chunks, which `read` reads from `source`.
+/// The same, filled in regions of whole chunks, which `read` reads from the source.
 pub fn fill(
     target: &Target,
     path: &Path,
     builder: NdArrayBuilder,
-    source: &str,
     read: &mut ReadRegion<'_>,
     session: &Session,
 ) -> Result<NdArray, Failure> {
     let mut array = create(target, path, builder)?;
     let progress = Progress::new(session, Some(array.nbytes()));
-    let done = array.boxes(BAND).into_iter().try_for_each(|part| {
+    for part in array.boxes(BAND) {
         interrupt::check()?;
         let bytes = read(&part).reading()?;
         array.write_slice(&part, &bytes)?;
         progress.advance(to_u64(bytes.len()));
-        Ok(())
-    });
-    let done = done.and_then(|()| array.flush());
-    done.map_err(|error| target.failed_from(source, &error))?;
+    }
+    array.flush()?;
     Ok(array)
 }

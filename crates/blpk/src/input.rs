@@ -16,9 +16,8 @@ use bloscpack::{
 };
 use same_file::Handle;
 
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure, RECOVER, Subject};
 use crate::handle;
-use crate::interrupt;
 use crate::progress::Progress;
 use crate::remote;
 use crate::session::Session;
@@ -26,7 +25,7 @@ use crate::status::Status;
 use crate::text::quoted;
 use crate::url;
 use bytes::Bytes;
-pub use bytes::{COMPLETED, FROM_JOURNAL, INTERRUPTED, InputReader, Rest, failure, journal};
+pub use bytes::{COMPLETED, FROM_JOURNAL, INTERRUPTED, InputReader, Journaled, Rest, journal};
 pub use interruptible::InterruptibleReader;
 #[cfg(feature = "remote")]
 pub use kind::{LOOK, look_at};
@@ -72,22 +71,21 @@ impl Input {
 
     fn on_disk(path: &Path) -> Result<Self, Failure> {
         let name = name(path);
-        let failed = |error: io::Error| Failure::io(&name, &error);
         let standard = is_standard_input(path);
         let file = if standard { stdin() } else { File::open(path) };
         // Windows does not open a directory.
         if file.is_err() && path.is_dir() {
             return Err(directory(&name));
         }
-        let mut file = file.map_err(failed)?;
-        let metadata = handle::metadata(&file).map_err(failed)?;
+        let mut file = file.about(&name)?;
+        let metadata = handle::metadata(&file).about(&name)?;
         if metadata.as_ref().is_some_and(fs::Metadata::is_dir) {
             return Err(directory(&name));
         }
         let mut extent = None;
         if let Some(metadata) = metadata.filter(fs::Metadata::is_file) {
             // Standard input may be shared, so it need not be at its beginning.
-            let start = file.stream_position().map_err(failed)?;
+            let start = file.stream_position().about(&name)?;
             // It may even be past the end: then nothing is left.
             let length = metadata.len().saturating_sub(start);
             extent = Some(Extent { start, length });
@@ -102,8 +100,7 @@ impl Input {
 
     /// Takes over the object at a URL.
     pub fn of_object(path: &Path, object: SharedSource) -> Result<Self, Failure> {
-        let length = object.size();
-        let length = length.map_err(|error| Failure::io(url::name(path), &error))?;
+        let length = object.size().about(path)?;
         Ok(Self {
             bytes: Arc::new(Bytes::Object(object)),
             path: Some(path.to_owned()),
@@ -125,8 +122,7 @@ impl Input {
         if let (Some(path), Some(extent), Bytes::Plain(file)) =
             (&input.path, &mut input.extent, &*input.bytes)
         {
-            let again = file.try_clone();
-            let again = again.map_err(|error| Failure::io(quoted(path), &error))?;
+            let again = file.try_clone().about(path.as_path())?;
             input.bytes = Arc::new(Bytes::of(again, path, session)?);
             // An interrupted change may have given the file another length.
             if let Bytes::Snapshot(snapshot) = &*input.bytes {
@@ -160,8 +156,7 @@ impl Input {
     pub fn whole_file(&self, session: &Session) -> Result<File, Failure> {
         match self.bytes.file() {
             Some(file) if self.path.is_some() && self.by_position().is_some() => {
-                let file = file.try_clone();
-                file.map_err(|error| Failure::io(self.name(), &error))
+                file.try_clone().about(&self.name())
             }
             _ => self.copied(session),
         }
@@ -177,13 +172,7 @@ impl Input {
             file.rewind()?;
             Ok(file)
         });
-        copied.map_err(|error| {
-            if interrupt::is_cause_of(&error) {
-                Failure::interrupted()
-            } else {
-                Failure::io(self.name(), &error)
-            }
-        })
+        copied.about(&self.name())
     }
 
     /// Its name in messages.
@@ -294,6 +283,16 @@ impl Input {
     }
 }
 
+impl Subject for Input {
+    fn explain(&self, failure: Failure) -> Failure {
+        let failure = failure.named(self.name());
+        match self.by_position() {
+            Some(_) => failure.if_damaged(RECOVER),
+            None => failure,
+        }
+    }
+}
+
 fn directory(name: &str) -> Failure {
     Failure::usage(format!("{name} is a directory")).hint(DIRECTORIES)
 }
@@ -313,7 +312,7 @@ pub fn read_metadata(path: Option<&Path>, data: &Path) -> Result<Option<Metadata
         let read = io::stdin().lock().read_to_end(&mut bytes);
         read.map(|_| bytes)
     };
-    let json = json.map_err(|error| Failure::io(name(path), &error))?;
+    let json = json.about(&name(path))?;
     // It is wrong usage to give such a file, whatever the category of the error.
     Metadata::from_json(json).map(Some).map_err(|error| {
         Failure::usage(format!("metadata {}: {error}", name(path)))

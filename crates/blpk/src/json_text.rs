@@ -98,7 +98,7 @@ pub fn print(value: &impl Serialize) -> Result<(), Failure> {
     drop(serializer);
     done.map_err(|error| {
         if error.is_io() {
-            not_printed(&error.into())
+            not_printed(error.into())
         } else {
             Failure::new(Status::Failed, error.to_string())
         }

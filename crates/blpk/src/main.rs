@@ -34,6 +34,7 @@ mod layout;
 mod message;
 mod output;
 mod progress;
+#[cfg_attr(not(feature = "remote"), path = "no_remote.rs")]
 mod remote;
 mod session;
 mod spool;

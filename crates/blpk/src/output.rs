@@ -13,12 +13,12 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use bloscpack::{Category, Error, error::Side, storage::zip_folder};
+use bloscpack::{error::Side, storage::zip_folder};
 use bloscpack_open::stores::EMBED_FILE;
 use same_file::Handle;
 use tempfile::TempDir;
 
-use crate::failure::{Failure, io_error};
+use crate::failure::{About as _, Failure, Subject, io_error};
 use crate::handle;
 use crate::input::{Input, STANDARD};
 use crate::interrupt::{self, Deferred};
@@ -98,22 +98,21 @@ impl Target {
             return Ok(Self::new(path, Form::Object(object.into())));
         }
         let name = quoted(path);
-        let failed = |error: io::Error| Failure::io(&name, &error);
-        let form = match Destination::of(path).map_err(failed)? {
+        let form = match Destination::of(path).about(&name)? {
             Destination::New(path) => {
                 remove_left_over(parent(&path), session);
-                Form::File(NewFile::begin(path, permissions).map_err(failed)?.into())
+                Form::File(NewFile::begin(path, permissions).about(&name)?.into())
             }
             Destination::Regular(path, old) => {
                 refuse_same_file(&name, Handle::from_path(&path).ok(), inputs)?;
-                if let Some(refusal) = replaces.refusal(&path, &name, session).map_err(failed)? {
+                if let Some(refusal) = replaces.refusal(&path, &name, session).about(&name)? {
                     return Err(refusal);
                 }
                 if !session.force {
                     return Err(exists(&name));
                 }
                 remove_left_over(parent(&path), session);
-                Form::File(NewFile::replace(path, old).map_err(failed)?.into())
+                Form::File(NewFile::replace(path, old).about(&name)?.into())
             }
             Destination::Special(old) if old.is_dir() => {
                 let title = format!("output {name} is a directory");
@@ -126,7 +125,7 @@ impl Target {
                         return Err(exists(&name));
                     }
                 }
-                let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
+                let file = OpenOptions::new().write(true).open(path).about(&name)?;
                 let form = Form::Direct(DirectFile::new(file, session));
                 return Self::new(path, form).spare_terminal(replaces, session);
             }
@@ -160,10 +159,9 @@ impl Target {
             let (folder, made) = NewFolder::replace(path)?;
             return Ok(Self::new(path, Form::Folder(folder)).made_in(Some(made), deferred));
         }
-        let failed = |error: io::Error| Failure::io(quoted(path), &error);
-        match Destination::of(path).map_err(failed)? {
+        match Destination::of(path).about(path)? {
             Destination::Regular(real, old) => {
-                let file = NewFile::replace(real, old).map_err(failed)?;
+                let file = NewFile::replace(real, old).about(path)?;
                 Self::new(path, Form::File(file.into())).at_path()
             }
             _ => {
@@ -185,14 +183,13 @@ impl Target {
 
     /// Standard output.
     fn standard(inputs: &[&Input], session: &Session) -> Result<Self, Failure> {
-        let failed = |error: io::Error| Failure::io(STANDARD_OUTPUT, &error);
-        direct::check_closed().map_err(failed)?;
-        let file = direct::stdout().map_err(failed)?;
-        let metadata = handle::metadata(&file).map_err(failed)?;
+        direct::check_closed().about(STANDARD_OUTPUT)?;
+        let file = direct::stdout().about(STANDARD_OUTPUT)?;
+        let metadata = handle::metadata(&file).about(STANDARD_OUTPUT)?;
         if metadata.is_some_and(|metadata| metadata.is_file()) {
             refuse_same_file(STANDARD_OUTPUT, Handle::stdout().ok(), inputs)?;
         }
-        let file = DirectFile::standard(file, session).map_err(failed)?;
+        let file = DirectFile::standard(file, session).about(STANDARD_OUTPUT)?;
         Ok(Self {
             name: STANDARD_OUTPUT.to_owned(),
             ..Self::new(Path::new(STANDARD), Form::Direct(file))
@@ -232,7 +229,7 @@ impl Target {
             Form::File(file) => make_folder(Some(file.folder()), None),
             _ => make_folder(None, None),
         };
-        let made = made.map_err(|error| Failure::io(&self.name, &error))?;
+        let made = made.about(&self.name)?;
         Ok(self.made_in(Some(made), deferred))
     }
 
@@ -289,9 +286,17 @@ impl Target {
         matches!(&self.form, Form::Direct(file) if file.is_abandoned())
     }
 
+    /// The same with the source of its data: a failure is about one of them.
+    pub fn made_from<'a>(&'a self, source: &'a dyn Subject) -> Transfer<'a> {
+        Transfer {
+            source,
+            target: self,
+        }
+    }
+
     /// Adds to a failure what has become of the output. It replaces the failure if the reader of a pipe has gone, or if
     /// binary data was about to reach a terminal.
-    pub fn unfinished(&self, failure: Failure) -> Failure {
+    fn unfinished(&self, failure: Failure) -> Failure {
         let replaces = match &self.form {
             Form::Direct(file) => {
                 // The next bytes of other processes go after it.
@@ -315,43 +320,26 @@ impl Target {
         })
     }
 
-    /// The failure to make it.
-    pub fn failed(&self, error: &Error) -> Failure {
-        self.failed_from(&self.name, error)
-    }
-
-    /// The failure to make it from `source`, by the side of the error.
-    pub fn failed_from(&self, source: &str, error: &Error) -> Failure {
-        if self.is_replaced_in_place() && error.side() != Some(Side::Source) {
-            let failure = || Failure::library(&self.name, error);
-            if error.category() == Category::Committed {
-                return failure().hint(do_not_repeat(&self.name));
-            }
-            // The library does not know whether it has replaced the dataset.
-            if io_error(error).is_some_and(|error| error.kind() == io::ErrorKind::Other) {
-                return failure().detail(whole(&self.name));
-            }
-        }
-        self.unfinished(Failure::between(error, source, &self.name))
-    }
-
-    /// Gives the output its name, since it is complete, and returns the length of a file.
-    pub fn commit(mut self, session: &Session) -> Result<u64, Failure> {
-        self.adopt()?;
-        let length = match self.form {
+    /// Gives the output its name, since it is complete.
+    pub fn commit(mut self, session: &Session) -> Result<Made, Failure> {
+        self.adopt().map_err(|failure| self.explain(failure))?;
+        let Self {
+            name, form, made, ..
+        } = self;
+        let length = match form {
             Form::Direct(file) => file.settle(),
             Form::File(file) => file.commit(),
             Form::Object(object) => object.commit(),
             Form::Folder(folder) => {
-                let done = folder.commit(self.made, &self.name, session);
-                return done.map(|()| 0);
+                folder.commit(made, &name, session)?;
+                return Ok(Made { name, length: 0 });
             }
         };
-        length.map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => exists(&self.name),
-            _ if interrupt::is_cause_of(&error) => Failure::interrupted(),
-            _ => Failure::io(&self.name, &error),
-        })
+        match length {
+            Ok(length) => Ok(Made { name, length }),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(exists(&name)),
+            Err(error) => Err(error).about(&name),
+        }
     }
 
     /// Takes over the file that the library has made, in place of what would have been written.
@@ -359,24 +347,66 @@ impl Target {
         let Some(folder) = &self.made else {
             return Ok(());
         };
-        self.check_interrupt()?;
-        let adopted = match &mut self.form {
+        interrupt::check()?;
+        match &mut self.form {
             Form::Folder(_) => return Ok(()),
-            Form::File(file) => packed(folder.path()).and_then(|made| file.adopt(&made)),
-            Form::Object(object) => packed(folder.path()).and_then(|made| object.adopt(&made)),
-            Form::Direct(direct) => packed(folder.path())
-                .and_then(|made| io::copy(&mut File::open(made)?, direct).map(|_| ())),
-        };
-        adopted.map_err(|error| self.failed(&error.into()))?;
-        self.check_interrupt()
-    }
-
-    fn check_interrupt(&self) -> Result<(), Failure> {
-        if interrupt::is_requested() {
-            return Err(self.unfinished(Failure::interrupted()));
+            Form::File(file) => file.adopt(&packed(folder.path())?)?,
+            Form::Object(object) => object.adopt(&packed(folder.path())?)?,
+            Form::Direct(direct) => {
+                io::copy(&mut File::open(packed(folder.path())?)?, direct)?;
+            }
         }
-        Ok(())
+        Ok(interrupt::check()?)
     }
+}
+
+impl Subject for Target {
+    fn explain(&self, failure: Failure) -> Failure {
+        self.made_from(&self.name).explain(failure)
+    }
+}
+
+/// A target and the source of its data.
+pub struct Transfer<'a> {
+    source: &'a dyn Subject,
+    target: &'a Target,
+}
+
+impl Subject for Transfer<'_> {
+    fn explain(&self, failure: Failure) -> Failure {
+        let (target, name) = (self.target, &self.target.name);
+        if failure.is_settled() {
+            return failure;
+        }
+        if let Some(error) = failure.error().filter(|_| target.is_replaced_in_place())
+            && error.side() != Some(Side::Source)
+        {
+            let is_unknown =
+                io_error(error).is_some_and(|error| error.kind() == io::ErrorKind::Other);
+            if failure.status() == Status::Committed {
+                return failure.named(name).hint(do_not_repeat(name)).settled();
+            }
+            // The library does not know whether it has replaced the dataset.
+            if is_unknown {
+                return failure.named(name).detail(whole(name)).settled();
+            }
+        }
+        let failure = failure.uncommitted();
+        let failure = if failure.side() == Some(Side::Target) {
+            failure.named(name)
+        } else {
+            self.source.explain(failure)
+        };
+        target.unfinished(failure).settled()
+    }
+}
+
+/// An output that was committed.
+pub struct Made {
+    /// Its name in messages.
+    pub name: String,
+    /// The length of a file.
+    pub length: u64,
 }
 
 /// The file that was made in this folder. A folder is packed into an archive first.
@@ -429,7 +459,7 @@ impl Printer {
 
     /// Adds text.
     pub fn text(&mut self, text: impl Display) -> Result<(), Failure> {
-        write!(self.0, "{text}").map_err(|error| not_printed(&error))
+        write!(self.0, "{text}").map_err(not_printed)
     }
 
     /// Adds a line.
@@ -447,16 +477,16 @@ impl Printer {
         let done = direct::check_closed().and_then(|()| self.0.flush());
         // After an error, the buffer is not written again.
         drop(self.0.into_parts());
-        done.map_err(|error| not_printed(&error))
+        done.map_err(not_printed)
     }
 }
 
 /// The failure to print.
-pub fn not_printed(error: &io::Error) -> Failure {
-    if handle::is_broken_pipe(error) {
+pub fn not_printed(error: io::Error) -> Failure {
+    if handle::is_broken_pipe(&error) {
         Failure::broken_pipe()
     } else {
-        Failure::io(STANDARD_OUTPUT, error)
+        Failure::from(error).named(STANDARD_OUTPUT)
     }
 }
 

@@ -13,7 +13,7 @@ use bloscpack::{Limits, storage::parallel::processors};
 
 use crate::args::{Global, MAX_THREADS, When};
 #[cfg(feature = "remote")]
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::message;
 #[cfg(feature = "remote")]
 use crate::status::Status;
@@ -82,8 +82,7 @@ impl Session {
     pub fn remote(&self) -> Result<&Remote, Failure> {
         if self.remote.get().is_none() {
             let remote = Remote::new(self.remote_options.clone());
-            let remote = remote.map_err(|error| Failure::io("URLs", &error))?;
-            let _ = self.remote.set(remote);
+            let _ = self.remote.set(remote.about("URLs")?);
         }
         let remote = self.remote.get();
         remote.ok_or_else(|| Failure::new(Status::Failed, "URLs cannot be read"))

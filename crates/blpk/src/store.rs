@@ -18,7 +18,7 @@ use bloscpack_open::{
 
 use crate::args::with_given;
 use crate::dataset::storage_args::StorageArgs;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::interrupt;
 use crate::layout::StoreForm;
 use crate::output::{FolderKind, Target};
@@ -87,8 +87,7 @@ pub fn new_target(
 
 /// The same target with an empty folder, which is to become an archive.
 fn with_folder(target: Target) -> Result<Target, Failure> {
-    let made = fs::create_dir(target.path());
-    made.map_err(|error| Failure::io(target.name(), &error))?;
+    fs::create_dir(target.path()).about(target.name())?;
     Ok(target)
 }
 
@@ -100,20 +99,16 @@ pub fn new_table(
     storage: &StorageArgs,
     session: &Session,
 ) -> Result<TableWriter, Failure> {
-    let columns = store_columns(schema, keeps_length);
-    let columns = columns.map_err(|error| new.failed(&error))?;
+    let columns = store_columns(schema, keeps_length).about(new)?;
     let rows = storage.chunklen.map(|rows| u32::try_from(rows.get()));
-    let rows = rows.transpose().map_err(|_| {
-        new.unfinished(Failure::usage(
-            "--chunklen: so many rows do not fit in a chunk",
-        ))
-    })?;
+    let rows = rows
+        .transpose()
+        .map_err(|_| Failure::usage("--chunklen: so many rows do not fit in a chunk"))?;
     let settings = settings(storage, session);
     let (attributes, lost) = UserAttributes::values(&schema.attributes);
     warn_about_lost(&lost, NO_LAYER, new.name(), session);
     let table = TableWriter::create(new.path(), &columns, rows, settings);
-    let table = table.map(|table| table.attributes(attributes));
-    table.map_err(|error| new.failed(&error))
+    table.map(|table| table.attributes(attributes)).about(new)
 }
 
 /// A store that is replaced by a changed copy, locked against other changes by this command.
@@ -134,8 +129,7 @@ impl<'a> HeldStore<'a> {
         };
         let begun = Instant::now();
         loop {
-            let file = locked(&root(path, form));
-            if let Some(file) = file.map_err(|error| Failure::io(quoted(path), &error))? {
+            if let Some(file) = locked(&root(path, form)).about(path)? {
                 return Ok(Self { path, form, file });
             }
             if interrupt::is_requested() {
@@ -164,29 +158,22 @@ impl<'a> HeldStore<'a> {
                 }
             }
         };
-        copy().map_err(|error| target.failed_from(&quoted(self.path), &error))?;
+        copy().about(&target.made_from(&self.path))?;
         Ok(target)
     }
 
     /// Puts the new store in its place, unless another program has changed the old one meanwhile.
     pub fn replace(self, new: Target, session: &Session) -> Result<(), Failure> {
         let state = |metadata: Metadata| Ok((metadata.len(), metadata.modified()?));
-        let before = self.file.metadata().and_then(state);
+        let before = self.file.metadata().and_then(state).about(self.path);
         let now = root(self.path, self.form).metadata().and_then(state);
-        match (before, now) {
-            (Ok(before), Ok(now)) if before == now => {
-                // Windows does not replace what is open.
-                let _locked = Some(self.file).filter(|_| cfg!(not(windows)));
-                new.commit(session).map(|_| ())
-            }
-            (_, Err(error)) | (Err(error), _) => {
-                Err(new.unfinished(Failure::io(quoted(self.path), &error)))
-            }
-            _ => {
-                let title = format!("{} was changed by another program", quoted(self.path));
-                Err(new.unfinished(Failure::new(Status::Failed, title)))
-            }
+        if before.about(&new)? != now.about(self.path).about(&new)? {
+            let title = format!("{} was changed by another program", quoted(self.path));
+            return Err(Failure::new(Status::Failed, title)).about(&new);
         }
+        // Windows does not replace what is open.
+        let _locked = Some(self.file).filter(|_| cfg!(not(windows)));
+        new.commit(session).map(|_| ())
     }
 }
 

@@ -5,7 +5,9 @@ mod store;
 use std::io::Read as _;
 use std::path::PathBuf;
 
-use bloscpack::{Category, Code, Error, Metadata, edit::Editor, error::Side, wire::NumpyArray};
+use bloscpack::{
+    Category, Code, Error, Metadata, edit::Editor, error::IoSide as _, wire::NumpyArray,
+};
 use bloscpack_open::exchange::FileSource;
 use clap::Args;
 
@@ -13,7 +15,7 @@ use super::bloscpack_file::{LOOK, NPY, has_extension, known_format};
 use crate::args::{self, ChunkArgs, with_given};
 use crate::dataset::import_args::ImportArgs;
 use crate::edit::FileEdit;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::frame;
 use crate::input::{self, Input, InterruptibleReader, STANDARD, is_standard_input};
 use crate::interrupt;
@@ -109,11 +111,12 @@ impl Append {
             _ => failure,
         })?;
         self.warn(&editor, session);
-        let appended = self.append(&mut editor, metadata.as_ref(), &input, &file, session)?;
+        let name = input.name();
+        let appended = self.append(&mut editor, metadata.as_ref(), &input, &file, session);
+        let appended = appended.about(&file.changed_from(&name))?;
         file.report_late_signal();
         session.done(format_args!(
-            "{}, {}, appended to {}, which now has {} in {},",
-            input.name(),
+            "{name}, {}, appended to {}, which now has {} in {},",
             size::pretty(appended),
             file.name(),
             size::pretty(editor.content_len()),
@@ -167,59 +170,51 @@ impl Append {
         session: &Session,
     ) -> Result<u64, Failure> {
         let progress = Progress::new(session, input.length());
-        let mut reader = InterruptibleReader::begin(input, &progress)
-            .map_err(|error| Failure::io(input.name(), &error))?;
-        let failed = |error: Error| file.failed_from(&input.name(), &error);
+        let name = input.name();
+        let mut reader = InterruptibleReader::begin(input, &progress).about(&name)?;
         let has_metadata = editor.metadata().is_some();
         let mut start = Vec::new();
         let read = reader.by_ref().take(LOOK).read_to_end(&mut start);
-        read.map_err(|error| failed(Error::from(error).on(Side::Source)))?;
-        let is_npy = is_npy_of_rows(editor, &start, &input.name(), file)?;
+        read.reading()?;
+        let is_npy = is_npy_of_rows(editor, &start, &name, &file.name())?;
         let reader = start.chain(reader);
-        let mut appender = editor.append().map_err(failed)?;
-        if let Some(metadata) = metadata {
-            if self.replace_metadata {
-                appender.set_metadata(metadata).map_err(failed)?;
-            } else {
-                let merged = appender.merge_metadata(metadata);
-                merged.map_err(|error| {
-                    let is_usage = error.category() == Category::Usage;
-                    let failure = failed(error);
-                    if is_usage && has_metadata {
-                        failure.hint("--replace-metadata replaces all of it")
-                    } else {
-                        failure
-                    }
-                })?;
-            }
+        let mut appender = editor.append()?;
+        match metadata {
+            Some(metadata) if self.replace_metadata => appender.set_metadata(metadata)?,
+            Some(metadata) => appender.merge_metadata(metadata).map_err(|error| {
+                let is_usage = error.category() == Category::Usage;
+                let failure = Failure::from(error);
+                if is_usage && has_metadata {
+                    failure.hint("--replace-metadata replaces all of it")
+                } else {
+                    failure
+                }
+            })?,
+            None => {}
         }
         let read = if is_npy {
             appender.read_npy_from(reader)
         } else {
             appender.read_from(reader)
         };
-        read.map_err(|error| match error.code() {
-            // The `.npy` file is wrong, and not the file to append to.
-            Code::CutShort | Code::Trailing | Code::Unsupported if !error.is_format() => {
-                file.unchanged(Failure::library(input.name(), &error))
-            }
-            _ => failed(error),
-        })?;
+        // The `.npy` file is wrong, and not the file to append to.
+        let is_of_npy = |error: &Error| {
+            let codes = [Code::CutShort, Code::Trailing, Code::Unsupported];
+            codes.contains(&error.code()) && !error.is_format()
+        };
+        match read {
+            Err(error) if is_of_npy(&error) => Err(error).about(&name)?,
+            read => read?,
+        };
         progress.finish();
-        interrupt::check().map_err(|error| failed(error.into()))?;
-        appender.finish().map_err(failed)
+        interrupt::check()?;
+        Ok(appender.finish()?)
     }
 }
 
 /// Whether the input, which begins with these bytes, is a `.npy` file with rows for the array in the file. Refuses other
 /// formats where rows are needed, and any bytes after a `.npy` file that is the content.
-fn is_npy_of_rows(
-    editor: &Editor,
-    start: &[u8],
-    input: &str,
-    file: &FileEdit<'_>,
-) -> Result<bool, Failure> {
-    let name = file.name();
+fn is_npy_of_rows(editor: &Editor, start: &[u8], input: &str, name: &str) -> Result<bool, Failure> {
     if !editor.metadata().is_some_and(NumpyArray::is_described_by) {
         if start.is_empty() || FileSource::new(editor.reader()).is_err() {
             return Ok(false);
@@ -228,7 +223,7 @@ fn is_npy_of_rows(
             "the content of {name} is a .npy file, whose header counts its rows; it cannot grow"
         );
         let hint = "blpk import FILE.npy FILE.blp makes a file to which rows can be appended";
-        return Err(file.unchanged(Failure::usage(title).hint(hint)));
+        return Err(Failure::usage(title).hint(hint));
     }
     let Some(format) = known_format(start) else {
         return Ok(false);
@@ -238,5 +233,5 @@ fn is_npy_of_rows(
     }
     let title = format!("{input} is {format}, and not rows of the array in {name}");
     let hint = "blpk append takes a .npy file, or the bytes of whole rows";
-    Err(file.unchanged(Failure::usage(title).hint(hint)))
+    Err(Failure::usage(title).hint(hint))
 }

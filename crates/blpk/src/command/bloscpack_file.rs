@@ -2,12 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use bloscpack::Error;
-
-use crate::failure::{Failure, RECOVER};
+use crate::failure::Failure;
 use crate::frame::{self, READ};
 use crate::input::Input;
-use crate::output::Target;
 use crate::session::Session;
 use crate::status::Status;
 
@@ -20,15 +17,6 @@ pub fn open(path: &Path, session: &Session) -> Result<Input, Failure> {
     let input = Input::open_binary(path, session)?;
     frame::refuse_object(&input, READ)?;
     Ok(input)
-}
-
-/// The failure to read a file or stream into an output, by the side of the error.
-pub fn failed_to_read(error: &Error, input: &Input, output: &Target) -> Failure {
-    let failure = output.failed_from(&input.name(), error);
-    match input.by_position() {
-        Some(_) => failure.if_damaged(RECOVER),
-        None => failure,
-    }
 }
 
 /// The failure to read records as content.

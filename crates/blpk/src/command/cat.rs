@@ -5,14 +5,14 @@ mod table;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use bloscpack::{Category, Error, error::IoSide as _};
+use bloscpack::{Error, error::IoSide as _};
 use bloscpack_open::{Bounds, Kind, Part, Selection, Slice, internal::not_a_table};
 use clap::{ArgGroup, Args};
 
 use super::follow;
 use crate::args;
 use crate::container::Opened;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::input::{self, STANDARD};
 use crate::output::{self, MadeFrom, Replaces, Target};
 use crate::session::Session;
@@ -74,7 +74,7 @@ impl Cat {
         }
         // A path that leads nowhere is refused in the same way.
         if self.column.is_some() && !self.path.exists() && !url::is_url(&self.path) {
-            return Err(Failure::library(input::name(&self.path), &not_a_table()));
+            return Err(not_a_table()).about(&input::name(&self.path));
         }
         let mut opened = Opened::open(&self.path, session)?;
         if self.is_look(&opened) && self.look(&mut opened, session)? {
@@ -86,7 +86,7 @@ impl Cat {
         let selection = Selection::of(self.part()).columns(&self.column);
         let done = opened.container.copy(&selection, &mut output);
         opened.finish(session);
-        done.map_err(|error| opened.origin.failed_to_read(&error, &output))?;
+        done.about(&output.made_from(&opened.origin))?;
         output.commit(session)?;
         Ok(Status::Done)
     }
@@ -103,7 +103,7 @@ impl Cat {
         let bounds = self.rows.unwrap_or_default();
         let text = table::text(&mut *opened.container, bounds, terminal::width());
         opened.finish(session);
-        let text = text.map_err(|error| opened.origin.failure(&error))?;
+        let text = text.about(&opened.origin)?;
         let is_shown = text.is_some();
         output::print(&text.unwrap_or_default())?;
         Ok(is_shown)
@@ -117,15 +117,9 @@ impl Cat {
             return Err(Failure::usage(title).hint("use --range A.., or leave out --follow"));
         }
         let options = follow::options(&self.path, range.start, session)?;
-        let mut follower = options.content(&self.path).map_err(|error| {
-            let failure = follow::not_opened(&self.path, &error);
-            match error.category() {
-                Category::Unsupported => {
-                    failure.hint("blpk records unpack --follow prints records")
-                }
-                _ => failure,
-            }
-        })?;
+        let follower = options.content(&self.path);
+        let records = "blpk records unpack --follow prints records";
+        let mut follower = follow::opened(follower, &self.path, records)?;
         let mut output = Target::file(
             STANDARD.as_ref(),
             Replaces::Plain,
@@ -133,7 +127,7 @@ impl Cat {
             session,
         )?;
         let mut buffer = vec![0; BUFFER_LEN];
-        let mut print = || {
+        let mut print = || -> bloscpack::Result<bool> {
             let len = follower.try_read(&mut buffer).reading()?;
             let bytes = buffer
                 .get(..len)
@@ -145,7 +139,9 @@ impl Cat {
             match print() {
                 Ok(true) => {}
                 Ok(false) => return Ok(Status::Done),
-                Err(error) => return Err(output.failed_from(&input::name(&self.path), &error)),
+                Err(error) => {
+                    return Err(error).about(&output.made_from(&input::name(&self.path)));
+                }
             }
         }
     }

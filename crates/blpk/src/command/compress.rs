@@ -158,15 +158,15 @@ impl Compress {
         if let Some(chosen) = chosen {
             session.verbose(chosen);
         }
-        let name = output.name().to_owned();
-        let packed = output.commit(session)?;
+        let made = output.commit(session)?;
         session.done(format_args!(
-            "{}, {}, compressed to {name}, {},",
+            "{}, {}, compressed to {}, {},",
             input.name(),
             size::pretty(plain),
-            size::pretty(packed),
+            made.name,
+            size::pretty(made.length),
         ));
-        self.report_gain(&name, (plain, packed), session);
+        self.report_gain(&made.name, (plain, made.length), session);
         Ok(Status::Done)
     }
 

@@ -26,7 +26,7 @@ use super::goal::{self, Goal};
 use crate::args;
 use crate::container::Opened;
 use crate::dataset::storage_args::StorageArgs;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::input::Input;
 use crate::layout::ArrayLayout;
 use crate::session::Session;
@@ -191,20 +191,19 @@ impl Convert {
         if opened.is_bloscpack() && self.column.is_none() {
             return Ok(());
         }
-        let outline = opened.container.outline();
-        let outline = outline.map_err(|error| opened.origin.failure(&error))?;
+        let outline = opened.container.outline().about(&opened.origin)?;
         let wrong = match (outline.columns, &self.column) {
             (Some(columns), None) => needs_column(&columns),
             (None, Some(_)) => not_a_table(),
             _ => return Ok(()),
         };
-        Err(opened.origin.failure(&wrong))
+        Err(wrong).about(&opened.origin)
     }
 
     /// The user's attributes of PATH or of its column, for a target that stores JSON. Warns about those that JSON does not express.
     fn attributes(&self, opened: &mut Opened, session: &Session) -> Result<Attributes, Failure> {
         let user = opened.container.attributes(self.column.as_deref());
-        let user = user.map_err(|error| opened.origin.failure(&error))?;
+        let user = user.about(&opened.origin)?;
         warn_about_lost(
             &user.lost,
             "JSON does not express it",
@@ -227,11 +226,10 @@ impl Convert {
 
     /// The array of a dataset: the dataset itself, or the column of a table. Nothing for anything else.
     fn array<'a>(&self, opened: &'a Opened) -> Result<Option<&'a CArray>, Failure> {
-        let failed = |error| opened.origin.failure(&error);
         match (opened.container.inner(), &self.column) {
             (Inner::Array(array), _) => Ok(Some(array)),
-            (Inner::Table(table), Some(name)) => table.column(name).map(Some).map_err(failed),
-            (Inner::Table(table), None) => Err(failed(needs_column(table.names()))),
+            (Inner::Table(table), Some(name)) => table.column(name).map(Some).about(&opened.origin),
+            (Inner::Table(table), None) => Err(needs_column(table.names())).about(&opened.origin),
             _ => Ok(None),
         }
     }

@@ -3,12 +3,12 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use bloscpack::{Decoder, Metadata};
+use bloscpack::Decoder;
 use clap::Args;
 
-use super::bloscpack_file::{self, failed_to_read, without_extension};
+use super::bloscpack_file::{self, without_extension};
 use crate::args::Operands;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::frame::{self, READ};
 use crate::input::{Input, STANDARD, is_standard_input};
 use crate::output::{MadeFrom, Replaces, Target};
@@ -79,66 +79,44 @@ impl Decompress {
         let input = bloscpack_file::open(input, session)?;
         let mut output = Target::file(output, replaces, MadeFrom::Inputs(&[&input]), session)?;
         output.keep_time(&input);
+        let mut metadata_output = self.metadata_output(&output, &input, session)?;
         let progress = Progress::new(session, input.length());
+        let mut work = Work {
+            input: &input,
+            output: &mut output,
+            metadata_output: &mut metadata_output,
+            progress: &progress,
+            session,
+        };
         let builder = Decoder::builder()
             .threads(session.threads)
             .limits(session.limits)
             .allow_unterminated(self.allow_unterminated);
-        match input.located(&progress) {
-            Some((file, _)) => {
-                let decoder = builder.read_at(file, 0);
-                let decoder = decoder.map_err(|error| failed_to_read(&error, &input, &output))?;
-                self.decode(decoder, &input, output, &progress, session)?;
-                let end = input.seek_to_end();
-                end.map_err(|error| Failure::io(input.name(), &error))?;
-            }
-            None => {
-                let decoder = builder.read_from(input.reader(&progress));
-                self.decode(decoder, &input, output, &progress, session)?;
-            }
-        }
-        Ok(Status::Done)
-    }
-
-    /// Writes the content that the decoder reads.
-    fn decode<R: Read>(
-        &self,
-        mut decoder: Decoder<R>,
-        input: &Input,
-        mut output: Target,
-        progress: &Progress,
-        session: &Session,
-    ) -> Result<(), Failure> {
-        let mut metadata_output = self.metadata_output(&output, input, session)?;
-        let header = decoder.read_header();
-        let header = header.map_err(|error| failed_to_read(&error, input, &output))?;
-        if header.varlen {
-            return Err(bloscpack_file::has_records(&input.name())
-                .hint("use blpk records unpack, or blpk cat for all records without separators"));
-        }
-        let metadata = decoder.read_metadata();
-        let metadata = metadata.map_err(|error| failed_to_read(&error, input, &output))?;
-        if let Some(metadata) = metadata {
-            session.verbose(format_args!("metadata: {}", metadata.text()));
-        }
-        save(metadata, &mut metadata_output, input, session)?;
-        let done = decoder.copy_to(&mut output);
-        progress.finish();
-        session.warnings(&input.name(), decoder.warnings());
-        done.map_err(|error| failed_to_read(&error, input, &output))?;
-
-        let name = output.name().to_owned();
-        output.commit(session)?;
+        let located = input.located(&progress);
+        let is_located = located.is_some();
+        let done = match located {
+            Some((file, _)) => builder
+                .read_at(file, 0)
+                .map_err(Failure::from)
+                .and_then(|decoder| work.decode(decoder)),
+            None => work.decode(builder.read_from(input.reader(&progress))),
+        };
+        let (read, written) = done.about(&output.made_from(&input))?;
+        let made = output.commit(session)?;
         if let Some(metadata_output) = metadata_output {
             metadata_output.commit(session)?;
         }
         session.done(format_args!(
-            "{}, {}, decompressed to {name}, {},",
+            "{}, {}, decompressed to {}, {},",
             input.name(),
-            size::pretty(decoder.total_in()),
-            size::pretty(decoder.total_out()),
+            size::pretty(read),
+            made.name,
+            size::pretty(written),
         ));
-        Ok(())
+        if is_located {
+            input.seek_to_end().about(&input.name())?;
+        }
+        Ok(Status::Done)
     }
 
     /// OUT, or its default. As in the Python tool, IN must have the extension unless `-e` is given, even with OUT.
@@ -194,19 +172,43 @@ fn output_of(input: &Path) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Writes the metadata, if it is wanted. Without metadata, the file is not created.
-fn save(
-    metadata: Option<&Metadata>,
-    output: &mut Option<Target>,
-    input: &Input,
-    session: &Session,
-) -> Result<(), Failure> {
-    let Some(wanted) = output else { return Ok(()) };
-    if let Some(metadata) = metadata {
-        let done = wanted.write_all(metadata.text().as_bytes());
-        return done.map_err(|error| wanted.failed(&error.into()));
+/// The work on one file.
+struct Work<'a> {
+    input: &'a Input,
+    output: &'a mut Target,
+    metadata_output: &'a mut Option<Target>,
+    progress: &'a Progress,
+    session: &'a Session,
+}
+
+impl Work<'_> {
+    /// Writes the content that the decoder reads, and returns the bytes read and written.
+    fn decode<R: Read>(&mut self, mut decoder: Decoder<R>) -> Result<(u64, u64), Failure> {
+        let (name, session) = (self.input.name(), self.session);
+        if decoder.read_header()?.varlen {
+            return Err(bloscpack_file::has_records(&name)
+                .hint("use blpk records unpack, or blpk cat for all records without separators"));
+        }
+        let metadata = decoder.read_metadata()?;
+        if let Some(metadata) = metadata {
+            session.verbose(format_args!("metadata: {}", metadata.text()));
+        }
+        match (&mut *self.metadata_output, metadata) {
+            (Some(output), Some(metadata)) => {
+                let done = output.write_all(metadata.text().as_bytes());
+                done.about(&*output)?;
+            }
+            // Without metadata, the file is not created.
+            (Some(_), None) => {
+                session.warning(format_args!("{name}: no metadata"));
+                *self.metadata_output = None;
+            }
+            (None, _) => {}
+        }
+        let done = decoder.copy_to(&mut *self.output);
+        self.progress.finish();
+        session.warnings(&name, decoder.warnings());
+        done?;
+        Ok((decoder.total_in(), decoder.total_out()))
     }
-    session.warning(format_args!("{}: no metadata", input.name()));
-    *output = None;
-    Ok(())
 }

@@ -14,7 +14,7 @@ use clap::Args;
 use super::goal;
 use crate::args;
 use crate::container::Opened;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::output::{MadeFrom, Replaces, Target, is_standard_output};
 use crate::session::Session;
 use crate::status::Status;
@@ -87,7 +87,7 @@ impl Export {
         // Nothing is begun for a selection that does not exist.
         let checked = opened.container.columns(&selection).map(|_| ());
         opened.warn(session);
-        checked.map_err(|error| opened.origin.failure(&error))?;
+        checked.about(&opened.origin)?;
         let mut output = self.create(&opened, session)?;
         let mut to = BufWriter::new(&mut output);
         let done = opened.container.export(&selection, format, &mut to);
@@ -95,14 +95,14 @@ impl Export {
         // After an error, the buffer is not written again.
         drop(to.into_parts());
         opened.progress.finish();
-        let rows = done.map_err(|error| opened.origin.failed_to_read(&error, &output))?;
-        let exported = output.name().to_owned();
-        let length = output.commit(session)?;
+        let rows = done.about(&output.made_from(&opened.origin))?;
+        let made = output.commit(session)?;
         session.done(format_args!(
-            "{}, {}, exported to {exported}, {},",
+            "{}, {}, exported to {}, {},",
             opened.origin.name,
             count(rows, "row"),
-            size::pretty(length),
+            made.name,
+            size::pretty(made.length),
         ));
         Ok(Status::Done)
     }

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use bloscpack::{Error, ReadOptions, follow::FollowOptions};
+use bloscpack::{Category, ReadOptions, follow::FollowOptions};
 use bloscpack_open::{Family, probe};
 
-use crate::failure::{Failure, RECOVER};
-use crate::input::{self, is_standard_input};
+use crate::failure::{About as _, Failure, RECOVER, Subject as _};
+use crate::input::{self, Journaled, is_standard_input};
 use crate::output::{Target, is_standard_output};
 use crate::session::Session;
 use crate::url;
@@ -18,7 +18,6 @@ const LOOK: Duration = Duration::from_millis(500);
 /// The options of a follower that begins at a record or a byte. Only regular Bloscpack files are followed.
 pub fn options(path: &Path, from: u64, session: &Session) -> Result<FollowOptions, Failure> {
     let name = input::name(path);
-    let failed = |error: std::io::Error| Failure::io(&name, &error);
     let refused = |title: String| Failure::usage(title).hint("name a Bloscpack file");
     if is_standard_input(path) {
         return Err(refused("standard input cannot be followed".into()));
@@ -32,10 +31,10 @@ pub fn options(path: &Path, from: u64, session: &Session) -> Result<FollowOption
             Failure::usage(title).hint("read it again when there is a new one, without --follow")
         );
     }
-    if !path.metadata().map_err(failed)?.is_file() {
+    if !path.metadata().about(&name)?.is_file() {
         return Err(refused(format!("{name} is not a regular file")));
     }
-    if probe(path).map_err(failed)?.family == Some(Family::Frame) {
+    if probe(path).about(&name)?.family == Some(Family::Frame) {
         return Err(refused(format!("{name} is a Blosc2 frame")));
     }
     let reading = ReadOptions::new().limits(session.limits);
@@ -51,9 +50,17 @@ pub fn refuse_file(path: &Path) -> Result<(), Failure> {
     Err(Failure::usage(title).hint("redirect standard output"))
 }
 
-/// The failure to open the file at `path`.
-pub fn not_opened(path: &Path, error: &Error) -> Failure {
-    input::failure(path, error).if_damaged(RECOVER)
+/// The follower of the file at `path`; `instead` helps with a file of the other kind.
+pub fn opened<T>(follower: bloscpack::Result<T>, path: &Path, instead: &str) -> Result<T, Failure> {
+    follower.map_err(|error| {
+        let is_other = error.category() == Category::Unsupported;
+        let failure = Journaled(path).explain(error.into()).if_damaged(RECOVER);
+        if is_other {
+            failure.hint(instead)
+        } else {
+            failure
+        }
+    })
 }
 
 /// Waits for more of a file that is followed; false if nobody reads the output any more.

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use bloscpack_open::{
     datasets::DatasetLayout,
-    exchange::{Format, ImportOptions, Schema, Source, import_array, import_table},
+    exchange::{BoxedSource, Format, ImportOptions, Source as _, import_array, import_table},
     frames::ArrayKind,
 };
 use clap::Args;
@@ -24,7 +24,7 @@ use crate::dataset::import_args::ImportArgs;
 use crate::dataset::source::{self, ProgressSource};
 use crate::dataset::storage_args::StorageArgs;
 use crate::dataset::{new_array, new_table};
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::frame::{self, array_builder};
 use crate::input;
 use crate::layout::ArrayLayout;
@@ -135,15 +135,32 @@ impl Import {
 
     fn dataset(&self, layout: DatasetLayout, session: &Session) -> Result<Status, Failure> {
         let new = Target::folder(&self.output, FolderKind::Dataset, &self.input, session)?;
-        let opened = self
-            .reading
-            .open(&self.input, ImportOptions::new(), session);
-        let (mut source, format) = opened.map_err(|failure| new.unfinished(failure))?;
-        let name = input::name(&self.input);
+        let options = ImportOptions::new();
+        let opened = self.reading.open(&self.input, options, session);
+        let (source, file) = opened.about(&new)?;
+        let done = self.fill(&new, source, layout, &file.name, session);
+        let (rows, bytes) = done.about(&new.made_from(&file))?;
+        let made = new.commit(session)?.name;
+        session.done(format_args!(
+            "{}, {}, {}, imported into {made}",
+            file.name,
+            count(rows, "row"),
+            size::pretty(bytes),
+        ));
+        Ok(Status::Done)
+    }
+
+    /// Creates the dataset and appends all rows. Returns their number, and their bytes.
+    fn fill(
+        &self,
+        new: &Target,
+        mut source: BoxedSource<'static>,
+        layout: DatasetLayout,
+        name: &str,
+        session: &Session,
+    ) -> Result<(u64, u64), Failure> {
         if self.table {
-            source = source
-                .fields()
-                .map_err(|error| new.unfinished(source::failure(&name, format, &error)))?;
+            source = source.fields()?;
         }
         let schema = source.schema().clone();
         if self.table && !schema.is_table {
@@ -151,67 +168,43 @@ impl Import {
             return Err(Failure::usage(title).hint("omit --table"));
         }
         let mut rows = ProgressSource::new(&mut *source, session);
-        self.fill(&new, &mut rows, &schema, layout, (&name, format), session)?;
-        rows.warn_of_missing(&name, session);
-        let (rows, made) = (rows.rows(), new.name().to_owned());
-        new.commit(session)?;
-        session.done(format_args!(
-            "{name}, {}, {}, imported into {made}",
-            count(rows, "row"),
-            size::pretty(rows.saturating_mul(schema.row_bytes())),
-        ));
-        Ok(Status::Done)
-    }
-
-    /// Creates the dataset and appends all rows.
-    fn fill(
-        &self,
-        new: &Target,
-        rows: &mut ProgressSource<'_>,
-        schema: &Schema,
-        layout: DatasetLayout,
-        (name, format): (&str, Format),
-        session: &Session,
-    ) -> Result<(), Failure> {
-        warn_about_zones(schema, name, session);
+        warn_about_zones(&schema, name, session);
         let expected = self.expected_rows.unwrap_or(rows.rows());
-        let done = if schema.is_table {
+        if schema.is_table {
             let builder = schema
                 .table_builder(|_, column| self.storage.array(column.expected_rows(expected)));
             let builder = self.storage.table(builder)?.layout(layout);
             let mut table = new_table(new, builder.index(self.index), session)?;
-            import_table(rows, &mut table, &mut |_| ())
+            import_table(&mut rows, &mut table, &mut |_| ())?;
         } else {
-            warn_about_axes(schema, name, session);
-            let builder = schema.array_builder();
-            let builder = builder.map_err(|error| new.failed(&error))?;
+            warn_about_axes(&schema, name, session);
+            let builder = schema.array_builder().about(new)?;
             let builder = self.storage.array(builder.expected_rows(expected));
             let mut array = new_array(new, builder.layout(layout).index(self.index), session)?;
-            import_array(rows, &mut array, &mut |_| ())
-        };
-        done.map_err(|error| {
-            let failure = new.failed_from(name, &error);
-            source::advise(failure, format, &error)
-        })
+            import_array(&mut rows, &mut array, &mut |_| ())?;
+        }
+        rows.warn_of_missing(name, session);
+        let rows = rows.rows();
+        Ok((rows, rows.saturating_mul(schema.row_bytes())))
     }
 
     fn frame(&self, kind: ArrayKind, session: &Session) -> Result<Status, Failure> {
         let name = input::name(&self.input);
         self.check_frame(kind, &name)?;
         let new = frame::new_target(&self.output, &self.input, self.storage.sparse, session)?;
-        let npy = source::open_npy(&self.input, session);
-        let npy = npy.map_err(|failure| new.unfinished(failure))?;
-        let builder = array_builder(kind, npy.dtype(), npy.shape(), &name, session);
-        let builder = builder.and_then(|builder| self.storage.frame(builder, npy.shape()));
-        let builder = builder.map_err(|failure| new.unfinished(failure))?;
-        // Windows does not rename what is open.
-        let read = &mut |region: &[_]| npy.read_slice(region);
-        let bytes = frame::fill(&new, new.path(), builder, &name, read, session)?.nbytes();
-        let made = new.name().to_owned();
-        new.commit(session)?;
+        let import = || -> Result<_, Failure> {
+            let npy = source::open_npy(&self.input, session)?;
+            let builder = array_builder(kind, npy.dtype(), npy.shape(), &name, session)?;
+            let builder = self.storage.frame(builder, npy.shape())?;
+            let read = &mut |region: &[_]| npy.read_slice(region);
+            // Windows does not rename what is open.
+            let bytes = frame::fill(&new, new.path(), builder, read, session)?.nbytes();
+            Ok((npy.shape().to_vec(), bytes))
+        };
+        let (shape, bytes) = import().about(&new.made_from(&name))?;
+        let made = new.commit(session)?.name;
         session.done(format_args!(
-            "{name}, shape {:?}, {}, imported into {made}",
-            npy.shape(),
+            "{name}, shape {shape:?}, {}, imported into {made}",
             size::pretty(bytes),
         ));
         Ok(Status::Done)

@@ -16,7 +16,7 @@ use cut::Intact;
 
 use crate::args;
 use crate::container::Opened;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure, Subject as _};
 use crate::input::STANDARD;
 use crate::json_text;
 use crate::output::{self, Printer};
@@ -80,15 +80,14 @@ impl Info {
         let mut summary = match summary {
             Ok(summary) => summary,
             Err(error) => {
-                let failure = opened.origin.failure(&error);
+                let failure = opened.origin.explain(error.into());
                 self.print_intact(&mut opened, &failure)?;
                 return Err(failure);
             }
         };
         let tuned = match content {
             Some((aim, source)) => {
-                let tuned = auto::of_content(aim, source, &summary, session);
-                tuned.map_err(|error| opened.origin.failure(&error))?
+                auto::of_content(aim, source, &summary, session).about(&opened.origin)?
             }
             None => None,
         };

@@ -8,9 +8,9 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::container::Opened;
+use crate::dataset::below_url;
 use crate::dataset::walk::{self, Found};
-use crate::dataset::{self, below_url};
-use crate::failure::Failure;
+use crate::failure::{About as _, Directory, Failure, Subject as _};
 use crate::json_text;
 use crate::output;
 use crate::session::Session;
@@ -59,13 +59,13 @@ impl Ls {
         let (mut worst, mut found) = (Status::Done, Vec::new());
         for one in below.found {
             let path = one.path().to_owned();
-            let outline = outline(one, session);
+            let mut outline = outline(one, session);
             // If a column cannot be opened, the number of rows is unknown.
             let trouble = outline
-                .as_ref()
+                .as_mut()
                 .ok()
-                .and_then(|outline| outline.trouble.as_ref());
-            let trouble = trouble.map(|error| dataset::failure(&path, error));
+                .and_then(|outline| outline.trouble.take());
+            let trouble = trouble.map(|error| Directory(&path).explain(error.into()));
             for failure in outline.as_ref().err().into_iter().chain(&trouble) {
                 worst = worst.max(failure.status());
             }
@@ -97,12 +97,12 @@ impl Ls {
             members.push((PathBuf::from(path), outline));
             Ok(())
         });
-        if !listed.map_err(|error| opened.origin.failure(&error))? {
+        if !listed.about(&opened.origin)? {
             return Ok(None);
         }
         let (mut worst, mut found) = (Status::Done, Vec::new());
         for (path, outline) in members {
-            let outline = outline.map_err(|error| dataset::failure(&path, &error));
+            let outline = outline.about(&Directory(&path));
             let status = outline.as_ref().err().map(Failure::status);
             worst = worst.max(status.unwrap_or(Status::Done));
             match (self.json, outline) {
@@ -121,22 +121,16 @@ impl Ls {
 /// The content of an input, from its headers.
 fn outline(found: Found, session: &Session) -> Result<Outline, Failure> {
     match found {
-        Found::Directory(path, None) if url::is_url(&path) => {
-            let mut opened = Opened::open_with(&path, session, |options| options.cache(0))?;
-            let outline = opened.container.outline();
-            outline.map_err(|error| opened.origin.failure(&error))
-        }
-        Found::Directory(path, error) => {
+        Found::Directory(path, error) if !url::is_url(&path) => {
             let opened = walk::open(&path, error, session);
             let outline = opened.and_then(|mut opened| opened.container.outline());
-            outline.map_err(|error| dataset::failure(&path, &error))
+            outline.about(&Directory(&path))
         }
-        Found::File(path) => {
+        Found::Directory(path, _) | Found::File(path) => {
             let mut opened = Opened::open_with(&path, session, |options| options.cache(0))?;
-            let outline = opened.container.outline();
-            outline.map_err(|error| opened.origin.failure(&error))
+            opened.container.outline().about(&opened.origin)
         }
-        Found::Hidden(path, error) => Err(Failure::io(quoted(&path), &error)),
+        Found::Hidden(path, error) => Err(error).about(path.as_path()),
     }
 }
 

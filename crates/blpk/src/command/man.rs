@@ -6,7 +6,7 @@ use std::io;
 use clap::{Args, Command};
 
 use super::EXAMPLES;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::output;
 use crate::status::{HELP, Status};
 
@@ -27,8 +27,7 @@ impl Man {
         } else {
             self.page_of_subcommand(definition)?
         };
-        let page = page.map_err(|error| Failure::io("manual page", &error))?;
-        output::print(&page)?;
+        output::print(&page.about("manual page")?)?;
         Ok(Status::Done)
     }
 }

@@ -3,12 +3,12 @@
 use std::io::Read as _;
 use std::path::PathBuf;
 
-use bloscpack::{Error, edit::Editor, error::Side, wire::NumpyArray};
+use bloscpack::{edit::Editor, error::IoSide as _, wire::NumpyArray};
 use clap::Args;
 
 use super::bloscpack_file::{LOOK, known_format};
 use crate::edit::FileEdit;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::frame;
 use crate::input::{Input, InterruptibleReader, STANDARD};
 use crate::progress::Progress;
@@ -47,25 +47,24 @@ impl Patch {
         let mut editor = file.open(Editor::builder(), session)?;
         let progress = Progress::new(session, input.length());
         let reader = InterruptibleReader::begin(&input, &progress);
-        let mut reader = reader.map_err(|error| Failure::io(input.name(), &error))?;
-        let failed = |error: Error| file.failed_from(&input.name(), &error);
-        let mut start = Vec::new();
+        let mut reader = reader.about(&input.name())?;
+        let (source, mut start) = (input.name(), Vec::new());
+        let change = file.changed_from(&source);
         let read = reader.by_ref().take(LOOK).read_to_end(&mut start);
-        read.map_err(|error| failed(Error::from(error).on(Side::Source)))?;
+        read.reading().about(&change)?;
         let is_array = editor.metadata().is_some_and(NumpyArray::is_described_by);
         if let Some(format) = known_format(&start).filter(|_| is_array) {
-            let (name, input) = (file.name(), input.name());
-            let title = format!("{input} is {format}, and not elements of the array in {name}");
+            let name = file.name();
+            let title = format!("{source} is {format}, and not elements of the array in {name}");
             let hint = "give the bytes of the elements alone, as numpy.ndarray.tofile writes them";
-            return Err(file.unchanged(Failure::usage(title).hint(hint)));
+            return Err(Failure::usage(title).hint(hint)).about(&change);
         }
         let done = editor.patch(self.at, start.chain(reader));
         progress.finish();
-        let patched = done.map_err(failed)?;
+        let patched = done.about(&change)?;
         file.report_late_signal();
         session.done(format_args!(
-            "{}, {}, written to {} at byte {},",
-            input.name(),
+            "{source}, {}, written to {} at byte {},",
             size::pretty(patched),
             file.name(),
             self.at,

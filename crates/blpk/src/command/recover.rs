@@ -12,7 +12,7 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::damage::{self, range_json};
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::frame;
 use crate::input::{Input, Rest};
 use crate::json_text;
@@ -101,11 +101,10 @@ impl Recover {
         let mut found = Found::new(&self.input, self.json);
         let recovered = self.recover_into(&mut output, &source, session, &mut found);
         progress.finish();
-        let report = recovered.map_err(|error| output.failed_from(&input.name(), &error))?;
-        let output_name = output.name().to_owned();
-        output.commit(session)?;
+        let report = recovered.about(&output.made_from(&input.name()))?;
+        let made = output.commit(session)?;
         let is_changing = report.is_changing || input.is_interrupted();
-        self.print(&report, &found, &output_name, is_changing)?;
+        self.print(&report, &found, &made.name, is_changing)?;
         Ok(if report.is_complete() {
             Status::Done
         } else {

@@ -6,7 +6,7 @@ use bloscpack::{Category, edit::Editor};
 use clap::Args;
 
 use crate::edit::FileEdit;
-use crate::failure::Failure;
+use crate::failure::{Failure, Subject as _};
 use crate::frame;
 use crate::message;
 use crate::session::Session;
@@ -43,14 +43,14 @@ impl Reindex {
             (has_table, editor.reindex(), editor.chunks())
         };
         let filled = filled.map_err(|error| {
-            let failure = file.failed(&error);
-            match (
-                has_table || error.category() != Category::Usage,
-                has_records,
-            ) {
-                (true, _) => failure,
-                (false, true) => failure.hint("unpack the records, then pack them into a file"),
-                (false, false) => failure.hint("decompress it, then compress it into a file"),
+            let is_missing = !has_table && error.category() == Category::Usage;
+            let failure = file.explain(error.into());
+            if !is_missing {
+                failure
+            } else if has_records {
+                failure.hint("unpack the records, then pack them into a file")
+            } else {
+                failure.hint("decompress it, then compress it into a file")
             }
         })?;
         file.report_late_signal();

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use clap::Args;
 
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::status::Status;
 
 /// The name of the program.
@@ -40,7 +40,7 @@ impl Sql {
             Err(error) => error,
         };
         if error.kind() != io::ErrorKind::NotFound {
-            return Err(Failure::io(PROGRAM, &error));
+            return Err(error).about(PROGRAM);
         }
         let failure = Failure::usage(format!("{PROGRAM} is not installed"));
         let install = "cargo install --locked --path sql/blpk-sql";

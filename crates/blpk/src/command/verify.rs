@@ -12,7 +12,7 @@ use serde_json::json;
 use super::damage;
 use crate::container::Opened;
 use crate::dataset::walk::{self, Found};
-use crate::failure::{Failure, VERIFY};
+use crate::failure::{Failure, Subject, VERIFY};
 use crate::input::{self, STANDARD, is_directory};
 use crate::json_text;
 use crate::output;
@@ -104,9 +104,8 @@ impl Verify {
         match Opened::open_with(path, session, |options| options.cache(0)) {
             Ok(mut opened) => {
                 let strip = self.strip(path, &opened, session);
-                self.check(path, &mut *opened.container, strip, |error| {
-                    Failure::library(&opened.origin.name, error)
-                })
+                let name = &opened.origin.name;
+                self.check(path, &mut *opened.container, strip, name)
             }
             Err(failure) => Outcome::failed(path, failure),
         }
@@ -133,16 +132,14 @@ impl Verify {
             below.note_others(path, session);
         }
         if below.found.is_empty() {
-            let failure = Failure::library(quoted(path), &none);
+            let failure = Failure::from(none).named(quoted(path));
             let failure = failure.hint("there is nothing that can be verified below it, either");
             return take(Outcome::failed(path, failure)).map(|()| below.others);
         }
         for found in below.found {
             take(match found {
                 Found::File(path) => self.file(&path, session),
-                Found::Hidden(path, error) => {
-                    Outcome::failed(&path, Failure::io(quoted(&path), &error))
-                }
+                Found::Hidden(path, error) => Outcome::failed(&path, path.explain(error.into())),
                 Found::Directory(path, error) => {
                     let opened = walk::open(&path, error, session);
                     self.dataset(&path, opened, session)
@@ -162,12 +159,11 @@ impl Verify {
         match opened {
             Ok(mut opened) => {
                 let origin = &opened.origin;
-                let failed = |error: &Error| origin.failure(error);
-                let outcome = self.check(path, &mut *opened.container, None, failed);
+                let outcome = self.check(path, &mut *opened.container, None, origin);
                 opened.warn(session);
                 outcome
             }
-            Err(error) => Outcome::failed(path, failed_to_open(path, &error)),
+            Err(error) => Outcome::failed(path, not_opened(path, error)),
         }
     }
 
@@ -185,7 +181,7 @@ impl Verify {
         path: &Path,
         container: &mut dyn Container,
         mut strip: Option<Strip>,
-        failed: impl FnOnce(&Error) -> Failure,
+        subject: &impl Subject,
     ) -> Outcome {
         let (mut status, mut spool) = (Status::Done, Spool::new());
         let name = shown(path);
@@ -209,15 +205,16 @@ impl Verify {
                 report: Ok((report, spool)),
                 strip,
             },
-            Err(error) => Outcome::failed(path, failed(&error)),
+            Err(error) => Outcome::failed(path, subject.explain(error.into())),
         }
     }
 }
 
-fn failed_to_open(path: &Path, error: &Error) -> Failure {
-    let failure = Failure::library(quoted(path), error);
-    if !matches!(error.category(), Category::Damaged | Category::CutShort) || error.hint().is_some()
-    {
+fn not_opened(path: &Path, error: Error) -> Failure {
+    let is_damaged = matches!(error.category(), Category::Damaged | Category::CutShort);
+    let is_advised = error.hint().is_some();
+    let failure = path.explain(error.into());
+    if !is_damaged || is_advised {
         return failure;
     }
     match probe(path).ok().and_then(|probed| probed.family) {

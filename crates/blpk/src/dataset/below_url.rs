@@ -6,7 +6,11 @@ use super::walk::Below;
 use crate::failure::Failure;
 use crate::session::Session;
 #[cfg(feature = "remote")]
-use crate::{dataset::walk::Found, input::has_known_ending, remote::failure};
+use crate::{
+    dataset::walk::Found,
+    failure::{About as _, Directory},
+    input::has_known_ending,
+};
 #[cfg(feature = "remote")]
 use bloscpack_open::frames::wire::METADATA_FILE;
 
@@ -16,7 +20,7 @@ pub fn below(path: &Path, session: &Session) -> Result<Below, Failure> {
     let base = path.to_string_lossy();
     let base = base.trim_end_matches('/');
     let store = session.remote()?.store(base);
-    let store = store.map_err(|error| failure(path, &error.into()))?;
+    let store = store.about(&Directory(path))?;
     let url = |below: &Path| {
         if below.as_os_str().is_empty() {
             base.into()
@@ -29,7 +33,7 @@ pub fn below(path: &Path, session: &Session) -> Result<Below, Failure> {
     let walked = bloscpack_open::datasets::walk_in(store.clone(), |below, error| {
         damaged.push(Found::Directory(url(below), Some(error)));
     });
-    let walked = walked.map_err(|error| failure(path, &error))?;
+    let walked = walked.about(&Directory(path))?;
     found.extend(
         walked
             .iter()

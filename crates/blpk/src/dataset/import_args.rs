@@ -10,10 +10,9 @@ use bloscpack::dtype::DType;
 use bloscpack_open::exchange::{BoxedSource, Format, ImportOptions};
 use clap::Args;
 
-use super::source;
+use super::source::{self, Imported};
 use crate::args::{self, with_given};
 use crate::failure::Failure;
-use crate::input;
 use crate::session::Session;
 
 /// Details that a file of another format may not state.
@@ -109,10 +108,11 @@ impl ImportArgs {
         path: &Path,
         options: ImportOptions,
         session: &Session,
-    ) -> Result<(BoxedSource<'static>, Format), Failure> {
+    ) -> Result<(BoxedSource<'static>, Imported), Failure> {
         let format = source::format_of(path, self.from)?;
+        let file = Imported::new(path, format);
         let source = source::open(path, format, &self.apply(options), session)?;
-        session.warnings(&input::name(path), source.warnings());
-        Ok((source, format))
+        session.warnings(&file.name, source.warnings());
+        Ok((source, file))
     }
 }

@@ -12,7 +12,7 @@ use bloscpack_open::exchange::{
 };
 
 use super::BATCH;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure, Subject};
 use crate::input::{self, Input};
 use crate::interrupt;
 use crate::progress::Progress;
@@ -155,13 +155,13 @@ pub fn open(
     session: &Session,
 ) -> Result<BoxedSource<'static>, Failure> {
     let opened = open_at(file(path, session)?, format, options);
-    opened.map_err(|error| failure(&input::name(path), format, &error))
+    opened.about(&Imported::new(path, format))
 }
 
 /// Opens the array in a NumPy file.
 pub fn open_npy(path: &Path, session: &Session) -> Result<NpyFile<File>, Failure> {
     let opened = NpyFile::open_at(file(path, session)?);
-    opened.map_err(|error| failure(&input::name(path), Format::Npy, &error))
+    opened.about(&Imported::new(path, Format::Npy))
 }
 
 /// Opens a file that can be read at any position.
@@ -169,23 +169,36 @@ fn file(path: &Path, session: &Session) -> Result<File, Failure> {
     Input::open(path, session)?.whole_file(session)
 }
 
-/// The failure to read a file of another format.
-pub fn failure(name: &str, format: Format, error: &Error) -> Failure {
-    advise(Failure::library(name, error), format, error)
+/// A file of another format.
+pub struct Imported {
+    /// Its name in messages.
+    pub name: String,
+    format: Format,
 }
 
-/// Adds advice on how to read a file of another format.
-pub fn advise(failure: Failure, format: Format, error: &Error) -> Failure {
-    match error.category() {
-        Category::Unsupported if !format.is_read() => {
-            failure.hint("only .npy, .npz, .csv, .tsv, .arrow and .parquet can be read")
+impl Imported {
+    /// The file at `path`.
+    pub fn new(path: &Path, format: Format) -> Self {
+        let name = input::name(path);
+        Self { name, format }
+    }
+}
+
+impl Subject for Imported {
+    fn explain(&self, failure: Failure) -> Failure {
+        let category = failure.error().map(Error::category);
+        let failure = failure.named(&self.name);
+        match category {
+            Some(Category::Unsupported) if !self.format.is_read() => {
+                failure.hint("only .npy, .npz, .csv, .tsv, .arrow and .parquet can be read")
+            }
+            Some(Category::Usage) if self.format == Format::Npz => {
+                failure.hint("--member NAME takes one of the arrays")
+            }
+            Some(Category::Usage) => failure.hint(
+                "--types NAME=DTYPE sets the type of a column, --fill NAME=TEXT the value of missing cells",
+            ),
+            _ => failure,
         }
-        Category::Usage if format == Format::Npz => {
-            failure.hint("--member NAME takes one of the arrays")
-        }
-        Category::Usage => failure.hint(
-            "--types NAME=DTYPE sets the type of a column, --fill NAME=TEXT the value of missing cells",
-        ),
-        _ => failure,
     }
 }

@@ -9,7 +9,7 @@ use bloscpack::{Category, Error};
 use bloscpack_open::{Family, OpenOptions, probe};
 
 use crate::container::Opened;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::input::look;
 use crate::session::Session;
 use crate::text::quoted;
@@ -46,7 +46,7 @@ pub fn below(root: &Path) -> Result<Below, Failure> {
     let walked = bloscpack_open::datasets::walk(root, |path, error| {
         datasets.insert(join(root, path), Some(error));
     });
-    let walked = walked.map_err(|error| Failure::library(quoted(root), &error))?;
+    let walked = walked.about(root)?;
     datasets.extend(walked.into_iter().map(|one| (join(root, &one.path), None)));
     let mut walk = Walk {
         datasets,

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use bloscpack::{Category, Error, error::Side};
+use bloscpack::{Category, error::Side};
 use bloscpack_open::{
     Family,
     datasets::{CTable, Dataset},
@@ -13,12 +13,14 @@ use bloscpack_open::{
 
 use super::InPlace;
 use super::file::is_full;
-use crate::dataset::{failure, no_columns, options};
-use crate::failure::{Failure, io_error, is_busy, is_stopped};
+use crate::dataset::{no_columns, options};
+use crate::failure::{About as _, Directory, Failure, Subject, io_error, is_busy};
 use crate::frame;
 use crate::input::{COMPLETED, INTERRUPTED, is_standard_input};
+use crate::output::{do_not_repeat, whole};
 use crate::remote;
 use crate::session::{LOCK_TIMEOUT, Session};
+use crate::status::Status;
 use crate::text::quoted;
 use crate::url;
 
@@ -66,8 +68,7 @@ impl<'a> DatasetEdit<'a> {
         if url::is_url(self.0.path) {
             return remote::edit(self.0.path, &options, session);
         }
-        let dataset = options.edit(self.0.path);
-        let dataset = dataset.map_err(|error| self.failed(&error))?;
+        let dataset = options.edit(self.0.path).about(self)?;
         if dataset.was_interrupted() {
             session.warning(format_args!("{}: {INTERRUPTED}; {COMPLETED}", self.name()));
         }
@@ -82,71 +83,76 @@ impl<'a> DatasetEdit<'a> {
         }
     }
 
+    /// Makes the change.
+    pub fn flush(&self, dataset: &mut Dataset) -> Result<(), Failure> {
+        let done = match dataset {
+            Dataset::Array(array) => array.flush(),
+            Dataset::Table(table) => table.flush(),
+        };
+        self.confirm(done, None)
+    }
+
+    /// Passes on what came of a change that was flushed, with data from a source where there is one.
+    pub fn confirm<T>(
+        &self,
+        done: bloscpack::Result<T>,
+        source: Option<&dyn Subject>,
+    ) -> Result<T, Failure> {
+        let done = done.about(&Flushed { edit: self, source })?;
+        self.0.report_late_signal();
+        Ok(done)
+    }
+}
+
+impl Subject for DatasetEdit<'_> {
     /// The failure of a change before anything was flushed.
-    pub fn failed(&self, error: &Error) -> Failure {
-        if is_stopped(error) {
-            return self.unchanged(Failure::interrupted());
+    fn explain(&self, failure: Failure) -> Failure {
+        if failure.is_settled() {
+            return failure;
         }
-        let failure = self.unchanged(failure(self.0.path, error));
-        match io_error(error).map(io::Error::kind) {
+        let kind = failure.error().and_then(io_error).map(io::Error::kind);
+        let failure = Directory(self.0.path).explain(failure);
+        let failure = failure.detail(self.0.unchanged()).settled();
+        match kind {
             Some(io::ErrorKind::PermissionDenied) => {
                 failure.hint("the directory and all directories in it must be writable")
             }
             _ => failure,
         }
     }
+}
 
-    /// The failure to append from `source`.
-    ///
-    /// An error without a side is about the source, unless it names a file of the dataset.
-    pub fn failed_from(&self, source: impl FnOnce(&Error) -> Failure, error: &Error) -> Failure {
-        if is_stopped(error) {
-            return self.failed(error);
+/// A change that was flushed. After a failed write the state of the dataset is unknown until it is opened again.
+struct Flushed<'a> {
+    edit: &'a DatasetEdit<'a>,
+    source: Option<&'a dyn Subject>,
+}
+
+impl Subject for Flushed<'_> {
+    fn explain(&self, failure: Failure) -> Failure {
+        let edit = self.edit;
+        let Some(error) = failure.error() else {
+            return edit.explain(failure);
+        };
+        // An error without a side is about the source, unless it names a file of the dataset.
+        let is_data = error.io_error().is_none() && error.path().is_none();
+        if let Some(source) = self.source
+            && (error.side() == Some(Side::Source) || is_data)
+        {
+            return edit.explain(source.explain(failure));
         }
-        let is_committed = error.category() == Category::Committed;
-        let is_data = io_error(error).is_none() && error.path().is_none() && !is_committed;
-        if error.side() == Some(Side::Source) || is_data {
-            self.unchanged(source(error))
+        let is_unknown = error.category() == Category::Failed && !is_busy(error) && !is_full(error);
+        let directory = Directory(edit.0.path);
+        if failure.status() == Status::Committed {
+            let hint = do_not_repeat(&edit.name());
+            directory.explain(failure).hint(hint).settled()
+        } else if is_unknown {
+            directory
+                .explain(failure)
+                .detail(whole(&edit.name()))
+                .settled()
         } else {
-            self.failed_to_flush(error)
+            edit.explain(failure)
         }
-    }
-
-    /// The failure to read `source`, unless the user has stopped that.
-    pub fn failed_to_read(&self, source: &str, error: &Error) -> Failure {
-        self.unchanged(Failure::between(error, source, source))
-    }
-
-    /// Makes the change.
-    pub fn flush(&self, dataset: &mut Dataset) -> Result<(), Failure> {
-        self.confirm(match dataset {
-            Dataset::Array(array) => array.flush(),
-            Dataset::Table(table) => table.flush(),
-        })
-    }
-
-    /// Passes on what came of a change that was flushed.
-    pub fn confirm<T>(&self, done: bloscpack::Result<T>) -> Result<T, Failure> {
-        let done = done.map_err(|error| self.failed_to_flush(&error))?;
-        self.0.report_late_signal();
-        Ok(done)
-    }
-
-    /// After a failed write the state of the dataset is unknown until it is opened again.
-    fn failed_to_flush(&self, error: &Error) -> Failure {
-        if error.category() == Category::Committed {
-            return self.0.committed(failure(self.0.path, error));
-        }
-        let unknown = error.category() == Category::Failed && !is_busy(error) && !is_full(error);
-        if unknown && !is_stopped(error) {
-            failure(self.0.path, error).detail(self.0.whole())
-        } else {
-            self.failed(error)
-        }
-    }
-
-    /// Adds to a failure that nothing was changed.
-    pub fn unchanged(&self, failure: Failure) -> Failure {
-        failure.detail(self.0.unchanged())
     }
 }

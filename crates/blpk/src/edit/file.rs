@@ -14,9 +14,11 @@ use bloscpack_open::probe;
 use same_file::Handle;
 
 use super::InPlace;
-use crate::failure::{Failure, RECOVER, io_error, is_busy, is_stopped};
-use crate::input::{self, COMPLETED, INTERRUPTED, Input, is_standard_input};
+use crate::failure::{About as _, Failure, RECOVER, Subject, io_error, is_busy};
+use crate::input::{self, COMPLETED, INTERRUPTED, Input, Journaled, is_standard_input};
+use crate::output::{do_not_repeat, whole};
 use crate::session::{LOCK_TIMEOUT, Session};
+use crate::status::Status;
 use crate::text::quoted;
 use crate::url;
 
@@ -41,7 +43,13 @@ impl<'a> FileEdit<'a> {
             return Err(Failure::usage(title).hint(hint));
         }
         let name = quoted(path);
-        let metadata = fs::metadata(path).map_err(|error| missing(path, &error))?;
+        let metadata = fs::metadata(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => {
+                Failure::from(error).hint("'blpk compress' makes a new file")
+            }
+            _ => error.into(),
+        });
+        let metadata = metadata.about(path)?;
         if metadata.is_dir() {
             let failure = Failure::usage(format!("{name} is a directory"));
             return Err(failure.hint("blpk dataset changes arrays and tables in directories"));
@@ -98,7 +106,7 @@ impl<'a> FileEdit<'a> {
         let marked = probe(path).is_ok_and(|probe| probe.is_marked);
         // If the mark is that of a writer at work, the snapshot waits until it is done.
         let pending = marked && Snapshot::open(path).is_ok_and(|file| file.is_interrupted());
-        let editor = open(builder).map_err(|error| self.failed_to_open(&error, marked))?;
+        let editor = open(builder).map_err(|error| self.not_opened(error.into(), marked))?;
         if pending {
             session.warning(format_args!("{}: {INTERRUPTED}; {COMPLETED}", self.name()));
         }
@@ -113,63 +121,39 @@ impl<'a> FileEdit<'a> {
         Some(decoder.read_header().ok()?.varlen)
     }
 
+    /// The same with the source of the new data: a failure is about one of them.
+    pub fn changed_from<'s>(&'s self, source: &'s dyn Subject) -> FileChange<'s> {
+        FileChange { edit: self, source }
+    }
+
     /// The failure to open it. Opening writes to the file only to complete a change.
-    fn failed_to_open(&self, error: &Error, marked: bool) -> Failure {
-        let failure = self.explained("", error);
+    fn not_opened(&self, failure: Failure, marked: bool) -> Failure {
+        let error = failure.error().filter(|error| !is_busy(error));
+        let kind = error.and_then(io_error).map(io::Error::kind);
+        let failure = self.explained(failure);
         // The library itself may not know what has become of the file.
-        let unknown = io_error(error).is_some_and(|error| error.kind() == io::ErrorKind::Other);
-        let told = io_error(error).is_none() || is_busy(error);
-        if told || marked || unknown {
+        match kind {
+            None | Some(io::ErrorKind::Other) => failure,
+            Some(_) if marked => failure,
+            Some(_) => failure.detail(self.0.unchanged()),
+        }
+    }
+
+    /// The failure with what is known of the file: nothing if it may have been changed in spite of the error.
+    fn explained(&self, failure: Failure) -> Failure {
+        let (denied, unknown) = failure.error().map_or((false, false), |error| {
+            (is_denied(error), is_unknown(error))
+        });
+        let failure = Journaled(self.0.path).explain(failure).if_damaged(RECOVER);
+        if failure.status() == Status::Committed {
+            failure.hint(do_not_repeat(&self.name()))
+        } else if denied {
+            failure.hint(self.permissions())
+        } else if unknown {
             failure
         } else {
-            self.unchanged(failure)
+            failure.detail(self.0.unchanged())
         }
-    }
-
-    /// The failure of a change of the file alone.
-    pub fn failed(&self, error: &Error) -> Failure {
-        self.failed_from("", error)
-    }
-
-    /// The failure of a change with data from `source`, by the side of the error.
-    pub fn failed_from(&self, source: &str, error: &Error) -> Failure {
-        let failure = self.explained(source, error);
-        // After a failed write, only the next reader knows what the file contains.
-        let is_source = error.side() == Some(Side::Source);
-        if !is_unknown(error) || is_source || is_stopped(error) {
-            failure
-        } else if is_full(error) {
-            self.unchanged(failure)
-        } else {
-            failure.detail(self.0.whole())
-        }
-    }
-
-    /// The failure with what is known of the file.
-    fn explained(&self, source: &str, error: &Error) -> Failure {
-        if is_stopped(error) {
-            return self.unchanged(Failure::interrupted());
-        }
-        if error.side() == Some(Side::Source) {
-            return self.unchanged(Failure::library(source, error));
-        }
-        let failure = input::failure(self.0.path, error).if_damaged(RECOVER);
-        if error.category() == Category::Committed {
-            return self.0.committed(failure);
-        }
-        if is_denied(error) {
-            return failure.hint(self.permissions());
-        }
-        if is_unknown(error) {
-            failure
-        } else {
-            self.unchanged(failure)
-        }
-    }
-
-    /// Adds to a failure that nothing was changed.
-    pub fn unchanged(&self, failure: Failure) -> Failure {
-        failure.detail(self.0.unchanged())
     }
 
     /// The permissions that a change needs.
@@ -188,6 +172,40 @@ impl<'a> FileEdit<'a> {
     /// Reports a signal that came too late to stop the change.
     pub fn report_late_signal(&self) {
         self.0.report_late_signal();
+    }
+}
+
+impl Subject for FileEdit<'_> {
+    fn explain(&self, failure: Failure) -> Failure {
+        if failure.is_settled() {
+            return failure;
+        }
+        // After a failed write, only the next reader knows what the file contains.
+        let error = failure.error().filter(|error| is_unknown(error));
+        let full = error.map(is_full);
+        let failure = self.explained(failure).settled();
+        match full {
+            None => failure,
+            Some(true) => failure.detail(self.0.unchanged()),
+            Some(false) => failure.detail(whole(&self.name())),
+        }
+    }
+}
+
+/// A change with data from a source.
+pub struct FileChange<'a> {
+    edit: &'a FileEdit<'a>,
+    source: &'a dyn Subject,
+}
+
+impl Subject for FileChange<'_> {
+    fn explain(&self, failure: Failure) -> Failure {
+        let side = failure.error().and_then(Error::side);
+        self.edit.explain(if side == Some(Side::Source) {
+            self.source.explain(failure)
+        } else {
+            failure
+        })
     }
 }
 
@@ -230,21 +248,12 @@ fn is_in_sticky_folder(_: &Path) -> bool {
     false
 }
 
-/// The failure to find the file.
-fn missing(path: &Path, error: &io::Error) -> Failure {
-    let failure = Failure::io(quoted(path), error);
-    match error.kind() {
-        io::ErrorKind::NotFound => failure.hint("'blpk compress' makes a new file"),
-        _ => failure,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::{Error, ErrorKind};
     use std::path::Path;
 
-    use super::{FileEdit, InPlace};
+    use super::{Failure, FileEdit, InPlace, Subject as _};
 
     fn edit(path: &Path) -> FileEdit<'_> {
         FileEdit(InPlace::begin(path))
@@ -254,9 +263,9 @@ mod tests {
     fn only_what_is_known_is_said_of_the_file() {
         let edit = edit(Path::new("none.blp"));
         let told = |kind: ErrorKind, marked| {
-            let error = bloscpack::Error::from(Error::from(kind));
-            let opening = format!("{:?}", edit.failed_to_open(&error, marked));
-            let later = format!("{:?}", edit.failed(&error));
+            let error = || Failure::from(Error::from(kind));
+            let opening = format!("{:?}", edit.not_opened(error(), marked));
+            let later = format!("{:?}", edit.explain(error()));
             [opening, later].map(|told| told.matches("is unchanged").count())
         };
         for (kind, marked, expected) in [
@@ -274,7 +283,7 @@ mod tests {
     fn a_committed_change_is_not_to_be_repeated() {
         let full = Error::from(ErrorKind::StorageFull);
         let committed = bloscpack::Error::from(full).committed();
-        let failure = edit(Path::new("none.blp")).failed(&committed);
+        let failure = edit(Path::new("none.blp")).explain(committed.into());
         assert_eq!(failure.status().code(), 6);
         let told = format!("{failure:?}");
         assert!(told.contains("do not repeat it"), "{told}");
@@ -289,10 +298,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.blp");
         write(&path, "").unwrap();
-        let denied = bloscpack::Error::from(Error::from(ErrorKind::PermissionDenied));
+        let denied = || Failure::from(Error::from(ErrorKind::PermissionDenied));
         for (mode, sticky) in [(0o700, false), (0o1777, true)] {
             set_permissions(folder.path(), Permissions::from_mode(mode)).unwrap();
-            let told = format!("{:?}", edit(&path).failed(&denied));
+            let told = format!("{:?}", edit(&path).explain(denied()));
             assert!(told.contains("a.blp.blpk-journal"), "{told}");
             assert_eq!(told.contains("sticky"), sticky, "{told}");
         }

@@ -14,7 +14,7 @@ use bloscpack::{
 };
 use bloscpack_open::{Family, probe};
 
-use crate::failure::{Failure, is_busy};
+use crate::failure::{About as _, Failure, Subject, is_busy};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::text::quoted;
@@ -41,7 +41,7 @@ impl Bytes {
                 }
                 Ok(Self::Snapshot(Box::new(snapshot)))
             }
-            Err(error) if is_busy(&error) || is_marked(path) => Err(failure(path, &error)),
+            Err(error) if is_busy(&error) || is_marked(path) => Err(error).about(&Journaled(path)),
             Err(error) => {
                 session.debug(format_args!("{}: no snapshot: {error}", quoted(path)));
                 Ok(Self::Plain(plain))
@@ -189,29 +189,41 @@ pub const FROM_JOURNAL: &str = "reading the result of the change, in part from t
 /// How such a file is written.
 pub const COMPLETED: &str = "it has now been completed";
 
-/// The failure to open a regular file, with the name of its journal if that is needed.
-pub fn failure(path: &Path, error: &Error) -> Failure {
-    let name = quoted(path);
-    let incomplete = || {
-        let journal = quoted(&journal(path));
-        format!("the file is complete only together with {journal}")
-    };
-    match error.code() {
-        Code::Interrupted => {
-            let hint = if probe(path).is_ok_and(|probe| probe.family == Some(Family::Frame)) {
-                "put that back next to it"
-            } else {
-                "put that back next to it, or save the sound chunks with blpk recover"
-            };
-            Failure::library(name, error).hint(format!("{}: {hint}", incomplete()))
+/// A regular file that may have a journal.
+pub struct Journaled<'a>(pub &'a Path);
+
+impl Subject for Journaled<'_> {
+    /// Names its journal, too, if that is needed.
+    fn explain(&self, failure: Failure) -> Failure {
+        let name = quoted(self.0);
+        let Some(error) = failure.error() else {
+            return failure;
+        };
+        let incomplete = || {
+            let journal = quoted(&journal(self.0));
+            format!("the file is complete only together with {journal}")
+        };
+        match error.code() {
+            Code::Interrupted => {
+                let probed = probe(self.0).unwrap_or_default();
+                let hint = if probed.family == Some(Family::Frame) {
+                    "put that back next to it"
+                } else {
+                    "put that back next to it, or save the sound chunks with blpk recover"
+                };
+                let hint = format!("{}: {hint}", incomplete());
+                failure.named(name).hint(hint)
+            }
+            // The system does not say which of the two files the error is about.
+            Code::Io if !is_busy(error) && is_marked(self.0) => {
+                let both = format!("{name}, with its journal {}", quoted(&journal(self.0)));
+                let hint = "a change was interrupted, so both files must be readable";
+                failure
+                    .named(both)
+                    .hint(format!("{}: {hint}", incomplete()))
+            }
+            _ => failure.named(name),
         }
-        // The system does not say which of the two files the error is about.
-        Code::Io if !is_busy(error) && is_marked(path) => {
-            let both = format!("{name}, with its journal {}", quoted(&journal(path)));
-            let hint = "a change was interrupted, so both files must be readable";
-            Failure::library(both, error).hint(format!("{}: {hint}", incomplete()))
-        }
-        _ => Failure::library(name, error),
     }
 }
 

@@ -7,8 +7,7 @@ use std::path::Path;
 use bloscpack_open::{Family, internal, probe, probe_bytes, probe_source};
 
 use super::{Input, is_standard_input};
-use crate::failure::Failure;
-use crate::text::quoted;
+use crate::failure::{About as _, Failure};
 
 /// Endings of files that contain compressed data.
 const ENDINGS: [&str; 4] = ["blp", "b2nd", "b2frame", "b2z"];
@@ -60,7 +59,7 @@ pub fn is_frame(path: &Path) -> Result<bool, Failure> {
         let probed = bytes.and_then(|bytes| probe_source(bytes).ok());
         return Ok(probed.unwrap_or_default().family == Some(Family::Frame));
     }
-    let probed = probe(path).map_err(|error| Failure::io(quoted(path), &error))?;
+    let probed = probe(path).about(path)?;
     Ok(probed.family == Some(Family::Frame))
 }
 
@@ -71,7 +70,7 @@ pub fn is_sparse_frame(path: &Path) -> Result<bool, Failure> {
 
 /// Whether a path leads to a directory; false for a name that leads nowhere, which opening it reports.
 pub fn is_directory(path: &Path) -> Result<bool, Failure> {
-    internal::is_directory(path).map_err(|error| Failure::io(quoted(path), &error))
+    internal::is_directory(path).about(path)
 }
 
 /// Whether there is anything to read from standard input: waits for it, and takes nothing.

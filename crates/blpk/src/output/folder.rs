@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::file::check_name;
 use super::temporary::{make_folder, parent, sync_folder, temporary, without_path};
 use super::{is_standard_output, not_written, unchanged};
-use crate::failure::{Failure, is_busy};
+use crate::failure::{About as _, Failure, is_busy};
 use crate::input::is_sparse_frame;
 use crate::interrupt;
 use crate::remote;
@@ -82,7 +82,7 @@ impl NewFolder {
         if url::is_url(path) {
             refuse_objects(path, session)?;
             let made = make_folder(None, None);
-            let made = made.map_err(|error| Failure::io(quoted(path), &error))?;
+            let made = made.about(path)?;
             return Ok((begun(Place::Remote), Some(made)));
         }
         if !is_replaced(path, input, session)? {
@@ -138,7 +138,7 @@ impl NewFolder {
         };
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => exists(name),
-            _ => Failure::io(name, &error),
+            _ => Failure::from(error).named(name),
         };
         let mut pending = interrupt::pending();
         if interrupt::is_requested() {
@@ -159,7 +159,7 @@ impl NewFolder {
 /// Makes a temporary folder beside `path`, for what is made from `input`.
 fn beside(path: &Path, input: &Path) -> Result<TempDir, Failure> {
     let made = make_folder(Some(parent(path)), folder_permissions(input));
-    made.map_err(|error| Failure::io(quoted(path), &error))
+    made.about(path)
 }
 
 /// Refuses a URL below which there are objects.
@@ -188,12 +188,12 @@ impl Replaced {
             .while_waiting(|_| !interrupt::is_requested())
             .edit(path)
         {
-            Err(error) if is_busy(&error) => return Err(Failure::library(quoted(path), &error)),
+            Err(error) if is_busy(&error) => return Err(error).about(path),
             locked => locked.ok(),
         };
         // The signal handler must not know this folder: for a moment it contains the only copy.
         let dir = temporary().tempdir_in(parent(path));
-        let dir = dir.map_err(|error| Failure::io(quoted(path), &without_path(&error)))?;
+        let dir = dir.map_err(|error| without_path(&error)).about(path)?;
         // Windows renames no directory in which a file is open.
         let _locked = locked.filter(|_| !cfg!(windows));
         Ok(Self { _locked, dir })
@@ -238,11 +238,11 @@ fn is_replaced(path: &Path, input: &Path, session: &Session) -> Result<bool, Fai
         let title = "a dataset or sparse frame is a directory, and cannot go to standard output";
         return Err(Failure::usage(title).hint("name a directory"));
     }
-    check_name(path).map_err(|error| Failure::io(quoted(path), &error))?;
+    check_name(path).about(path)?;
     refuse_within(path, input)?;
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(Failure::io(quoted(path), &error)),
+        Err(error) => Err(error).about(path),
         Ok(_) if !session.force => Err(exists(&quoted(path))),
         Ok(_) if !path.is_dir() => Err(in_the_way(path, "not a directory")),
         Ok(_) => Ok(true),

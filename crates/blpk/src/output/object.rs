@@ -8,7 +8,7 @@ use bloscpack::storage::Cursor;
 use bloscpack_remote::{RemoteWriter, WriteOptions};
 
 use super::{Replaces, SyncingFile, exists};
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::input::{LOOK, look_at};
 use crate::interrupt::Deferred;
 use crate::progress::Progress;
@@ -32,16 +32,15 @@ impl NewObject {
     /// Begins an object. With -f it replaces one that is there.
     pub fn begin(path: &Path, replaces: Replaces, session: &Session) -> Result<Self, Failure> {
         let (url, name) = (path.to_string_lossy(), url::name(path));
-        let failed = |error: io::Error| Failure::io(&name, &error);
         let remote = session.remote()?;
         let options = WriteOptions::new().create_new(!session.force);
-        let writer = remote.create(&url, &options).map_err(failed)?;
-        let is_there = remote.exists(&url).map_err(failed)?;
+        let writer = remote.create(&url, &options).about(&name)?;
+        let is_there = remote.exists(&url).about(&name)?;
         if is_there {
-            let object = remote.object(&url).map_err(failed)?;
+            let object = remote.object(&url).about(&name)?;
             let mut first = Vec::new();
             let read = Cursor::new(&object).take(LOOK).read_to_end(&mut first);
-            read.map_err(failed)?;
+            read.about(&name)?;
             let found = look_at(path, &first);
             if let Some(refusal) = replaces.refusal_of(&found, &name, session) {
                 return Err(refusal);
@@ -54,7 +53,7 @@ impl NewObject {
             // Text and plain bytes are written from the first to the last.
             Replaces::Plain | Replaces::Any => None,
             Replaces::Compressed => {
-                let file = tempfile::tempfile().map_err(failed)?;
+                let file = tempfile::tempfile().about(&name)?;
                 Some(SyncingFile::temporary(file))
             }
         };

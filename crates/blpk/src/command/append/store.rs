@@ -9,8 +9,8 @@ use bloscpack_open::{
 };
 
 use super::Append;
-use crate::dataset::source::{self, ProgressSource};
-use crate::failure::Failure;
+use crate::dataset::source::ProgressSource;
+use crate::failure::{About as _, Failure};
 use crate::frame;
 use crate::input::{self, is_standard_input};
 use crate::session::Session;
@@ -41,18 +41,21 @@ impl Append {
         let new = held.copy()?;
         let options = frame::options(session);
         let table = TableWriter::open(new.path(), inside, &options, |array| array);
-        let mut table = table.map_err(|error| new.failed_from(&name, &error))?;
+        let mut table = table.about(&new.made_from(&name))?;
         let options = ImportOptions::new().for_store(table.columns());
-        let options = options.map_err(|error| new.failed(&error))?;
-        let opened = self.reading.open(&self.input, options, session);
-        let (rows, format) = opened.map_err(|failure| new.unfinished(failure))?;
-        let failed = |error| new.unfinished(source::failure(&from, format, &error));
-        let mut rows = rows.fields().map_err(failed)?;
-        let mut rows = ProgressSource::new(&mut *rows, session);
-        let added = rows.rows();
-        import_store(&mut rows, &mut table, &mut |_| ())
-            .map_err(|error| source::advise(new.failed_from(&from, &error), format, &error))?;
-        let all = table.finish().map_err(|error| new.failed(&error))?;
+        let opened = self
+            .reading
+            .open(&self.input, options.about(&new)?, session);
+        let (rows, file) = opened.about(&new)?;
+        let import = || {
+            let mut rows = rows.fields()?;
+            let mut rows = ProgressSource::new(&mut *rows, session);
+            import_store(&mut rows, &mut table, &mut |_| ())?;
+            Ok(rows.rows())
+        };
+        let done: bloscpack::Result<u64> = import();
+        let added = done.about(&new.made_from(&file))?;
+        let all = table.finish().about(&new)?;
         held.replace(new, session)?;
         session.done(format_args!(
             "{from}, {}, appended to {name}, which now has {},",

@@ -3,10 +3,10 @@
 use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
 
-use bloscpack::{Encoder, EncoderBuilder, Error, error::Side};
+use bloscpack::{Encoder, EncoderBuilder, error::IoSide as _};
 
 use crate::command::encoding::Encoded;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::input::{Input, InterruptibleReader};
 use crate::output::Target;
 use crate::progress::Progress;
@@ -54,7 +54,7 @@ pub fn compress(
 ) -> Result<Encoded, Failure> {
     let progress = Progress::new(session, input.length());
     let done = encode(builder, every, input, &progress, output);
-    done.map_err(|error| output.failed_from(&input.name(), &error))
+    done.about(&output.made_from(input))
 }
 
 fn encode(
@@ -94,14 +94,12 @@ fn by_time(
     input: &Input,
     progress: &Progress,
 ) -> bloscpack::Result<()> {
-    let reading = |error| Error::from(error).on(Side::Source);
-    let mut reader = InterruptibleReader::begin(input, progress).map_err(reading)?;
+    let mut reader = InterruptibleReader::begin(input, progress).reading()?;
     let mut piece = vec![0; PIECE_LEN];
     // When the oldest byte that was not sent has waited long enough.
     let mut due: Option<Instant> = None;
     loop {
-        let read = reader.read_until(&mut piece, due);
-        match read.map_err(reading)? {
+        match reader.read_until(&mut piece, due).reading()? {
             Some(0) => return Ok(()),
             Some(len) => {
                 due = due.or_else(|| Instant::now().checked_add(most));

@@ -8,7 +8,7 @@ use bloscpack::{
 };
 
 use crate::command::encoding::{Content, Encoded, encode};
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::input::Input;
 use crate::output::{SyncingFile, Target};
 use crate::progress::Progress;
@@ -30,22 +30,20 @@ pub fn compress(
     let done = match output.seekable().filter(|_| is_wrong && given.is_none()) {
         // The length of the file has changed. An output that can seek can begin again without it.
         Some(file) => {
-            start_over(input, file).map_err(|error| Failure::io(input.name(), &error))?;
+            start_over(input, file).about(&input.name())?;
             progress.restart();
             let mut reader = input.reader(&progress);
             encode(builder(), Content::Reader(&mut reader), output)
         }
         None => done,
     };
-    done.map_err(|error| match given.or(found) {
-        Some(claimed) if is_wrong_length(&error) => output.unfinished(wrong_length(
-            &input.name(),
-            claimed,
-            given.is_some(),
-            &error,
-        )),
-        _ => output.failed_from(&input.name(), &error),
-    })
+    let done = done.map_err(|error| match given.or(found) {
+        Some(claimed) if is_wrong_length(&error) => {
+            wrong_length(&input.name(), claimed, given.is_some(), &error)
+        }
+        _ => error.into(),
+    });
+    done.about(&output.made_from(input))
 }
 
 /// Compresses all of the input, with the length that is claimed for it.

@@ -1,6 +1,5 @@
 //! Anything into a dataset.
 
-use bloscpack::Error;
 use bloscpack_open::{
     Inner, Kind,
     datasets::{Attributes, CArray, CArrayBuilder, CTable, CTableBuilder, DatasetLayout},
@@ -10,8 +9,8 @@ use bloscpack_open::{
 use super::Convert;
 use crate::container::Opened;
 use crate::dataset::source::ProgressSource;
-use crate::dataset::{failure, new_array, new_table};
-use crate::failure::{Failure, VERIFY};
+use crate::dataset::{new_array, new_table};
+use crate::failure::{About as _, Failure};
 use crate::output::{FolderKind, Target};
 use crate::session::Session;
 use crate::store::warn_about_zones;
@@ -27,18 +26,17 @@ impl Convert {
     ) -> Result<String, Failure> {
         self.check_dtype(opened)?;
         let new = Target::folder(self.output(), FolderKind::Dataset, self.path(), session)?;
-        if let (Inner::Table(table), None) = (opened.container.inner(), &self.column) {
-            self.table(table, layout, &new, session)?;
+        let filled = if let (Inner::Table(table), None) = (opened.container.inner(), &self.column) {
+            self.table(table, layout, &new, session)
         } else if opened.container.kind() == Kind::Table && self.column.is_none() {
-            self.stored_table(opened, layout, &new, session)?;
+            self.stored_table(opened, layout, &new, session)
         } else if let Some(array) = self.array(opened)? {
-            self.like_array(array, layout, &new, session)?;
+            self.like_array(array, layout, &new, session)
         } else {
-            self.rows(opened, layout, &new, session)?;
-        }
-        let name = new.name().to_owned();
-        new.commit(session)?;
-        Ok(name)
+            self.rows(opened, layout, &new, session)
+        };
+        filled.about(&new.made_from(&opened.origin))?;
+        Ok(new.commit(session)?.name)
     }
 
     /// Refuses elements without a dtype.
@@ -63,21 +61,15 @@ impl Convert {
         new: &Target,
         session: &Session,
     ) -> Result<(), Failure> {
-        let attributes = self.attributes(opened, session);
-        let attributes = attributes.map_err(|failure| new.unfinished(failure))?;
-        let Opened {
-            container, origin, ..
-        } = opened;
-        let failed = |error: Error| new.unfinished(origin.failure(&error));
-        let mut source = self.fixed(&mut **container).map_err(failed)?;
-        warn_about_axes(source.schema(), &origin.name, session);
-        warn_about_zones(source.schema(), &origin.name, session);
-        let builder = source.schema().array_builder();
-        let builder = builder.map_err(|error| new.failed(&error))?;
+        let attributes = self.attributes(opened, session)?;
+        let name = &opened.origin.name;
+        let mut source = self.fixed(&mut *opened.container).about(name)?;
+        warn_about_axes(source.schema(), name, session);
+        warn_about_zones(source.schema(), name, session);
+        let builder = source.schema().array_builder().about(new)?;
         let builder = builder.expected_rows(source.rows()).attributes(attributes);
         let mut array = new_array(new, self.storage.array(builder).layout(layout), session)?;
-        let done = import_array(&mut *source, &mut array, &mut |_| ());
-        done.map_err(|error| origin.advise(new.failed_from(&origin.name, &error)))
+        Ok(import_array(&mut *source, &mut array, &mut |_| ())?)
     }
 
     /// A table of python-blosc2, or a Zarr group, into a table.
@@ -88,9 +80,8 @@ impl Convert {
         new: &Target,
         session: &Session,
     ) -> Result<(), Failure> {
-        let attributes = self.attributes(opened, session);
-        let attributes = attributes.map_err(|failure| new.unfinished(failure))?;
-        let of_columns = column_attributes(opened).map_err(|failure| new.unfinished(failure))?;
+        let attributes = self.attributes(opened, session)?;
+        let of_columns = column_attributes(opened)?;
         if is_documented(layout) {
             for (column, attributes) in &of_columns {
                 if !attributes.without_missing().is_empty() {
@@ -98,8 +89,7 @@ impl Convert {
                 }
             }
         }
-        let fixed = self.fixed(&mut *opened.container);
-        let mut source = fixed.map_err(|error| new.unfinished(opened.origin.failure(&error)))?;
+        let mut source = self.fixed(&mut *opened.container)?;
         let rows = source.rows();
         let schema = source.schema();
         warn_about_zones(schema, &opened.origin.name, session);
@@ -114,13 +104,7 @@ impl Convert {
         });
         let builder = builder.attributes(attributes);
         let mut made = new_table(new, self.storage.table(builder)?.layout(layout), session)?;
-        import_table(&mut *source, &mut made, &mut |_| ()).map_err(|error| self.failed(new, &error))
-    }
-
-    /// The failure to copy into a new dataset, by the side of the error.
-    fn failed(&self, new: &Target, error: &Error) -> Failure {
-        new.failed_from(&quoted(self.path()), error)
-            .if_damaged(VERIFY)
+        Ok(import_table(&mut *source, &mut made, &mut |_| ())?)
     }
 
     fn like_array(
@@ -133,7 +117,7 @@ impl Convert {
         let mut made = new_array(new, self.like(array, layout).layout(layout), session)?;
         let mut source = ArraySource::new(array);
         let mut source = ProgressSource::new(&mut source, session);
-        import_array(&mut source, &mut made, &mut |_| ()).map_err(|error| self.failed(new, &error))
+        Ok(import_array(&mut source, &mut made, &mut |_| ())?)
     }
 
     /// A new array with the settings of this one, unless others are given.
@@ -155,10 +139,9 @@ impl Convert {
         session: &Session,
     ) -> Result<(), Failure> {
         let mut made = new_table(new, self.table_builder(table, layout, session)?, session)?;
-        let source = TableSource::new(table);
-        let mut source = source.map_err(|error| new.unfinished(failure(self.path(), &error)))?;
+        let mut source = TableSource::new(table)?;
         let mut source = ProgressSource::new(&mut source, session);
-        import_table(&mut source, &mut made, &mut |_| ()).map_err(|error| self.failed(new, &error))
+        Ok(import_table(&mut source, &mut made, &mut |_| ())?)
     }
 
     fn warn_about_column(&self, column: &str, layout: DatasetLayout, session: &Session) {
@@ -181,8 +164,7 @@ impl Convert {
         let documented = is_documented(layout);
         let mut rows = None;
         for name in table.names() {
-            let array = table.column(name);
-            let array = array.map_err(|error| failure(self.path(), &error))?;
+            let array = table.column(name)?;
             if documented && !array.attributes().without_missing().is_empty() {
                 self.warn_about_column(name, layout, session);
             }
@@ -206,13 +188,11 @@ fn is_documented(layout: DatasetLayout) -> bool {
 
 /// The columns of a table that have attributes of their own.
 pub(super) fn column_attributes(opened: &mut Opened) -> Result<Vec<(String, Attributes)>, Failure> {
-    let failed = |error: &Error| opened.origin.failure(error);
-    let outline = opened.container.outline();
-    let names = outline.map_err(|error| failed(&error))?.columns;
+    let names = opened.container.outline().about(&opened.origin)?.columns;
     let mut found = Vec::new();
     for name in names.unwrap_or_default() {
         let user = opened.container.attributes(Some(&name));
-        let attributes = user.map_err(|error| failed(&error))?.attributes;
+        let attributes = user.about(&opened.origin)?.attributes;
         if !attributes.is_empty() {
             found.push((name, attributes));
         }

@@ -17,7 +17,7 @@ use crate::command::bloscpack_file::has_records;
 use crate::command::encoding::{Content, encode};
 use crate::container::Opened;
 use crate::dataset::source::ElementReader;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::input::Input;
 use crate::output::{MadeFrom, Replaces, Target};
 use crate::session::Session;
@@ -82,9 +82,9 @@ impl Convert {
             return Err(Failure::usage(title).hint("use blpk decompress | blpk compress for pipes"));
         };
         let survey = Survey::of_file(Cursor::new(bytes), &session.limits);
-        let survey = survey.map_err(|error| opened.origin.failure(&error))?;
+        let survey = survey.about(&opened.origin)?;
         let builder = self.file_builder(&survey, name, session)?;
-        input.rewind().map_err(|error| Failure::io(name, &error))?;
+        input.rewind().about(name)?;
         let mut output = Target::file(
             self.output(),
             Replaces::Compressed,
@@ -98,10 +98,9 @@ impl Convert {
         let done = encode(builder, Content::Reader(&mut decoder), &mut output);
         opened.progress.finish();
         session.warnings(name, decoder.warnings());
-        done.map_err(|error| opened.origin.failed_to_read(&error, &output))?;
-        let name = output.name().to_owned();
-        let length = output.commit(session)?;
-        Ok(format!("{name}, {},", size::pretty(length)))
+        done.about(&output.made_from(&opened.origin))?;
+        let made = output.commit(session)?;
+        Ok(format!("{}, {},", made.name, size::pretty(made.length)))
     }
 
     /// An encoder with the settings of the file, unless others are given.
@@ -169,10 +168,9 @@ impl Convert {
             let mut elements = ElementReader::new(OneArray::new(&mut *source)?);
             encode(builder, Content::Reader(&mut elements), &mut output)
         });
-        done.map_err(|error| opened.origin.failed_to_read(&error, &output))?;
-        let name = output.name().to_owned();
-        let length = output.commit(session)?;
-        Ok(format!("{name}, {},", size::pretty(length)))
+        done.about(&output.made_from(&opened.origin))?;
+        let made = output.commit(session)?;
+        Ok(format!("{}, {},", made.name, size::pretty(made.length)))
     }
 
     /// The array of an input that is not a dataset.
@@ -181,10 +179,9 @@ impl Convert {
         let Opened {
             container, origin, ..
         } = opened;
-        let failed = |error: Error| origin.failure(&error);
-        let mut source = self.fixed(&mut **container).map_err(failed)?;
+        let mut source = self.fixed(&mut **container).about(origin)?;
         let rows = source.rows();
-        let source = OneArray::new(&mut *source).map_err(failed)?;
+        let source = OneArray::new(&mut *source).about(origin)?;
         warn_about_zones(source.schema(), &origin.name, session);
         let column = source.column();
         Ok(Array {
@@ -229,9 +226,7 @@ impl Convert {
             let title = format!("{name}: --format 1 cannot store the shape of an array");
             return Err(Failure::usage(title).hint("use --format 2 or 3"));
         }
-        let failed = |error: Error| Failure::library(name, &error);
-        let descr = array.dtype.descr();
-        let descr = descr.map_err(|error| failed(error.into()))?;
+        let descr = array.dtype.descr().map_err(Error::from).about(name)?;
         let object = json!({
             "dtype": descr,
             "shape": array.shape,
@@ -244,6 +239,6 @@ impl Convert {
             text.pop();
             text += &format!(",\"{ATTRIBUTES}\":{}}}", array.attributes.text());
         }
-        Metadata::from_json(text).map_err(|error| failed(error.into()))
+        Metadata::from_json(text).map_err(Error::from).about(name)
     }
 }

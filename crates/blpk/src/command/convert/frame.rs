@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use bloscpack::{Category, Compressor, Error, error::Side, wire::internal::to_u64};
+use bloscpack::{Category, Compressor, Error, error::IoSide as _, wire::internal::to_u64};
 use bloscpack_open::{
     Inner, Region,
     datasets::{Attributes, CArray},
@@ -13,8 +13,8 @@ use bloscpack_open::{
 
 use super::{Convert, codec_of};
 use crate::container::Opened;
-use crate::failure::Failure;
-use crate::frame::{self, BAND, ReadRegion, array_builder, options};
+use crate::failure::{About as _, Failure};
+use crate::frame::{self, BAND, array_builder, options};
 use crate::interrupt;
 use crate::output::Target;
 use crate::session::Session;
@@ -32,20 +32,19 @@ impl Convert {
             // It says what is wrong with the array in the frame.
             let missing = opened.container.columns(&self.selection()).err();
             let missing = missing.unwrap_or_else(|| Error::bug("a frame without an array"));
-            return Err(opened.origin.failure(&missing));
+            return Err(missing).about(&opened.origin);
         }
         let (output, sparse) = (self.output(), self.storage.sparse);
         let new = frame::new_target(output, self.path(), sparse, session)?;
-        self.fill_frame((&new, new.path()), opened, kind, session)?;
-        let name = new.name().to_owned();
-        new.commit(session)?;
-        Ok(name)
+        let filled = self.fill_frame((&new, new.path()), opened, kind, session);
+        filled.about(&new.made_from(&opened.origin))?;
+        Ok(new.commit(session)?.name)
     }
 
     /// Writes the array into a new frame at a path: that of the target, or one in it.
     pub(super) fn fill_frame(
         &self,
-        new: (&Target, &Path),
+        (new, path): (&Target, &Path),
         opened: &mut Opened,
         kind: ArrayKind,
         session: &Session,
@@ -54,13 +53,15 @@ impl Convert {
         if let Inner::NdArray(source) = opened.container.inner() {
             let builder = self.like_frame(source, kind, opened, session)?;
             let read = &mut |region: &[Range<u64>]| source.read_slice(region);
-            fill(new, builder, opened, read, session)
+            frame::fill(new, path, builder, read, session)?;
+            Ok(())
         } else if let Some(source) = array {
             let builder = self.of_array(source, kind, opened, session)?;
             let read = &mut |region: &[Range<u64>]| source.read_slice(region);
-            fill(new, builder, opened, read, session)
+            frame::fill(new, path, builder, read, session)?;
+            Ok(())
         } else {
-            self.of_rows(new, kind, opened, session)
+            self.of_rows((new, path), kind, opened, session)
         }
     }
 
@@ -82,8 +83,7 @@ impl Convert {
             }
             builder => builder,
         };
-        let builder = builder.map_err(|error| opened.origin.failure(&error))?;
-        let mut builder = builder.kind(kind).options(options(session));
+        let mut builder = builder?.kind(kind).options(options(session));
         match (kind, &self.dtype) {
             (ArrayKind::B2nd, Some(given)) => {
                 let (found, itemsize) = (given.itemsize(), u64::from(source.itemsize()));
@@ -136,24 +136,17 @@ impl Convert {
         opened: &mut Opened,
         session: &Session,
     ) -> Result<(), Failure> {
-        let attributes = self.attributes(opened, session);
-        let attributes = attributes.map_err(|failure| new.unfinished(failure))?;
-        let Opened {
-            container, origin, ..
-        } = opened;
-        let failed = |error: Error| new.unfinished(origin.failure(&error));
-        let mut source = self.fixed(&mut **container).map_err(failed)?;
-        let mut source = OneArray::new(&mut *source).map_err(failed)?;
-        warn_about_zones(source.schema(), &origin.name, session);
+        let attributes = self.attributes(opened, session)?;
+        let name = &opened.origin.name;
+        let mut source = self.fixed(&mut *opened.container).about(name)?;
+        let mut source = OneArray::new(&mut *source).about(name)?;
+        warn_about_zones(source.schema(), name, session);
         let (dtype, shape) = (&source.column().dtype, source.shape());
-        let builder = array_builder(kind, dtype, shape, &origin.name, session);
-        let builder =
-            builder.and_then(|new| with_attributes(new, &attributes, &origin.name, session));
-        let builder = builder.and_then(|builder| self.storage.frame(builder, shape));
-        let builder = builder.map_err(|failure| new.unfinished(failure))?;
+        let builder = array_builder(kind, dtype, shape, name, session)?;
+        let builder = with_attributes(builder, &attributes, name, session)?;
+        let builder = self.storage.frame(builder, shape)?;
         let mut made = frame::create(new, path, builder)?;
-        let done = copy_rows(&mut made, &mut source);
-        done.map_err(|error| origin.advise(new.failed_from(&origin.name, &error)))
+        Ok(copy_rows(&mut made, &mut source)?)
     }
 }
 
@@ -174,20 +167,6 @@ fn with_attributes(
     })
 }
 
-/// Fills a new frame with the regions that `read` reads.
-fn fill(
-    (new, path): (&Target, &Path),
-    builder: NdArrayBuilder,
-    opened: &Opened,
-    read: &mut ReadRegion<'_>,
-    session: &Session,
-) -> Result<(), Failure> {
-    let filled = frame::fill(new, path, builder, &opened.origin.name, read, session);
-    filled
-        .map(|_| ())
-        .map_err(|failure| opened.origin.advise(failure))
-}
-
 /// Fills a new array with rows in order: as many at a time as whole chunks have.
 fn copy_rows(made: &mut NdArray, source: &mut OneArray<'_>) -> Result<(), Error> {
     let chunk = made.chunk_shape().first().copied().unwrap_or(1).max(1);
@@ -197,10 +176,7 @@ fn copy_rows(made: &mut NdArray, source: &mut OneArray<'_>) -> Result<(), Error>
     let at_once = chunk.saturating_mul((BAND / chunk).max(1));
     let shape = source.shape().to_vec();
     let mut begin = 0;
-    while let Some(elements) = source
-        .next_elements(at_once)
-        .map_err(|error| error.on(Side::Source))?
-    {
+    while let Some(elements) = source.next_elements(at_once).reading()? {
         interrupt::check()?;
         let rows = begin..begin + to_u64(elements.len()) / row;
         begin = rows.end;

@@ -14,7 +14,7 @@ use bloscpack_open::{
 use super::Convert;
 use super::dataset::column_attributes;
 use crate::container::Opened;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::layout::StoreForm;
 use crate::output::Target;
 use crate::session::Session;
@@ -30,14 +30,13 @@ impl Convert {
         session: &Session,
     ) -> Result<String, Failure> {
         let new = store::new_target(self.output(), self.path(), form, session)?;
-        if opened.container.kind() == Kind::Table && self.column.is_none() {
-            self.store_table(opened, &new, session)?
+        let filled = if opened.container.kind() == Kind::Table && self.column.is_none() {
+            self.store_table(opened, &new, session)
         } else {
-            self.tree(opened, &new, session)?
-        }
-        let name = new.name().to_owned();
-        new.commit(session)?;
-        Ok(name)
+            self.tree(opened, &new, session)
+        };
+        filled.about(&new.made_from(&opened.origin))?;
+        Ok(new.commit(session)?.name)
     }
 
     /// Rows of any table into a new one, whose text keeps its length.
@@ -47,90 +46,76 @@ impl Convert {
         new: &Target,
         session: &Session,
     ) -> Result<(), Failure> {
-        let refused = self.storage.refuse_axes();
-        refused.map_err(|failure| new.unfinished(failure))?;
+        self.storage.refuse_axes()?;
         if self.paths().len() > 1 {
             let title = format!(
                 "{} is a table; several inputs must be arrays",
                 opened.origin.name
             );
-            return Err(new.unfinished(Failure::usage(title)));
+            return Err(Failure::usage(title));
         }
         let name = opened.origin.name.clone();
-        let failed = |error| new.unfinished(opened.origin.failure(&error));
         let same = match opened.container.inner() {
-            Inner::StoreTable(table) => Some(table.attributes().map_err(failed)?),
+            Inner::StoreTable(table) => Some(table.attributes().about(&opened.origin)?),
             _ => None,
         };
         let attributes = match same {
-            Some(_) => Ok(Attributes::default()),
-            None => self.attributes(opened, session),
+            Some(_) => Attributes::default(),
+            None => self.attributes(opened, session)?,
         };
-        let attributes = attributes.map_err(|failure| new.unfinished(failure))?;
-        let mut of_columns =
-            column_attributes(opened).map_err(|failure| new.unfinished(failure))?;
+        let mut of_columns = column_attributes(opened)?;
         of_columns.retain(|(_, attributes)| !attributes.without_missing().is_empty());
         for (column, _) in of_columns {
             session.warning(format_args!(
                 "{name}: the attributes of column {column} are dropped: a table of python-blosc2 has none for columns"
             ));
         }
-        let done = || -> bloscpack::Result<Result<u64, Failure>> {
-            let mut source = opened.container.columns(&self.selection())?;
-            let mut schema = source.schema().clone();
-            schema.attributes = attributes;
-            let table = new_table(new, &schema, |_| true, &self.storage, session);
-            let mut table = match table {
-                Ok(table) => table,
-                Err(failure) => return Ok(Err(failure)),
-            };
-            if let Some(same) = same {
-                table = table.attributes(same);
-            }
-            import_store(&mut *source, &mut table, &mut |_| ())?;
-            table.finish().map(Ok)
-        };
-        let done = done();
-        let failed = |error| opened.origin.advise(new.failed_from(&name, &error));
-        done.map_err(failed)?.map(|_| ())
+        let mut source = opened.container.columns(&self.selection())?;
+        let mut schema = source.schema().clone();
+        schema.attributes = attributes;
+        let mut table = new_table(new, &schema, |_| true, &self.storage, session)?;
+        if let Some(same) = same {
+            table = table.attributes(same);
+        }
+        import_store(&mut *source, &mut table, &mut |_| ())?;
+        table.finish()?;
+        Ok(())
     }
 
     /// Arrays into a tree, each under the name of its file.
     fn tree(&self, first: &mut Opened, new: &Target, session: &Session) -> Result<(), Failure> {
         let folder = new.path();
-        create_tree(folder).map_err(|error| new.failed(&error))?;
+        create_tree(folder).about(new)?;
         for (number, path) in self.paths().enumerate() {
-            let member = folder.join(format!("{}.b2nd", self.member(path, new)?));
+            let member = folder.join(format!("{}.b2nd", self.member(path)?));
             if member.exists() {
                 let title = format!("two arrays have the name of {}", quoted(path));
-                return Err(new.unfinished(Failure::usage(title).hint("rename one of them")));
+                return Err(Failure::usage(title).hint("rename one of them"));
             }
             let mut other;
             let opened = if number == 0 {
                 &mut *first
             } else {
-                other = self
-                    .open(path, session)
-                    .map_err(|failure| new.unfinished(failure))?;
+                other = self.open(path, session)?;
                 &mut other
             };
-            self.check_one_array(opened)
-                .map_err(|failure| new.unfinished(failure))?;
-            self.fill_frame((new, &member), opened, ArrayKind::B2nd, session)?;
+            self.check_one_array(opened)?;
+            let filled = self.fill_frame((new, &member), opened, ArrayKind::B2nd, session);
+            filled.about(&new.made_from(&opened.origin))?;
             opened.warn(session);
         }
-        seal_store(folder).map_err(|error| new.failed(&error))
+        seal_store(folder).about(new)
     }
 
     /// The name of an array in a tree: that of its column, or of its file without the ending.
-    fn member(&self, path: &Path, new: &Target) -> Result<String, Failure> {
+    fn member(&self, path: &Path) -> Result<String, Failure> {
         let stem = path.file_stem().and_then(|stem| stem.to_str());
         let name = self.column.as_deref().or(stem).unwrap_or_default();
         match Key::root().join(name) {
             Ok(_) if !name.contains('\\') => Ok(name.to_owned()),
             _ => {
                 let title = format!("{name:?}, of {}, cannot be a name in a store", quoted(path));
-                Err(new.unfinished(Failure::usage(title).hint("rename it")))
+                Err(Failure::usage(title).hint("rename it"))
             }
         }
     }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use bloscpack::{
-    Error,
     dtype::DType,
     error::IoSide as _,
     indexed::IndexedReader,
@@ -20,7 +19,7 @@ use serde_json::json;
 
 use super::Convert;
 use crate::container::Opened;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::interrupt;
 use crate::json_text;
 use crate::layout::ZarrVersion;
@@ -36,19 +35,12 @@ const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 /// A conversion that is under way.
 struct Work<'a> {
     opened: &'a Opened,
-    new: &'a Target,
     store: Arc<DiskStore>,
     format: Format,
     session: &'a Session,
 }
 
 impl Work<'_> {
-    /// The failure to read the input or to write the output, by the side of the error.
-    fn failed(&self, error: &Error) -> Failure {
-        let origin = &self.opened.origin;
-        origin.advise(self.new.failed_from(&origin.name, error))
-    }
-
     /// Warns about numbers among attributes that only Python's JSON has.
     fn warn_about_numbers(&self, attributes: &str) {
         let is_strict = serde_json::from_str::<serde_core::de::IgnoredAny>(attributes).is_ok();
@@ -78,22 +70,20 @@ impl Convert {
             _ => None,
         };
         let new = Target::folder(self.output(), FolderKind::Zarr, self.path(), session)?;
-        let store = DiskStore::open(new.path()).writing();
-        let store = Arc::new(store.map_err(|error| new.failed(&error))?);
+        let store = Arc::new(DiskStore::open(new.path()).writing().about(&new)?);
         let work = Work {
             opened,
-            new: &new,
             store,
             format,
             session,
         };
         let counts = match (opened.container.inner(), &self.column) {
-            (Inner::Table(table), None) => self.zarr_table(&work, table)?,
-            _ => self.zarr_array(&work, attributes)?,
+            (Inner::Table(table), None) => self.zarr_table(&work, table),
+            _ => self.zarr_array(&work, attributes),
         };
+        let counts = counts.about(&new.made_from(&opened.origin))?;
         opened.progress.finish();
-        let name = new.name().to_owned();
-        new.commit(session)?;
+        let name = new.commit(session)?.name;
         self.report(&name, format, counts, session)?;
         Ok(name)
     }
@@ -131,7 +121,7 @@ impl Convert {
     fn zarr_table(&self, work: &Work<'_>, table: &CTable) -> Result<ChunkCounts, Failure> {
         let (mut counts, mut files) = (ChunkCounts::default(), Vec::new());
         for name in table.names() {
-            let column = table.column(name).map_err(|error| work.failed(&error))?;
+            let column = table.column(name)?;
             let mut conversion = Conversion::of_array(column, work.format);
             let axes = to_u64(column.shape().len());
             let others = (1..axes).map(|axis| format!("{name}_{axis}"));
@@ -143,8 +133,7 @@ impl Convert {
         }
         let attributes = table.attributes().text();
         work.warn_about_numbers(attributes);
-        let made = create_group(&*work.store, work.format, attributes, &files);
-        made.map_err(|error| work.failed(&error))?;
+        create_group(&*work.store, work.format, attributes, &files)?;
         Ok(counts)
     }
 
@@ -167,9 +156,7 @@ impl Convert {
                         .limits(work.session.limits)
                         .open(source)
                 };
-                let conversion =
-                    open().and_then(|reader| Conversion::of_file(reader, open()?, work.format));
-                conversion.map_err(|error| opened.origin.failure(&error))?
+                Conversion::of_file(open()?, open()?, work.format)?
             }
             _ => match self.array(opened)? {
                 Some(array) => Conversion::of_array(array, work.format),
@@ -220,11 +207,10 @@ impl Convert {
         let progress = &work.opened.progress;
         progress.set_total(Some(bytes));
         let folder = match folder {
-            "" => Ok(Key::root()),
-            name => Key::root().join(name).writing(),
+            "" => Key::root(),
+            name => Key::root().join(name).writing()?,
         };
-        let folder = folder.map_err(|error| work.failed(&error))?;
-        let written = conversion.write(
+        Ok(conversion.write(
             work.store.clone(),
             folder,
             work.session.threads,
@@ -233,8 +219,7 @@ impl Convert {
                 progress.advance(bytes);
                 Ok(())
             },
-        );
-        written.map_err(|error| work.failed(&error))
+        )?)
     }
 }
 

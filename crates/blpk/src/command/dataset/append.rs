@@ -9,9 +9,9 @@ use bloscpack_open::{
 use clap::Args;
 
 use crate::dataset::import_args::ImportArgs;
-use crate::dataset::source::{self, ProgressSource};
+use crate::dataset::source::ProgressSource;
 use crate::edit::DatasetEdit;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::input;
 use crate::session::Session;
 use crate::status::Status;
@@ -39,24 +39,21 @@ impl Append {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let edit = DatasetEdit::find(&self.path)?;
         let mut dataset = edit.open(session)?;
-        let options = options(&dataset).map_err(|error| edit.failed(&error))?;
-        let (source, format) = self.reading.open(&self.input, options, session)?;
+        let options = options(&dataset).about(&edit)?;
+        let (source, file) = self.reading.open(&self.input, options, session)?;
         let mut source = self.with_columns(source, &dataset, &edit)?;
         let mut source = ProgressSource::new(&mut *source, session);
-        let (rows, name) = (source.rows(), input::name(&self.input));
+        let rows = source.rows();
         let done = match &mut dataset {
             Dataset::Array(array) => import_array(&mut source, array, &mut |_| ()),
             Dataset::Table(table) => import_table(&mut source, table, &mut |_| ()),
         };
-        if let Err(error) = &done {
-            let from_source = |error: &_| source::failure(&name, format, error);
-            return Err(edit.failed_from(from_source, error));
-        }
-        edit.confirm(done)?;
-        source.warn_of_missing(&name, session);
-        let total = dataset.rows().map_err(|error| edit.failed(&error))?;
+        edit.confirm(done, Some(&file))?;
+        source.warn_of_missing(&file.name, session);
+        let total = dataset.rows().about(&edit)?;
         session.done(format_args!(
-            "{name}, {}, appended to {}, which now has {total},",
+            "{}, {}, appended to {}, which now has {total},",
+            file.name,
             count(rows, "row"),
             edit.name(),
         ));
@@ -73,7 +70,7 @@ impl Append {
         if matches!(dataset, Dataset::Array(_)) || source.schema().is_table {
             return Ok(source);
         }
-        let source = source.fields().map_err(|error| edit.failed(&error))?;
+        let source = source.fields().about(edit)?;
         if source.schema().is_table {
             return Ok(source);
         }

@@ -6,9 +6,9 @@ use bloscpack_open::datasets::{Attributes, Dataset};
 use clap::Args;
 use serde_json::Value;
 
-use crate::dataset::{failure, no_columns, open};
+use crate::dataset::{no_columns, open};
 use crate::edit::DatasetEdit;
-use crate::failure::Failure;
+use crate::failure::{About as _, Directory, Failure};
 use crate::frame;
 use crate::json_text;
 use crate::output;
@@ -80,8 +80,7 @@ impl Attrs {
             (dataset, None) => Ok(dataset.attributes()),
             (Dataset::Array(_), Some(_)) => Err(no_columns(&self.path)),
             (Dataset::Table(table), Some(name)) => {
-                let column = table.column(name);
-                let column = column.map_err(|error| failure(&self.path, &error))?;
+                let column = table.column(name).about(&Directory(&self.path))?;
                 Ok(column.attributes())
             }
         }
@@ -100,7 +99,7 @@ impl Attrs {
             (Dataset::Table(table), Some(name)) => table.set_column_attribute(name, key, &value),
             (Dataset::Array(_), Some(_)) => return Err(no_columns(&self.path)),
         };
-        done.map_err(|error| edit.failed(&error))?;
+        done.about(&edit)?;
         edit.flush(&mut dataset)?;
         Ok(Status::Done)
     }
@@ -114,7 +113,7 @@ impl Attrs {
             (Dataset::Table(table), Some(name)) => table.remove_column_attribute(name, key),
             (Dataset::Array(_), Some(_)) => return Err(no_columns(&self.path)),
         };
-        if !done.map_err(|error| edit.failed(&error))? {
+        if !done.about(&edit)? {
             return Err(missing(&self.path, key, self.attributes(&dataset)?));
         }
         edit.flush(&mut dataset)?;

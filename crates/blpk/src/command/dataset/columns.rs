@@ -8,11 +8,10 @@ use clap::Args;
 use crate::args;
 use crate::dataset::BATCH;
 use crate::dataset::import_args::ImportArgs;
-use crate::dataset::source::{self, ProgressSource};
+use crate::dataset::source::ProgressSource;
 use crate::dataset::storage_args::StorageArgs;
 use crate::edit::DatasetEdit;
-use crate::failure::Failure;
-use crate::input;
+use crate::failure::{About as _, Failure};
 use crate::layout::ArrayLayout;
 use crate::session::Session;
 use crate::status::Status;
@@ -70,28 +69,24 @@ impl AddColumn {
         self.storage.check(ArrayLayout::Dataset(dataset.layout()))?;
         let table = edit.table(&mut dataset)?;
         let options = ImportOptions::new();
-        let (mut source, format) = self.reading.open(&self.input, options, session)?;
-        let name = input::name(&self.input);
+        let (mut source, file) = self.reading.open(&self.input, options, session)?;
         let columns = source.schema().columns.len();
         if columns != 1 {
             let columns = count(to_u64(columns), "column");
-            return Err(Failure::usage(format!(
-                "{name} has {columns}, expected one"
-            )));
+            let title = format!("{} has {columns}, expected one", file.name);
+            return Err(Failure::usage(title));
         }
-        let builder = source.schema().array_builder();
-        let builder = builder.map_err(|error| edit.failed(&error))?;
+        let builder = source.schema().array_builder().about(&edit)?;
         let mut source = ProgressSource::new(&mut *source, session);
         let mut data = Vec::new();
-        let failed = |error: bloscpack::Error| source::failure(&name, format, &error);
-        while let Some(batch) = source.next_batch(BATCH).map_err(failed)? {
+        while let Some(batch) = source.next_batch(BATCH).about(&file)? {
             batch
                 .columns
                 .iter()
                 .for_each(|column| data.extend_from_slice(column));
         }
         let done = table.add_column(&self.name, self.storage.array(builder), &data, self.at);
-        done.map_err(|error| edit.failed(&error))?;
+        done.about(&edit)?;
         edit.flush(&mut dataset)?;
         Ok(Status::Done)
     }
@@ -103,7 +98,7 @@ impl DeleteColumn {
         let mut dataset = edit.open(session)?;
         let table = edit.table(&mut dataset)?;
         let done = table.delete_column(&self.name, self.keep_files);
-        done.map_err(|error| edit.failed(&error))?;
+        done.about(&edit)?;
         edit.flush(&mut dataset)?;
         Ok(Status::Done)
     }

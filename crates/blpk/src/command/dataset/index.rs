@@ -7,9 +7,9 @@ use bloscpack_open::datasets::{CArray, Dataset, IndexCheck, IndexUpdate};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::dataset::{failure, no_columns, open};
+use crate::dataset::{no_columns, open};
 use crate::edit::DatasetEdit;
-use crate::failure::Failure;
+use crate::failure::{About as _, Directory, Failure};
 use crate::frame;
 use crate::interrupt;
 use crate::json_text;
@@ -87,8 +87,7 @@ impl Index {
         } else {
             table.names()
         } {
-            let column = table.column(name);
-            let column = column.map_err(|error| failure(&self.path, &error))?;
+            let column = table.column(name).about(&Directory(&self.path))?;
             match column.check_indexable() {
                 Err(error) if !is_given => {
                     session.verbose(format_args!("column {}: {error}", plain(name)));
@@ -99,7 +98,7 @@ impl Index {
             }
         }
         match refused {
-            Some(error) if names.is_empty() => Err(failure(&self.path, &error)),
+            Some(error) if names.is_empty() => Err(error).about(&Directory(&self.path)),
             _ => Ok(names),
         }
     }
@@ -123,8 +122,7 @@ impl Index {
                 (Dataset::Table(table), Some(name)) => table.update_index(name, &mut watch),
                 (Dataset::Table(_), None) => continue,
             };
-            let update = done.map_err(|error| edit.failed(&error))?;
-            updates.push((name, update));
+            updates.push((name, done.about(edit)?));
         }
         edit.flush(dataset)?;
         progress.finish();
@@ -156,8 +154,7 @@ impl Index {
                 (Dataset::Table(table), Some(name)) => table.remove_index(name),
                 (Dataset::Table(_), None) => continue,
             };
-            let was_there = done.map_err(|error| edit.failed(&error))?;
-            removed.push((name, was_there));
+            removed.push((name, done.about(edit)?));
         }
         edit.flush(dataset)?;
         if self.json {
@@ -180,8 +177,7 @@ impl Index {
                     Ok(())
                 })
             });
-            let check = checked.map_err(|error| failure(&self.path, &error))?;
-            checks.push((name, check));
+            checks.push((name, checked.about(&Directory(&self.path))?));
         }
         progress.finish();
         if self.json {

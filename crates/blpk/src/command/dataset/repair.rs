@@ -61,7 +61,7 @@ impl Repair {
             .uncounted(uncounted)
             .cut(self.truncate)
             .options(options(session));
-        let found = edit.confirm(repair.repair(&self.path))?;
+        let found = edit.confirm(repair.repair(&self.path), None)?;
         let text = if self.json {
             format!("{:#}\n", self.report(&found))
         } else {

@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::args;
 use crate::edit::DatasetEdit;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::count;
@@ -40,7 +40,7 @@ impl Trim {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let edit = DatasetEdit::find(&self.path)?;
         let mut dataset = edit.open(session)?;
-        let before = dataset.rows().map_err(|error| edit.failed(&error))?;
+        let before = dataset.rows().about(&edit)?;
         if self.rows > before {
             let title = format!("{} has only {}", edit.name(), count(before, "row"));
             return Err(Failure::usage(title).hint("blpk dataset resize appends default values"));
@@ -57,7 +57,7 @@ impl Resize {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         let edit = DatasetEdit::find(&self.path)?;
         let mut dataset = edit.open(session)?;
-        let before = dataset.rows().map_err(|error| edit.failed(&error))?;
+        let before = dataset.rows().about(&edit)?;
         let done = match &mut dataset {
             Dataset::Array(array) => array.resize(self.rows),
             Dataset::Table(table) => table.resize(self.rows),
@@ -73,9 +73,9 @@ fn finish(
     before: u64,
     session: &Session,
 ) -> Result<Status, Failure> {
-    done.map_err(|error| edit.failed(&error))?;
+    done.about(edit)?;
     edit.flush(dataset)?;
-    let after = dataset.rows().map_err(|error| edit.failed(&error))?;
+    let after = dataset.rows().about(edit)?;
     session.verbose(format_args!(
         "{} had {}, and now has {after}",
         edit.name(),

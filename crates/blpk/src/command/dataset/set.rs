@@ -15,7 +15,7 @@ use crate::args;
 use crate::dataset;
 use crate::dataset::source::ElementReader;
 use crate::edit::DatasetEdit;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure, Subject as _};
 use crate::input::{Input, InterruptibleReader, STANDARD};
 use crate::progress::Progress;
 use crate::session::Session;
@@ -74,13 +74,12 @@ impl Set {
         let progress = Progress::new(session, Some(target.bytes()));
         if Format::of_path(&self.input) == Some(Format::Npy) {
             let mut source = open_elements(&target, &input, &edit, session)?;
-            let array = OneArray::new(&mut *source);
-            let array = array.map_err(|error| Failure::library(input.name(), &error))?;
+            let array = OneArray::new(&mut *source).about(&input.name())?;
             let mut bytes = ElementReader::new(array);
             self.copy(&mut bytes, &target, &mut dataset, &input, &edit)?;
         } else {
             let bytes = InterruptibleReader::begin(&input, &progress);
-            let mut bytes = bytes.map_err(|error| Failure::io(input.name(), &error))?;
+            let mut bytes = bytes.about(&input.name())?;
             self.copy(&mut bytes, &target, &mut dataset, &input, &edit)?;
         }
         progress.finish();
@@ -99,7 +98,7 @@ impl Set {
                 .resolve(array.rows())
                 .map(|rows| Region::of_rows(rows, array.shape())),
         };
-        let region = region.map_err(|error| Failure::library(name, &error))?;
+        let region = region.about(&name)?;
         Ok(Elements {
             region,
             dtype: array.dtype().clone(),
@@ -123,11 +122,11 @@ impl Set {
                 input.name(),
                 target.bytes()
             );
-            edit.unchanged(Failure::usage(title))
+            edit.explain(Failure::usage(title))
         };
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::UnexpectedEof => wrong("fewer bytes"),
-            _ => edit.failed_to_read(&input.name(), &error.into()),
+            _ => edit.explain(Failure::from(error).named(input.name())),
         };
         let mut block = Vec::new();
         let put = |part: &Region| {
@@ -141,7 +140,7 @@ impl Set {
                 (Dataset::Table(table), Some(name)) => table.set_slice(name, part, &block),
                 (Dataset::Table(_), None) => Err(Error::bug("a table without a column")),
             };
-            done.map_err(|error| edit.failed(&error))
+            done.about(edit)
         };
         let region = &target.region;
         region.for_each_part(itemsize, &target.chunk, put)?;
@@ -164,7 +163,7 @@ fn open_elements(
         Format::Npy,
         &ImportOptions::new(),
     );
-    let source = source.map_err(|error| Failure::library(input.name(), &error))?;
+    let source = source.about(&input.name())?;
     for column in &source.schema().columns {
         if column.dtype != target.dtype {
             let title = format!(

@@ -7,7 +7,7 @@ use bloscpack::{
     Code, Encoder, EncoderBuilder, Error, Metadata,
     blosc::Aim,
     dtype::npy::{NpyError, NpyHeader},
-    error::Side,
+    error::IoSide as _,
     wire::internal::to_u64,
 };
 use bloscpack_open::exchange::Format;
@@ -15,9 +15,9 @@ use serde_json::json;
 
 use crate::args::with_given;
 use crate::command::encoding::{Content, encode};
-use crate::dataset::source;
+use crate::dataset::source::Imported;
 use crate::dataset::storage_args::StorageArgs;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::input::Input;
 use crate::output::{MadeFrom, Replaces, Target};
 use crate::progress::Progress;
@@ -34,29 +34,27 @@ pub fn import(
     let input = Input::open(from, session)?;
     let progress = Progress::new(session, input.length());
     let mut reader = input.reader(&progress);
-    let header = read_header(&mut reader);
-    let header = header.map_err(|error| source::failure(&input.name(), Format::Npy, &error))?;
+    let header = read_header(&mut reader).about(&Imported::new(from, Format::Npy))?;
     let mut output = Target::file(
         to,
         Replaces::Compressed,
         MadeFrom::Inputs(&[&input]),
         session,
     )?;
-    let builder = builder(&header, storage, session);
-    let builder = builder.map_err(|error| Failure::library(input.name(), &error))?;
+    let builder = builder(&header, storage, session).about(&input.name())?;
     let done = encode(builder, Content::Reader(&mut reader), &mut output);
-    let (plain, tuned) = done.map_err(|error| output.failed_from(&input.name(), &error))?;
+    let (plain, tuned) = done.about(&output.made_from(&input))?;
     if let Some(tuned) = tuned {
         session.verbose(tuned);
     }
-    let name = output.name().to_owned();
-    let packed = output.commit(session)?;
+    let made = output.commit(session)?;
     session.done(format_args!(
-        "{}, shape {:?}, {}, imported into {name}, {},",
+        "{}, shape {:?}, {}, imported into {}, {},",
         input.name(),
         header.shape,
         size::pretty(plain),
-        size::pretty(packed),
+        made.name,
+        size::pretty(made.length),
     ));
     Ok(Status::Done)
 }
@@ -66,8 +64,7 @@ fn read_header(reader: &mut impl Read) -> bloscpack::Result<NpyHeader> {
     let mut start = Vec::new();
     let mut read_to = |len: usize, start: &mut Vec<u8>| {
         let more = to_u64(len.saturating_sub(start.len()));
-        let read = reader.by_ref().take(more).read_to_end(start);
-        read.map_err(|error| Error::from(error).on(Side::Source))
+        reader.by_ref().take(more).read_to_end(start).reading()
     };
     read_to(NpyHeader::START, &mut start)?;
     let damaged = |error: NpyError| Error::new(Code::Header, error.to_string());

@@ -3,8 +3,8 @@
 use bloscpack_open::exchange::{ImportOptions, import_store};
 
 use super::Import;
-use crate::dataset::source::{self, ProgressSource};
-use crate::failure::Failure;
+use crate::dataset::source::ProgressSource;
+use crate::failure::{About as _, Failure};
 use crate::input;
 use crate::layout::StoreForm;
 use crate::session::Session;
@@ -24,25 +24,25 @@ impl Import {
         let new = store::new_target(&self.output, &self.input, form, session)?;
         let options = ImportOptions::new().keep_missing();
         let opened = self.reading.open(&self.input, options, session);
-        let (source, format) = opened.map_err(|failure| new.unfinished(failure))?;
-        let failed = |error| new.unfinished(source::failure(&name, format, &error));
-        let mut source = source.fields().map_err(failed)?;
-        if !source.schema().is_table {
-            let title = format!("{name} is an array, and import makes stores of tables only");
-            let hint = format!(
-                "blpk import makes a .b2nd of it, and blpk convert X.b2nd OUT.{form} a store of that"
-            );
-            return Err(new.unfinished(Failure::usage(title).hint(hint)));
-        }
-        let keeps_length = |name: &str| self.reading.has_type(name);
-        let schema = source.schema().clone();
-        let mut table = new_table(&new, &schema, keeps_length, &self.storage, session)?;
-        let mut rows = ProgressSource::new(&mut *source, session);
-        import_store(&mut rows, &mut table, &mut |_| ())
-            .map_err(|error| source::advise(new.failed_from(&name, &error), format, &error))?;
-        let rows = table.finish().map_err(|error| new.failed(&error))?;
-        let made = new.name().to_owned();
-        new.commit(session)?;
+        let (source, file) = opened.about(&new)?;
+        let import = || -> Result<u64, Failure> {
+            let mut source = source.fields()?;
+            if !source.schema().is_table {
+                let title = format!("{name} is an array, and import makes stores of tables only");
+                let hint = format!(
+                    "blpk import makes a .b2nd of it, and blpk convert X.b2nd OUT.{form} a store of that"
+                );
+                return Err(Failure::usage(title).hint(hint));
+            }
+            let keeps_length = |name: &str| self.reading.has_type(name);
+            let schema = source.schema().clone();
+            let mut table = new_table(&new, &schema, keeps_length, &self.storage, session)?;
+            let mut rows = ProgressSource::new(&mut *source, session);
+            import_store(&mut rows, &mut table, &mut |_| ())?;
+            table.finish().about(&new)
+        };
+        let rows = import().about(&new.made_from(&file))?;
+        let made = new.commit(session)?.name;
         session.done(format_args!(
             "{name}, {}, imported into {made}",
             count(rows, "row")

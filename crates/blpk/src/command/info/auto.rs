@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::{BOLD, line};
 use crate::container::Opened;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::input::{Input, is_directory};
 use crate::session::Session;
 
@@ -37,15 +37,14 @@ pub fn of_plain(
         return Err(refusal("directories"));
     }
     let input = Input::open_binary(path, session)?;
-    let failed = |error| Failure::io(input.name(), &error);
+    let name = input.name();
     let bytes = input.by_position().ok_or_else(|| refusal("a pipe"))?;
-    if probe_source(bytes).map_err(failed)?.family.is_some() {
+    if probe_source(bytes).about(&name)?.family.is_some() {
         return Ok(None);
     }
     let builder = Encoder::builder().auto(aim);
     let tuned = builder.tune_at(&bytes, 0..input.length().unwrap_or(0));
-    let tuned = tuned.map_err(|error| Failure::library(input.name(), &error))?;
-    Ok(tuned.map(|tuned| (tuned, input.length())))
+    Ok(tuned.about(&name)?.map(|tuned| (tuned, input.length())))
 }
 
 /// A source that can be read at any position.

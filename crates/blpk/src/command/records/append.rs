@@ -2,17 +2,14 @@
 
 use std::path::PathBuf;
 
-use bloscpack::{
-    Error,
-    edit::{Editor, RecordEditor},
-};
+use bloscpack::edit::{Editor, RecordEditor};
 use clap::Args;
 
 use super::separator::SeparatorArgs;
 use super::splitter::{RecordSplitter, longest};
 use crate::args::{self, CodecArgs, with_given};
 use crate::edit::FileEdit;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::frame::{self, READ};
 use crate::input::{Input, InterruptibleReader, STANDARD};
 use crate::interrupt;
@@ -67,14 +64,13 @@ impl Append {
         })?;
         let mut editor = self.open(&file, session)?;
         let progress = Progress::new(session, input.length());
-        let reader = InterruptibleReader::begin(&input, &progress);
-        let reader = reader.map_err(|error| Failure::io(input.name(), &error))?;
+        let reader = InterruptibleReader::begin(&input, &progress).about(&input.name())?;
         let longest = longest(editor.packing().is_some(), session);
         let separator = self.separator.separator();
         let mut records = RecordSplitter::new(reader, input.name(), separator, longest);
-        let appended = append(&mut editor, &mut records, &file, &progress);
+        let appended = append(&mut editor, &mut records, &progress);
         progress.finish();
-        let appended = appended?;
+        let appended = appended.about(&file)?;
         file.report_late_signal();
         session.done(format_args!(
             "{}, {}, appended to {}, which now has {},",
@@ -106,15 +102,13 @@ impl Append {
 fn append(
     editor: &mut RecordEditor,
     records: &mut RecordSplitter<InterruptibleReader<'_>>,
-    file: &FileEdit<'_>,
     progress: &Progress,
 ) -> Result<u64, Failure> {
-    let failed = |error: Error| file.failed(&error);
-    let mut appender = editor.append().map_err(failed)?;
-    while let Some(record) = records.next().map_err(|failure| file.unchanged(failure))? {
-        appender.push(record).map_err(failed)?;
+    let mut appender = editor.append()?;
+    while let Some(record) = records.next()? {
+        appender.push(record)?;
     }
     progress.finish();
-    interrupt::check().map_err(|error| failed(error.into()))?;
-    appender.finish().map_err(failed)
+    interrupt::check()?;
+    Ok(appender.finish()?)
 }

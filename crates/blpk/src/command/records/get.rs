@@ -3,16 +3,16 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use bloscpack::{Category, Decoder, Error, records::IndexedRecordReader, storage::ReadAt};
+use bloscpack::{Decoder, Error, records::IndexedRecordReader, storage::ReadAt};
 use clap::Args;
 
+use super::failed_to_read;
 use super::output::RecordOutput;
 use super::separator::{Separator, SeparatorArgs};
-use super::{CONTENT, failed_to_read};
 use crate::args;
 use crate::command::bloscpack_file;
-use crate::failure::Failure;
-use crate::input::{Input, STANDARD};
+use crate::failure::{About as _, Failure};
+use crate::input::STANDARD;
 use crate::output::{MadeFrom, Replaces, Target};
 use crate::progress::Progress;
 use crate::session::Session;
@@ -92,13 +92,21 @@ impl Get {
             session,
         )?;
         let builder = IndexedRecordReader::builder().limits(session.limits);
-        let reader = builder.open(file);
-        let reader = reader.map_err(|error| failed_to_open(&error, &input, &output, session))?;
+        let reader = builder.open(file).map_err(|error| {
+            let progress = Progress::new(session, None);
+            failed_to_read(error, || {
+                let decoder = Decoder::builder().limits(session.limits);
+                let mut decoder = decoder.read_from(input.reader(&progress));
+                decoder.read_header().is_ok_and(|header| !header.varlen)
+            })
+        });
+        let reader = reader.about(&output.made_from(&input))?;
         session.warnings(&input.name(), reader.warnings());
         let ranges = self.ranges(reader.len(), &input.name())?;
         let mut out = RecordOutput::new(output, self.separator());
         let done = copy(ranges, &reader, &mut out);
-        let done = done.map_err(|error| failed_to_read(&error, &input, out.output()));
+        let done = done.map_err(|error| failed_to_read(error, || false));
+        let done = done.about(&out.output().made_from(&input));
         out.finish(done, session)?;
         Ok(Status::Done)
     }
@@ -135,22 +143,6 @@ fn copy<S: ReadAt>(
         }
     }
     Ok(())
-}
-
-/// The failure to open the file as records.
-fn failed_to_open(error: &Error, input: &Input, output: &Target, session: &Session) -> Failure {
-    let failure = failed_to_read(error, input, output);
-    let progress = Progress::new(session, None);
-    let is_content = || {
-        let decoder = Decoder::builder().limits(session.limits);
-        let mut decoder = decoder.read_from(input.reader(&progress));
-        decoder.read_header().is_ok_and(|header| !header.varlen)
-    };
-    if error.category() == Category::Unsupported && is_content() {
-        failure.hint(CONTENT)
-    } else {
-        failure
-    }
 }
 
 fn numbers(text: &str) -> Result<RecordNumbers, String> {

@@ -8,13 +8,10 @@ mod separator;
 mod splitter;
 mod unpack;
 
-use bloscpack::Error;
+use bloscpack::{Category, Error};
 use clap::Subcommand;
 
-use super::bloscpack_file;
 use crate::failure::Failure;
-use crate::input::Input;
-use crate::output::Target;
 use crate::session::Session;
 use crate::status::Status;
 
@@ -41,11 +38,14 @@ impl Records {
 /// Advice for a file whose chunks are not records.
 const CONTENT: &str = "it contains no records; blpk decompress and blpk cat read it";
 
-/// The failure to read records into an output, by the side of the error.
-pub fn failed_to_read(error: &Error, input: &Input, output: &Target) -> Failure {
-    let failure = bloscpack_file::failed_to_read(error, input, output);
-    if error.is_unended() {
+/// The failure to read records, with advice if there is content in their place.
+fn failed_to_read(error: Error, is_content: impl FnOnce() -> bool) -> Failure {
+    let (is_unended, category) = (error.is_unended(), error.category());
+    let failure = Failure::from(error);
+    if is_unended {
         failure.hint("blpk records unpack --allow-unterminated extracts the complete chunks")
+    } else if category == Category::Unsupported && is_content() {
+        failure.hint(CONTENT)
     } else {
         failure
     }

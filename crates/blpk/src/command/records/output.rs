@@ -6,7 +6,7 @@ use std::io::{self, Read, Write as _};
 use memchr::memchr;
 
 use super::separator::Separator;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::output::Target;
 use crate::session::Session;
 
@@ -44,10 +44,9 @@ impl RecordOutput {
             _ => ("a NUL byte", "--lengths"),
         };
         let title = format!("{name}: record {record} contains {what}");
-        let failure = Failure::usage(title);
-        self.output.unfinished(failure.hint(format!(
+        Failure::usage(title).hint(format!(
             "use {others} to separate records, or -f to write them anyway"
-        )))
+        ))
     }
 
     /// Writes a record, sooner or later.
@@ -90,9 +89,9 @@ impl RecordOutput {
     ) -> Result<(T, u64), Failure> {
         let _ = self.flush();
         if let Some(error) = self.error {
-            return Err(self.output.failed(&error.into()));
+            return Err(error).about(&self.output);
         }
-        Ok((done?, self.output.commit(session)?))
+        Ok((done?, self.output.commit(session)?.length))
     }
 
     /// The output underneath.

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use bloscpack::{
-    Checksum, Error, FormatVersion, Metadata,
+    Checksum, FormatVersion, Metadata,
     records::{RecordWriter, RecordWriterBuilder},
     wire::Packing,
 };
@@ -14,7 +14,7 @@ use clap::Args;
 use super::separator::SeparatorArgs;
 use super::splitter::{RecordSplitter, longest};
 use crate::args::{self, CodecArgs, with_given};
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::input::{self, Input, InputReader, STANDARD};
 use crate::output::{MadeFrom, Replaces, Target};
 use crate::progress::Progress;
@@ -129,17 +129,17 @@ impl Pack {
             longest(self.is_packed(), session),
         );
         let builder = self.builder(metadata, session);
-        let done = write(builder, &mut records, &mut output, &input.name());
+        let done = write(builder, &mut records, &mut output);
         progress.finish();
-        done.map_err(|failure| output.unfinished(failure))?;
-        let name = output.name().to_owned();
-        let packed = output.commit(session)?;
+        done.about(&output.made_from(&input))?;
+        let made = output.commit(session)?;
         session.done(format_args!(
-            "{}, {} in {}, packed into {name}, {},",
+            "{}, {} in {}, packed into {}, {},",
             input.name(),
             count(records.records(), "record"),
             size::pretty(records.get_ref().total()),
-            size::pretty(packed),
+            made.name,
+            size::pretty(made.length),
         ));
         Ok(Status::Done)
     }
@@ -208,13 +208,13 @@ impl Pack {
 }
 
 macro_rules! write_with {
-    ($writer:expr, $records:expr, $failed:expr) => {{
+    ($writer:expr, $records:expr) => {{
         // A writer that is dropped, not finished, leaves a file that no reader takes for complete.
-        let mut writer = $writer.map_err($failed)?;
+        let mut writer = $writer?;
         while let Some(record) = $records.next()? {
-            writer.push(record).map_err($failed)?;
+            writer.push(record)?;
         }
-        writer.finish().map_err($failed)?;
+        writer.finish()?;
         Ok(())
     }};
 }
@@ -224,13 +224,10 @@ fn write(
     builder: RecordWriterBuilder,
     records: &mut RecordSplitter<InputReader<'_>>,
     output: &mut Target,
-    source: &str,
 ) -> Result<(), Failure> {
-    let target = output.name().to_owned();
-    let failed = |error: Error| Failure::between(&error, source, &target);
     match output.seekable() {
-        Some(file) => write_with!(builder.write_to_file(file), records, failed),
-        None => write_with!(builder.write_to(output), records, failed),
+        Some(file) => write_with!(builder.write_to_file(file), records),
+        None => write_with!(builder.write_to(output), records),
     }
 }
 

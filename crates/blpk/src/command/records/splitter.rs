@@ -3,11 +3,11 @@
 use std::io::{self, Read};
 use std::ops::Range;
 
-use bloscpack::{Error, blosc::MAX_NBYTES, error::Side, wire::internal::PACK_HEAD_LEN};
+use bloscpack::{blosc::MAX_NBYTES, wire::internal::PACK_HEAD_LEN};
 use memchr::memchr;
 
 use super::separator::Separator;
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::session::Session;
 use crate::status::Status;
 use bloscpack::wire::internal::to_u64;
@@ -81,10 +81,7 @@ impl<R: Read> RecordSplitter<R> {
             if found.is_some() || self.ended {
                 break found;
             }
-            self.fill().map_err(|error| {
-                let error = Error::from(error).on(Side::Source);
-                Failure::between(&error, &self.name, &self.name)
-            })?;
+            self.fill().about(&self.name)?;
         };
         let Some(found) = found else {
             return Ok(None);

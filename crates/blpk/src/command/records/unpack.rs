@@ -3,15 +3,15 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 
-use bloscpack::{Category, error::Side, follow::RecordFollower, records::RecordReader};
+use bloscpack::{error::IoSide as _, follow::RecordFollower, records::RecordReader};
 use clap::Args;
 
+use super::failed_to_read;
 use super::output::{FlushingReader, RecordOutput};
 use super::separator::SeparatorArgs;
-use super::{CONTENT, failed_to_read};
 use crate::args;
 use crate::command::{bloscpack_file, follow};
-use crate::failure::Failure;
+use crate::failure::{About as _, Failure};
 use crate::input::{self, Input, InputReader, STANDARD};
 use crate::output::{MadeFrom, Replaces, Target};
 use crate::progress::Progress;
@@ -81,6 +81,7 @@ impl Unpack {
                 out: &out,
             });
         let done = copy(&mut reader, &out, &input, session);
+        let done = done.about(&out.borrow().output().made_from(&input));
         progress.finish();
         session.warnings(&input.name(), reader.warnings());
         let (records, read) = (reader.records(), reader.total_in());
@@ -100,13 +101,9 @@ impl Unpack {
     fn follow(&self, session: &Session) -> Result<Status, Failure> {
         follow::refuse_file(&self.output)?;
         let options = follow::options(&self.file, self.from.unwrap_or(0), session)?;
-        let mut follower = options.records(&self.file).map_err(|error| {
-            let failure = follow::not_opened(&self.file, &error);
-            match error.category() {
-                Category::Unsupported => failure.hint("blpk cat --follow prints content"),
-                _ => failure,
-            }
-        })?;
+        let follower = options.records(&self.file);
+        let content = "blpk cat --follow prints content";
+        let mut follower = follow::opened(follower, &self.file, content)?;
         let name = input::name(&self.file);
         let output = Target::file(
             &self.output,
@@ -119,7 +116,7 @@ impl Unpack {
             match write_new(&mut follower, &mut out, &name, session) {
                 Ok(true) => {}
                 Ok(false) => break Ok(()),
-                Err(failure) => break Err(failure),
+                Err(failure) => break Err(failure).about(&out.output().made_from(&name)),
             }
         };
         out.finish(done, session)?;
@@ -136,19 +133,16 @@ fn write_new(
 ) -> Result<bool, Failure> {
     loop {
         let number = follower.number();
-        let next = follower.try_next();
-        let next = next.map_err(|error| out.output().failed_from(name, &error.on(Side::Source)))?;
-        let Some(record) = next else { break };
+        let Some(record) = follower.try_next().reading()? else {
+            break;
+        };
         if !session.force && out.is_ambiguous(&record) {
             return Err(out.ambiguous(name, number));
         }
-        out.put(&record)
-            .map_err(|error| out.output().failed(&error.into()))?;
+        out.put(&record)?;
     }
-    out.flush()
-        .map_err(|error| out.output().failed(&error.into()))?;
-    let more = follow::wait(|time| follower.wait(time), out.output());
-    more.map_err(|error| out.output().failed_from(name, &error.on(Side::Source)))
+    out.flush()?;
+    Ok(follow::wait(|time| follower.wait(time), out.output()).reading()?)
 }
 
 /// Writes all records.
@@ -160,27 +154,20 @@ fn copy(
 ) -> Result<(), Failure> {
     let mut number = 0;
     loop {
-        let error = match reader.next_record() {
+        match reader.next_record() {
             Ok(None) => return Ok(()),
             Ok(Some(record)) => {
                 let mut out = out.borrow_mut();
                 if !session.force && out.is_ambiguous(record) {
                     return Err(out.ambiguous(&input.name(), number));
                 }
-                out.put(record)
-                    .map_err(|error| out.output().failed(&error.into()))?;
+                out.put(record)?;
                 number += 1;
-                continue;
             }
-            Err(error) => error,
-        };
-        let failure = failed_to_read(&error, input, out.borrow().output());
-        let is_unsupported = error.category() == Category::Unsupported;
-        let mut is_content = || reader.read_header().is_ok_and(|header| !header.varlen);
-        return Err(if is_unsupported && is_content() {
-            failure.hint(CONTENT)
-        } else {
-            failure
-        });
+            Err(error) => {
+                let is_content = || reader.read_header().is_ok_and(|header| !header.varlen);
+                return Err(failed_to_read(error, is_content));
+            }
+        }
     }
 }
