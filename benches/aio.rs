@@ -9,8 +9,9 @@
     reason = "a benchmark"
 )]
 
+use bloscpack::aio::AsyncDecoder;
 use bloscpack::aio::Tokio;
-use bloscpack::{Compressor, Decoder, Encoder, EncoderBuilder};
+use bloscpack::{Compressor, Decoder, Encoder, EncoderBuilder, Options};
 use std::io::{Read, Write};
 use std::time::Instant;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -36,7 +37,7 @@ fn walk(len: usize) -> Vec<u8> {
 const WORK: [&str; 3] = ["read", "next_bytes", "write"];
 
 fn blocking(work: &str, builder: EncoderBuilder, threads: usize, data: &[u8], file: &[u8]) {
-    let mut decoder = Decoder::builder().threads(threads).read_from(file);
+    let mut decoder = Decoder::with_options(file, Options::new().threads(threads));
     let mut buffer = vec![0; 64 << 10];
     match work {
         "read" => while decoder.read(&mut buffer).unwrap() > 0 {},
@@ -51,7 +52,7 @@ fn blocking(work: &str, builder: EncoderBuilder, threads: usize, data: &[u8], fi
 }
 
 async fn polled(work: &str, builder: EncoderBuilder, threads: usize, data: &[u8], file: &[u8]) {
-    let mut decoder = Decoder::builder().threads(threads).read_async(Tokio(file));
+    let mut decoder = AsyncDecoder::with_options(Tokio(file), Options::new().threads(threads));
     let mut buffer = vec![0; 64 << 10];
     match work {
         "read" => while decoder.read(&mut buffer).await.unwrap() > 0 {},

@@ -11,7 +11,7 @@ use bloscpack::blosc::{
     Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkEncoder, ChunkSettings, Compressor, Filter,
 };
 use bloscpack::{
-    Checksum, Decoder, Encoder,
+    Checksum, Decoder, Encoder, Options,
     indexed::IndexedReader,
     records::{IndexedRecordReader, RecordWriter},
     wire::Hashers,
@@ -175,7 +175,7 @@ fn read_stream() {
     let stream = stream(&data);
     let mut back = Vec::with_capacity(data.len());
     measured(&mut || {
-        let mut decoder = Decoder::builder().threads(1).read_from(&stream[..]);
+        let mut decoder = Decoder::with_options(&stream[..], Options::new().threads(1));
         decoder.read_to_end(&mut back).unwrap();
     });
     assert!(back == data);

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --example files`
 
-use bloscpack::{Checksum, Compressor, Decoder, Encoder};
+use bloscpack::{Checksum, Compressor, Decoder, Encoder, Options};
 use std::fs::File;
 use std::io::{Read, Write};
 
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     encoder.write_all(&samples)?;
     encoder.finish()?.sync_all()?; // without `finish`, readers report that the file was cut
 
-    let mut decoder = Decoder::builder().threads(2).read_from(File::open(&path)?);
+    let mut decoder = Decoder::with_options(File::open(&path)?, Options::new().threads(2));
     let mut back = Vec::new();
     decoder.read_to_end(&mut back)?; // each chunk is checked before its data is returned
     assert_eq!(back, samples);

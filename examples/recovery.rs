@@ -2,9 +2,9 @@
 //!
 //! `cargo run --example recovery`
 
-use bloscpack::recover::{RecoverOptions, recover};
+use bloscpack::recover::recover;
 use bloscpack::verify::verify;
-use bloscpack::{Encoder, Limits, decompress};
+use bloscpack::{Encoder, Options, decompress};
 use std::io::{Cursor, Write};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -17,15 +17,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let at = file.len() / 2;
     file[at] ^= 1; // one bit
-    for damage in verify(file.as_slice(), Limits::default(), 1)?.damages {
+    verify(file.as_slice(), &Options::new(), |damage| {
         println!(
             "{}; lost: bytes {:?} of the content",
             damage.error, damage.content
         );
-    }
+        Ok(())
+    })?;
 
     let mut saved = Cursor::new(Vec::new());
-    let report = recover(&file, &mut saved, &RecoverOptions::default().fill(true))?;
+    let report = recover(&file, &mut saved, &Options::new().fill(true))?;
     println!(
         "{} chunks saved, {} bytes filled with zeros",
         report.chunks, report.filled

@@ -9,7 +9,7 @@
 //! cargo run --release --example tcp -- 8192    # 8 GiB
 //! ```
 
-use bloscpack::{Decoder, Encoder};
+use bloscpack::{Decoder, Encoder, Options};
 use std::error::Error;
 use std::io::{BufRead, Write};
 use std::net::{TcpListener, TcpStream};
@@ -82,7 +82,7 @@ fn send(socket: TcpStream, mib: usize) -> bloscpack::Result<Seen> {
 }
 
 fn receive(socket: TcpStream) -> bloscpack::Result<Seen> {
-    let mut decoder = Decoder::builder().threads(THREADS).read_from(socket);
+    let mut decoder = Decoder::with_options(socket, Options::new().threads(THREADS));
     let mut crc = crc32fast::Hasher::new();
     loop {
         let piece = decoder.fill_buf()?;

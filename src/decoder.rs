@@ -1,178 +1,21 @@
 //! [`Decoder`]: the uncompressed bytes of a Bloscpack input, as a reader.
 
 pub use super::engine::Warning;
-use super::engine::{Engine, Piece, Settings};
+use super::engine::{Engine, Piece, Settings, Wanted};
+use crate::Options;
 use bloscpack_error::checked::{slice, to_u64};
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAt};
-use bloscpack_wire::{Hashers, Header, Limits, Metadata, MetadataHeader, ParseError};
+use bloscpack_wire::{Header, Metadata, MetadataHeader, ParseError};
 use bytes::Bytes;
 use std::io::{self, BufRead, Read, Write};
-use std::ops::Range;
 use std::sync::Arc;
-
-/// Options of a [`Decoder`]; created by [`Decoder::builder`].
-///
-/// ```
-/// use bloscpack::Decoder;
-/// use std::io::Read;
-///
-/// let file = bloscpack::compress(b"only the last word")?;
-/// let mut word = String::new();
-/// Decoder::builder().range(14..18).read_from(file.as_slice()).read_to_string(&mut word)?;
-/// assert_eq!(word, "word");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone, Default)]
-pub struct DecoderBuilder {
-    settings: Settings,
-}
-
-impl DecoderBuilder {
-    /// Threads that check and decompress chunks; one by default, which is the caller's own.
-    ///
-    /// Peak memory is about `(threads + 2) × 2 × chunk`, plus 256 KiB of input and the scratch space of a block for each
-    /// thread.
-    #[must_use]
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.settings.threads = threads;
-        self
-    }
-
-    /// How much memory and work the input may demand.
-    ///
-    /// ```
-    /// use bloscpack::{Decoder, error::Category, wire::Limits};
-    /// let file = bloscpack::compress(&[0; 1 << 20])?;
-    /// let limits = Limits::new().total(1000);
-    ///
-    /// let mut decoder = Decoder::builder().limits(limits).read_from(file.as_slice());
-    /// let error = decoder.copy_to(&mut std::io::sink()).unwrap_err();
-    /// assert_eq!(error.category(), Category::OverLimit);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.settings.limits = limits;
-        self
-    }
-
-    /// The implementations that compute digests.
-    #[must_use]
-    pub fn hashers(mut self, hashers: Hashers) -> Self {
-        self.settings.hashers = hashers;
-        self
-    }
-
-    /// Delivers only this range of the uncompressed bytes, counted over all members.
-    ///
-    /// Chunks outside of it are neither checked nor decompressed, and nothing after the range is read. A range that
-    /// reaches past the end delivers the bytes that there are.
-    #[must_use]
-    pub fn range(mut self, range: Range<u64>) -> Self {
-        self.settings.range = Some(range);
-        self
-    }
-
-    /// Stops after this many members, and reads nothing from the source that the last of them does not need; all members
-    /// by default. [`Decoder::into_parts`] then returns the source and what was read beyond the last member, so that
-    /// something else may follow a stream.
-    ///
-    /// ```
-    /// use bloscpack::Decoder;
-    /// use std::io::Read;
-    /// let mut input = bloscpack::compress(b"a stream")?;
-    /// input.extend_from_slice(b", and then text");
-    ///
-    /// let mut decoder = Decoder::builder().members(1).read_from(input.as_slice());
-    /// let mut content = String::new();
-    /// decoder.read_to_string(&mut content)?;
-    /// let (source, read_ahead) = decoder.into_parts();
-    /// read_ahead.as_slice().chain(source).read_to_string(&mut content)?;
-    /// assert_eq!(content, "a stream, and then text");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn members(mut self, most: u64) -> Self {
-        self.settings.members = Some(most);
-        self
-    }
-
-    /// Accepts a stream without its end mark, or a file whose writer did not finish, as complete after its last whole
-    /// chunk, with a [warning](Decoder::warnings). Off by default. If another member follows, it is still an error, so that
-    /// the other one is not lost.
-    ///
-    /// ```
-    /// use bloscpack::{Decoder, Encoder};
-    /// use std::io::Write;
-    /// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
-    /// encoder.write_all(&[7; 2500])?;
-    /// let mut stream = encoder.finish()?;
-    /// stream.truncate(stream.len() - 30); // without the end mark, and with a torn last chunk
-    ///
-    /// let mut decoder = Decoder::builder().allow_unterminated(true).read_from(stream.as_slice());
-    /// assert_eq!(decoder.copy_to(&mut std::io::sink())?, 2000);
-    /// assert_eq!(decoder.warnings().len(), 1);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn allow_unterminated(mut self, allow: bool) -> Self {
-        self.settings.allow_unterminated = allow;
-        self
-    }
-
-    /// Builds a decoder of this reader. Nothing is read yet.
-    pub fn read_from<R: Read>(self, reader: R) -> Decoder<R> {
-        self.build(reader)
-    }
-
-    pub(crate) fn build<R>(self, input: R) -> Decoder<R> {
-        Decoder::with_engine(Engine::new(input, self.settings))
-    }
-
-    /// The same options for the crew of this process.
-    #[cfg(feature = "aio")]
-    pub(crate) fn on_crew(mut self) -> Self {
-        self.settings.crew = Some(bloscpack_storage::parallel::crew());
-        self
-    }
-
-    /// Builds a decoder of a source that can be read at any position, from the byte `from` on, at which the first member
-    /// begins.
-    ///
-    /// The threads that decompress also read the source, at the same time, which is faster than
-    /// [`read_from`](Self::read_from) for a file. Positions in errors count from `from`.
-    ///
-    /// After a thread could not read, nothing follows: unlike with a reader, the call cannot be tried again. A source that
-    /// has grown since is read whole; one that has become shorter is an error of reading.
-    ///
-    /// ```
-    /// use bloscpack::Decoder;
-    /// use std::io::Read;
-    /// use std::sync::Arc;
-    /// let file = Arc::new(bloscpack::compress(b"some text")?);
-    /// let mut text = String::new();
-    /// Decoder::builder().threads(2).read_at(file, 0)?.read_to_string(&mut text)?;
-    /// assert_eq!(text, "some text");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Returns any error of asking the source for its size.
-    pub fn read_at<S>(self, source: Arc<S>, from: u64) -> Result<Decoder<Cursor<Arc<S>>>>
-    where
-        S: ReadAt + Send + Sync + 'static,
-    {
-        let engine = Engine::at(source, from, self.settings)?;
-        Ok(Decoder::with_engine(engine))
-    }
-}
 
 /// Reads the uncompressed bytes of a Bloscpack file or stream, of any layout and any number of concatenated members.
 ///
 /// It delivers chunks in order, and only after their digests were checked: after an error, all that was read before it is
-/// sound. Several threads decompress if the [builder](Self::builder) asks for them. The input is read up to its end,
-/// unless a number of [members](DecoderBuilder::members) is given.
+/// sound. Several threads decompress if the [options](Options::threads) ask for them. The input is read up to its end,
+/// unless a number of [members](Options::members) is given.
 ///
 /// ```
 /// use bloscpack::Decoder;
@@ -210,10 +53,58 @@ pub struct Decoder<R> {
     total_out: u64,
 }
 
+impl<S> Decoder<Cursor<Arc<S>>>
+where
+    S: ReadAt + Send + Sync + 'static,
+{
+    /// Creates a decoder of a source that can be read at any position, from the byte `from` on, at which the first member
+    /// begins.
+    ///
+    /// The threads that decompress also read the source, at the same time, which is faster than
+    /// [`with_options`](Decoder::with_options) for a file. Positions in errors count from `from`.
+    ///
+    /// After a thread could not read, nothing follows: unlike with a reader, the call cannot be tried again. A source that
+    /// has grown since is read whole; one that has become shorter is an error of reading.
+    ///
+    /// ```
+    /// use bloscpack::{Decoder, Options};
+    /// use std::io::Read;
+    /// use std::sync::Arc;
+    /// let file = Arc::new(bloscpack::compress(b"some text")?);
+    /// let mut text = String::new();
+    /// Decoder::from_source(file, 0, Options::new().threads(2))?.read_to_string(&mut text)?;
+    /// assert_eq!(text, "some text");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns any error of asking the source for its size.
+    pub fn from_source(source: Arc<S>, from: u64, options: Options) -> Result<Self> {
+        let settings = Settings::new(Wanted::Content, options);
+        Ok(Self::with_engine(Engine::at(source, from, settings)?))
+    }
+}
+
 impl<R: Read> Decoder<R> {
-    /// Creates a decoder on the caller's thread, with the default [`Limits`].
+    /// Creates a decoder on the caller's thread, with the default [`Limits`](bloscpack_wire::Limits).
     pub fn new(reader: R) -> Self {
-        DecoderBuilder::default().read_from(reader)
+        Self::with_options(reader, Options::new())
+    }
+
+    /// Creates a decoder with these options. Nothing is read yet.
+    ///
+    /// ```
+    /// use bloscpack::{Decoder, Options};
+    /// use std::io::Read;
+    /// let file = bloscpack::compress(b"some text")?;
+    /// let mut text = String::new();
+    /// Decoder::with_options(file.as_slice(), Options::new().threads(2)).read_to_string(&mut text)?;
+    /// assert_eq!(text, "some text");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_options(reader: R, options: Options) -> Self {
+        let settings = Settings::new(Wanted::Content, options);
+        Self::with_engine(Engine::new(reader, settings))
     }
 
     /// Reads as far as the first chunk, and returns the header of the first member.
@@ -300,16 +191,8 @@ impl<R: Read> Decoder<R> {
     }
 }
 
-impl Decoder<io::Empty> {
-    /// Options for a decoder.
-    #[must_use]
-    pub fn builder() -> DecoderBuilder {
-        DecoderBuilder::default()
-    }
-}
-
 impl<R> Decoder<R> {
-    fn with_engine(engine: Engine<R>) -> Self {
+    pub(crate) fn with_engine(engine: Engine<R>) -> Self {
         Self {
             engine,
             piece: None,
@@ -336,7 +219,7 @@ impl<R> Decoder<R> {
     }
 
     /// Returns the source and the bytes that were read from it and not parsed. After the last of the
-    /// [members](DecoderBuilder::members) that were asked for, these are the bytes that follow it; before, they may begin
+    /// [members](Options::members) that were asked for, these are the bytes that follow it; before, they may begin
     /// anywhere.
     pub fn into_parts(self) -> (R, Vec<u8>) {
         self.engine.into_parts()
@@ -465,7 +348,7 @@ impl<R> std::fmt::Debug for Decoder<R> {
 #[cfg(test)]
 mod tests {
     use super::Decoder;
-    use crate::Encoder;
+    use crate::{Encoder, Options};
     use bloscpack_error::{Category, Code};
     use bloscpack_wire::{Checksum, Digest, Hasher, Hashers, Limits};
     use std::io::{self, Write};
@@ -493,8 +376,8 @@ mod tests {
         let file = encoder.finish().unwrap().into_inner();
         let hashers = Hashers::default().with(Checksum::None, || Box::new(Panicking));
         for threads in [1, 2] {
-            let builder = Decoder::builder().hashers(hashers.clone()).threads(threads);
-            let mut decoder = builder.read_from(file.as_slice());
+            let options = Options::new().hashers(hashers.clone()).threads(threads);
+            let mut decoder = Decoder::with_options(file.as_slice(), options);
             for _ in 0..2 {
                 let error = decoder.copy_to(&mut Vec::new()).unwrap_err();
                 assert_eq!(error.code(), Code::Panicked, "{error}");
@@ -507,7 +390,7 @@ mod tests {
         let file = crate::compress(&[7; 100_000]).unwrap();
         let limits = Limits::default();
         for (limits, name) in [(limits.chunk(9), "`chunk`"), (limits.block(9), "`block`")] {
-            let mut decoder = Decoder::builder().limits(limits).read_from(&file[..]);
+            let mut decoder = Decoder::with_options(&file[..], Options::new().limits(limits));
             let error = decoder.copy_to(&mut io::sink()).unwrap_err();
             assert_eq!(error.category(), Category::OverLimit);
             assert!(error.hint().is_some_and(|hint| hint.contains(name)));

@@ -109,7 +109,7 @@ pub mod follow;
 pub mod indexed;
 mod member_map;
 pub mod npy;
-mod read_options;
+mod options;
 pub mod records;
 pub mod recover;
 mod shared_source;
@@ -135,9 +135,9 @@ pub use serde_json;
 pub use blosc1::{Compressor, Filter};
 pub use bloscpack_error::{Category, Code, Error, Result};
 pub use bloscpack_wire::{Checksum, FormatVersion, Limits, Metadata};
-pub use decoder::{Decoder, DecoderBuilder, Warning};
+pub use decoder::{Decoder, Warning};
 pub use encoder::{DEFAULT_CHUNK_SIZE, Encoder, EncoderBuilder, SeekEncoder};
-pub use read_options::ReadOptions;
+pub use options::Options;
 
 use std::io::Write;
 

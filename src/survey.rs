@@ -1,12 +1,12 @@
 //! [`Survey`]: the contents of an input, from its headers alone.
 
 use super::engine::Warning;
-use super::read_options::ReadOptions;
 use super::walk::Walk;
+use crate::Options;
 use blosc1::{ChunkHeader, CompressorFormat, Filter};
 use bloscpack_error::{IoSide, Result};
 use bloscpack_wire::{
-    Event, Form, Header, Limits, Metadata, MetadataHeader, MetadataPlace, Offsets, Parser,
+    Event, Form, Header, Metadata, MetadataHeader, MetadataPlace, Offsets, Parser,
 };
 use std::io::{Read, Seek};
 
@@ -128,9 +128,9 @@ impl Member {
 /// The contents of an input: its members, read without decompressing anything.
 ///
 /// ```
-/// use bloscpack::{Limits, survey::{State, Survey}};
+/// use bloscpack::{Options, survey::{State, Survey}};
 /// let file = bloscpack::compress(&[0; 5000])?;
-/// let survey = Survey::of(file.as_slice(), &Limits::default())?;
+/// let survey = Survey::of(file.as_slice(), &Options::new())?;
 /// assert_eq!(survey.members.len(), 1);
 /// assert_eq!(survey.members[0].uncompressed, 5000);
 /// assert_eq!(survey.members[0].state, State::Complete);
@@ -153,15 +153,7 @@ impl Survey {
     /// # Errors
     /// Returns any error of the reader, and an error in the structure. A stream or file that its writer did not finish is not
     /// an error here, but a [`State`].
-    pub fn of<R: Read>(reader: R, limits: &Limits) -> Result<Self> {
-        Self::with(reader, &ReadOptions::new().limits(*limits))
-    }
-
-    /// As [`of`](Self::of), with other hashers, which check the digests of metadata and of end marks.
-    ///
-    /// # Errors
-    /// Returns the same errors as [`of`](Self::of).
-    pub fn with<R: Read>(reader: R, options: &ReadOptions) -> Result<Self> {
+    pub fn of<R: Read>(reader: R, options: &Options) -> Result<Self> {
         Self::collect(|take| each_member(reader, options, take))
     }
 
@@ -169,15 +161,7 @@ impl Survey {
     ///
     /// # Errors
     /// Returns the same errors as [`of`](Self::of), and any error of seeking.
-    pub fn of_file<R: Read + Seek>(file: R, limits: &Limits) -> Result<Self> {
-        Self::of_file_with(file, &ReadOptions::new().limits(*limits))
-    }
-
-    /// As [`of_file`](Self::of_file), with other hashers.
-    ///
-    /// # Errors
-    /// Returns the same errors as [`of_file`](Self::of_file).
-    pub fn of_file_with<R: Read + Seek>(file: R, options: &ReadOptions) -> Result<Self> {
+    pub fn of_file<R: Read + Seek>(file: R, options: &Options) -> Result<Self> {
         Self::collect(|take| each_member_of_file(file, options, take))
     }
 
@@ -201,10 +185,10 @@ impl Survey {
 /// that its writer did not finish ends where it ends.
 ///
 /// ```
-/// use bloscpack::{ReadOptions, survey::each_chunk};
+/// use bloscpack::{Options, survey::each_chunk};
 /// let file = bloscpack::compress(&[0; 5000])?;
 /// let mut bytes = 0;
-/// each_chunk(std::io::Cursor::new(file), &ReadOptions::new(), |chunk| bytes += chunk.nbytes)?;
+/// each_chunk(std::io::Cursor::new(file), &Options::new(), |chunk| bytes += chunk.nbytes)?;
 /// assert_eq!(bytes, 5000);
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
@@ -213,7 +197,7 @@ impl Survey {
 /// Returns any error of the reader and of seeking, and an error in the structure, after the chunks before it.
 pub fn each_chunk<R: Read + Seek>(
     file: R,
-    options: &ReadOptions,
+    options: &Options,
     mut take: impl FnMut(&ChunkHeader),
 ) -> Result<()> {
     let mut walk = Walk::of_file(file, &options.limits, &options.hashers).reading()?;
@@ -235,7 +219,7 @@ pub fn each_chunk<R: Read + Seek>(
 /// Returns the errors of [`Survey::of`], and those of `take`.
 pub fn each_member<R: Read>(
     reader: R,
-    options: &ReadOptions,
+    options: &Options,
     take: impl FnMut(Member) -> Result<()>,
 ) -> Result<(u64, Vec<Warning>)> {
     visit(Walk::of(reader, &options.limits, &options.hashers), take)
@@ -247,7 +231,7 @@ pub fn each_member<R: Read>(
 /// Returns the errors of [`Survey::of_file`], and those of `take`.
 pub fn each_member_of_file<R: Read + Seek>(
     file: R,
-    options: &ReadOptions,
+    options: &Options,
     take: impl FnMut(Member) -> Result<()>,
 ) -> Result<(u64, Vec<Warning>)> {
     let walk = Walk::of_file(file, &options.limits, &options.hashers);
@@ -259,7 +243,7 @@ pub fn each_member_of_file<R: Read + Seek>(
 ///
 /// # Errors
 /// Returns any error of the reader.
-pub fn form(reader: impl Read, options: &ReadOptions) -> Result<Option<Form>> {
+pub fn form(reader: impl Read, options: &Options) -> Result<Option<Form>> {
     let mut form = None;
     let mut walk = Walk::of_start(reader, &options.limits, &options.hashers);
     let outcome = walk.run_until(|event, parser| {

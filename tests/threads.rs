@@ -9,9 +9,9 @@
 
 use bloscpack::storage::{Memory, ReadAt};
 use bloscpack::{
-    Code, Decoder, Encoder, EncoderBuilder, Limits,
+    Code, Decoder, Encoder, EncoderBuilder, Options,
     records::{RecordReader, RecordWriter},
-    recover::{RecoverOptions, recover},
+    recover::recover,
     verify::{verify, verify_at},
 };
 use bloscpack_open::datasets::{CArray, DatasetOptions};
@@ -180,7 +180,7 @@ fn damaged(file: &[u8], places: &[usize]) -> Vec<u8> {
 
 /// All data that comes before an error, and the error.
 fn decoded(threads: usize, file: &[u8]) -> (Vec<u8>, String) {
-    let mut decoder = Decoder::builder().threads(threads).read_from(file);
+    let mut decoder = Decoder::with_options(file, Options::new().threads(threads));
     let mut data = Vec::new();
     let result = decoder.copy_to(&mut data);
     (
@@ -224,12 +224,16 @@ fn damage_in_the_middle_is_told_in_the_same_words() {
         let what = format!("{places:?}");
         same(&what, |threads| decoded(threads, &file));
         same(&what, |threads| {
-            let report = verify(file.as_slice(), Limits::default(), threads);
-            let report_at = verify_at(&file, Limits::default(), threads);
+            let report = verify(
+                file.as_slice(),
+                &Options::new().threads(threads),
+                |_| Ok(()),
+            );
+            let report_at = verify_at(&file, &Options::new().threads(threads), |_| Ok(()));
             [report, report_at].map(|report| format!("{report:?}"))
         });
         same(&what, |threads| {
-            let (mut target, options) = (Cursor::new(Vec::new()), RecoverOptions::default());
+            let (mut target, options) = (Cursor::new(Vec::new()), Options::new());
             let recovery = recover(&file, &mut target, &options.threads(threads));
             (format!("{recovery:?}"), target.into_inner())
         });
@@ -261,8 +265,11 @@ fn records_are_told_alike_up_to_the_damage() {
         for places in [&[][..], &[50], &[30, 80]] {
             let file = damaged(&file, places);
             same(&format!("{places:?}"), |threads| {
-                let builder = RecordReader::builder().threads(threads);
-                let (mut reader, mut records) = (builder.read_from(file.as_slice()), Vec::new());
+                let builder = Options::new().threads(threads);
+                let (mut reader, mut records) = (
+                    RecordReader::with_options(file.as_slice(), builder),
+                    Vec::new(),
+                );
                 loop {
                     match reader.next_record() {
                         Ok(Some(record)) => records.push(record.to_vec()),
@@ -282,8 +289,8 @@ fn dropped_at_any_point_they_leave_no_thread() {
     let (file, mut random) = (encoded(&data), Random::new(6));
     for threads in THREADS {
         for _ in 0..12 {
-            let builder = Decoder::builder().threads(threads);
-            let mut decoder = builder.read_from(file.as_slice());
+            let builder = Options::new().threads(threads);
+            let mut decoder = Decoder::with_options(file.as_slice(), builder);
             let mut some = vec![0; random.below(data.len())];
             decoder.read_exact(&mut some).unwrap();
             assert!(some == data[..some.len()]);
@@ -365,7 +372,7 @@ fn sources_that_fail_or_panic_at_any_call() {
             for calls in 0.. {
                 let source = Fused(file.as_slice(), Fuse::new(how, calls));
                 let mut found = Vec::new();
-                let mut decoder = Decoder::builder().threads(threads).read_from(source);
+                let mut decoder = Decoder::with_options(source, Options::new().threads(threads));
                 let end = end(|| decoder.copy_to(&mut found));
                 drop(decoder);
                 assert_no_threads();
@@ -415,8 +422,8 @@ fn sources_read_by_workers_that_fail_or_panic_at_any_call() {
                 let source = Arc::new(Fused(long_file.clone(), Fuse::new(how, calls)));
                 let mut found = Vec::new();
                 let done = end(|| {
-                    let builder = Decoder::builder().threads(threads);
-                    builder.read_at(source, 0)?.copy_to(&mut found)
+                    let builder = Options::new().threads(threads);
+                    Decoder::from_source(source, 0, builder)?.copy_to(&mut found)
                 });
                 assert_no_threads();
                 assert!(long.starts_with(&found));
@@ -574,7 +581,7 @@ fn without_a_single_thread_all_goes_on() {
     let file = encoder.finish().unwrap();
     assert!(decoded(4, &file).0 == data);
     assert!(
-        verify(file.as_slice(), Limits::default(), 4)
+        verify(file.as_slice(), &Options::new().threads(4), |_| Ok(()))
             .unwrap()
             .is_sound()
     );

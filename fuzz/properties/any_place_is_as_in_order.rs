@@ -1,7 +1,7 @@
 //! Any bytes: reading by position gives the same as reading in order wherever both succeed, and if a file can be read
 //! in order, it can be read by position.
 
-use bloscpack::{Decoder, Limits, indexed::IndexedReader};
+use bloscpack::{Decoder, Limits, Options, indexed::IndexedReader};
 use std::io::Read;
 
 const LIMITS: Limits = Limits::new()
@@ -15,12 +15,12 @@ const ENOUGH: u64 = 8 << 20;
 
 pub fn check(input: &[u8]) {
     let mut data = Vec::new();
-    let decoder = Decoder::builder().limits(LIMITS).read_from(input);
+    let decoder = Decoder::with_options(input, Options::new().limits(LIMITS));
     let in_order = decoder.take(ENOUGH).read_to_end(&mut data);
     if data.len() as u64 == ENOUGH {
         return;
     }
-    let reader = IndexedReader::builder().limits(LIMITS).open(input);
+    let reader = IndexedReader::with_options(input, Options::new().limits(LIMITS));
     let reader = match (reader, &in_order) {
         (Ok(reader), _) => reader,
         (Err(_), Err(_)) => return,

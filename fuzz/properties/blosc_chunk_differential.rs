@@ -4,7 +4,7 @@
 use bloscpack::blosc::{
     ChunkDecoder, ChunkEncoder, ChunkHeader, ChunkSettings, Compressor, Filter,
 };
-use bloscpack::{Limits, survey::Survey};
+use bloscpack::{Options, survey::Survey};
 
 use testkit::oracle;
 
@@ -76,7 +76,7 @@ fn encode_both(input: &[u8]) {
 pub fn check(input: &[u8]) {
     let survey = input
         .starts_with(b"blpk")
-        .then(|| Survey::of(input, &Limits::default()));
+        .then(|| Survey::of(input, &Options::new()));
     let first = survey.and_then(|survey| survey.ok()?.members[0].first_chunk_at);
     decode_both(&input[first.unwrap_or(0) as usize..]);
     encode_both(input);

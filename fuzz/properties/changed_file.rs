@@ -2,7 +2,7 @@
 //! leaves the file unchanged.
 
 use bloscpack::storage::Memory;
-use bloscpack::{Decoder, Limits, Metadata, edit::Editor};
+use bloscpack::{Decoder, Limits, Metadata, Options, edit::Editor};
 use std::io::{Read, Write};
 
 /// Limits are for reading: a new chunk may be a single block.
@@ -18,7 +18,7 @@ const NAME: &str = "a.blp";
 
 fn decoded(file: &[u8]) -> bloscpack::Result<Vec<u8>> {
     let mut data = Vec::new();
-    let decoder = Decoder::builder().limits(LIMITS).read_from(file);
+    let decoder = Decoder::with_options(file, Options::new().limits(LIMITS));
     decoder.take(ENOUGH).read_to_end(&mut data)?;
     Ok(data)
 }

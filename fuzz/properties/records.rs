@@ -2,7 +2,7 @@
 //! can be read in order, they can be read by number.
 
 use bloscpack::{
-    Category, Limits,
+    Category, Limits, Options,
     records::{IndexedRecordReader, RecordReader},
     verify::verify,
 };
@@ -18,7 +18,7 @@ const MOST: usize = 20_000;
 const ENOUGH: usize = 8 << 20;
 
 pub fn check(input: &[u8]) {
-    let mut reader = RecordReader::builder().limits(LIMITS).read_from(input);
+    let mut reader = RecordReader::with_options(input, Options::new().limits(LIMITS));
     let (mut records, mut bytes, mut in_order) = (Vec::new(), 0, Ok(()));
     loop {
         match reader.next_record() {
@@ -39,13 +39,15 @@ pub fn check(input: &[u8]) {
     if in_order.is_err() {
         assert!(reader.next_record().is_err(), "an error stays");
     } else {
-        assert!(verify(input, LIMITS, 1).expect("memory").is_sound());
+        assert!(
+            verify(input, &Options::new().limits(LIMITS), |_| Ok(()))
+                .expect("memory")
+                .is_sound()
+        );
     }
 
-    let by_number = IndexedRecordReader::builder()
-        .limits(LIMITS)
-        .cache(1 << 16)
-        .open(input);
+    let by_number =
+        IndexedRecordReader::with_options(input, Options::new().limits(LIMITS).cache(1 << 16));
     let by_number = match by_number {
         Ok(by_number) => by_number,
         // Several members with packed records are only read in order.

@@ -2,9 +2,9 @@
 //! damage where verification in order does.
 
 use bloscpack::{
-    Decoder, Limits,
+    Decoder, Limits, Options,
     records::RecordReader,
-    recover::{RecoverOptions, Recovery, recover},
+    recover::{Recovery, recover},
     verify::{verify, verify_at},
 };
 use std::io::{Cursor, Read};
@@ -27,7 +27,7 @@ enum Held {
 
 /// All of an input in order within these limits, and whether nothing about it was odd; nothing if it is too much.
 fn read(input: &[u8], limits: Limits) -> Option<(bloscpack::Result<Held>, bool)> {
-    let mut reader = RecordReader::builder().limits(limits).read_from(input);
+    let mut reader = RecordReader::with_options(input, Options::new().limits(limits));
     if reader.read_header().is_ok_and(|header| header.varlen) {
         let (mut records, mut len) = (Vec::new(), 0);
         loop {
@@ -45,7 +45,7 @@ fn read(input: &[u8], limits: Limits) -> Option<(bloscpack::Result<Held>, bool)>
         }
     }
     let mut data = Vec::new();
-    let mut decoder = Decoder::builder().limits(limits).read_from(input);
+    let mut decoder = Decoder::with_options(input, Options::new().limits(limits));
     let result = decoder.by_ref().take(ENOUGH).read_to_end(&mut data);
     if data.len() as u64 == ENOUGH {
         return None;
@@ -76,8 +76,10 @@ pub fn check(input: &[u8]) {
     let Some((in_order, is_plain)) = read(input, LIMITS) else {
         return;
     };
-    let by_position = verify_at(input, LIMITS, 1).expect("no source that fails");
-    let report = verify(input, LIMITS, 1).expect("no reader that fails");
+    let by_position =
+        verify_at(input, &Options::new().limits(LIMITS), |_| Ok(())).expect("no source that fails");
+    let report =
+        verify(input, &Options::new().limits(LIMITS), |_| Ok(())).expect("no reader that fails");
     if report.warnings.is_empty() {
         assert_eq!(report.is_sound(), by_position.is_sound());
     } else {
@@ -89,7 +91,7 @@ pub fn check(input: &[u8]) {
     }
 
     let mut target = Cursor::new(Vec::new());
-    let options = RecoverOptions::default().limits(LIMITS);
+    let options = Options::new().limits(LIMITS);
     match recover(input, &mut target, &options) {
         Ok(recovery) => {
             assert_eq!(recovery.filled, 0);

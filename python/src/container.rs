@@ -3,10 +3,10 @@
 use crate::error::{OrRaise, raised};
 use crate::file::{Source, source, target as target_of};
 use crate::work::watched;
-use bloscpack::recover::{RecoverOptions, Recovery, recover as recover_file};
+use bloscpack::recover::{Recovery, recover as recover_file};
 use bloscpack::storage::ReadAt;
 use bloscpack::verify::Damage;
-use bloscpack::{Error, serde_json};
+use bloscpack::{Error, Options, serde_json};
 use bloscpack_open::datasets;
 use bloscpack_open::exchange::Ending;
 use bloscpack_open::{Container, OpenOptions, open, open_source};
@@ -123,7 +123,7 @@ pub fn recover<'py>(
     let stop = Arc::new(AtomicBool::new(false));
     let source = Stoppable(source(object)?, Arc::clone(&stop));
     let target = target_of(target)?;
-    let options = RecoverOptions::default().fill(fill).threads(threads);
+    let options = Options::new().fill(fill).threads(threads);
     let mut recovery =
         watched(py, &stop, || recover_file(&source, target, &options))?.or_raise(py)?;
     let found = mem::take(&mut recovery.damages);

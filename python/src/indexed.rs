@@ -6,7 +6,7 @@ use crate::options::Options;
 use crate::work::Signals;
 use bloscpack::edit::Editor;
 use bloscpack::indexed::IndexedReader;
-use bloscpack::{Decoder, Error};
+use bloscpack::{Decoder, Error, Options};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -127,11 +127,14 @@ impl IndexedFile {
     /// As a stream, whose chunks are decoded by several threads.
     fn long(&self, at: u64, out: &mut [u8], signals: &Signals) -> Result<(), Error> {
         let end = end_of(at, out.len())?;
-        let mut decoder = Decoder::builder()
-            .threads(self.threads)
-            .allow_unterminated(true)
-            .range(at..end)
-            .read_at(Arc::new(Arc::clone(&self.source)), 0)?;
+        let mut decoder = Decoder::from_source(
+            Arc::new(Arc::clone(&self.source)),
+            0,
+            Options::new()
+                .threads(self.threads)
+                .allow_unterminated(true)
+                .range(at..end),
+        )?;
         let mut done = 0;
         while let Some(rest) = out.get_mut(done..).filter(|rest| !rest.is_empty()) {
             match decoder.read(rest)? {

@@ -4,7 +4,9 @@ use crate::error::OrRaise;
 use crate::file::{PyFile, Target, target};
 use crate::options::Options;
 use crate::work::{Own, Signals};
-use bloscpack::{Decoder as BloscpackDecoder, Encoder as StreamEncoder, Error, SeekEncoder};
+use bloscpack::{
+    Decoder as BloscpackDecoder, Encoder as StreamEncoder, Error, Options, SeekEncoder,
+};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use std::io::{Read, Write};
@@ -93,10 +95,8 @@ pub struct Decoder(Own<BloscpackDecoder<PyFile>>);
 impl Decoder {
     #[new]
     fn new(source: &Bound<'_, PyAny>, threads: usize, unended: bool) -> Self {
-        let decoder = BloscpackDecoder::builder()
-            .threads(threads)
-            .allow_unterminated(unended)
-            .read_from(PyFile::new(source.clone()));
+        let options = Options::new().threads(threads).allow_unterminated(unended);
+        let decoder = BloscpackDecoder::with_options(PyFile::new(source.clone()), options);
         Self(Own::new(decoder))
     }
 

@@ -1,8 +1,9 @@
 //! [`RecordDecoder`] and [`RecordEncoder`]: records for `tokio_util::codec`.
 
 use super::output::Outlet;
-use crate::engine::Turn;
-use crate::records::{RecordReader, RecordReaderBuilder, RecordWriter, RecordWriterBuilder};
+use crate::Options;
+use crate::engine::{Engine, Settings, Turn, Wanted};
+use crate::records::{RecordReader, RecordWriter, RecordWriterBuilder};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::Limits;
 use bytes::{Bytes, BytesMut};
@@ -42,7 +43,7 @@ impl RecordDecoder {
     #[must_use]
     pub fn new() -> Self {
         let limits = Limits::new().chunk(LONGEST);
-        RecordReaderBuilder::default().limits(limits).into()
+        Options::new().limits(limits).into()
     }
 
     /// The next record; nothing if that needs more input, or at the end.
@@ -75,11 +76,13 @@ impl Default for RecordDecoder {
     }
 }
 
-impl From<RecordReaderBuilder> for RecordDecoder {
+impl From<Options> for RecordDecoder {
     /// A decoder with these options, whose default limits allow chunks of up to 2 GiB.
-    fn from(options: RecordReaderBuilder) -> Self {
-        let reader = options.build(());
-        Self { reader }
+    fn from(options: Options) -> Self {
+        let settings = Settings::new(Wanted::Records, options);
+        Self {
+            reader: RecordReader::with_engine(Engine::new((), settings)),
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! [`AsyncDecoder`]: the uncompressed bytes of an async source.
 
 use super::Source;
-use crate::decoder::{Decoder, DecoderBuilder, Warning};
-use crate::engine::Feed;
+use crate::Options;
+use crate::decoder::{Decoder, Warning};
+use crate::engine::{Engine, Feed, Settings, Wanted};
 use bloscpack_error::Result;
 use bloscpack_wire::{Header, Metadata};
 use bytes::Bytes;
@@ -55,19 +56,16 @@ impl<S> From<Decoder<S>> for AsyncDecoder<S> {
     }
 }
 
-impl DecoderBuilder {
-    /// Builds a decoder of an async source, whose work is done by the [crew](super#threads) of this process. The number of
-    /// [threads](Self::threads) is then that of the chunks that may be decoded at once.
-    pub fn read_async<S: Source>(self, source: S) -> AsyncDecoder<S> {
-        self.on_crew().build(source).into()
-    }
-}
-
 impl<S: Source> AsyncDecoder<S> {
-    /// Creates a decoder with the default [`Limits`](bloscpack_wire::Limits). For other options there is
-    /// [`DecoderBuilder::read_async`].
+    /// Creates a decoder with the default [`Limits`](bloscpack_wire::Limits).
     pub fn new(source: S) -> Self {
-        DecoderBuilder::default().read_async(source)
+        Self::with_options(source, Options::new())
+    }
+
+    /// Creates a decoder with these options, whose work is done by the [crew](super#threads) of this process.
+    pub fn with_options(source: S, options: Options) -> Self {
+        let settings = Settings::on_crew(Wanted::Content, options);
+        Decoder::with_engine(Engine::new(source, settings)).into()
     }
 
     /// Reads as far as the first chunk, and returns the header of the first member.

@@ -1,8 +1,9 @@
 //! [`RecordStream`]: the records of an async source.
 
 use super::Source;
-use crate::engine::{Feed, Warning};
-use crate::records::{RecordReader, RecordReaderBuilder};
+use crate::Options;
+use crate::engine::{Engine, Feed, Settings, Wanted, Warning};
+use crate::records::RecordReader;
 use bloscpack_error::Result;
 use bloscpack_wire::{Header, Metadata};
 use bytes::Bytes;
@@ -49,18 +50,16 @@ impl<S> From<RecordReader<S>> for RecordStream<S> {
     }
 }
 
-impl RecordReaderBuilder {
-    /// Builds a stream of records of an async source, as [`DecoderBuilder::read_async`](crate::DecoderBuilder::read_async).
-    pub fn read_async<S: Source>(self, source: S) -> RecordStream<S> {
-        self.on_crew().build(source).into()
-    }
-}
-
 impl<S: Source> RecordStream<S> {
-    /// Creates a stream with the default [`Limits`](bloscpack_wire::Limits). For other options there is
-    /// [`RecordReaderBuilder::read_async`].
+    /// Creates a stream with the default [`Limits`](bloscpack_wire::Limits).
     pub fn new(source: S) -> Self {
-        RecordReaderBuilder::default().read_async(source)
+        Self::with_options(source, Options::new())
+    }
+
+    /// Creates a stream with these options, whose work is done by the [crew](super#threads) of this process.
+    pub fn with_options(source: S, options: Options) -> Self {
+        let settings = Settings::on_crew(Wanted::Records, options);
+        RecordReader::with_engine(Engine::new(source, settings)).into()
     }
 
     /// Reads as far as the first chunk, and returns the header of the first member.

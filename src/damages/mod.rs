@@ -12,7 +12,6 @@ mod gaps;
 mod head;
 mod kind;
 mod member;
-mod options;
 mod probe;
 mod repeated;
 mod report;
@@ -25,10 +24,10 @@ mod window;
 
 pub(crate) use collector::{ContentOutput, Take};
 pub(crate) use member::FoundMember;
-pub use options::RecoverOptions;
 pub use report::{Damage, Finding, Lost, Recovery};
 pub(crate) use scan::holds_chunks;
 
+use crate::Options;
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::ReadAt;
@@ -48,7 +47,7 @@ type Checked<T> = std::result::Result<T, FormatError>;
 /// Passes on all damages of a source, and returns the number and the bytes of its sound chunks.
 pub(crate) fn examine<S: ReadAt>(
     source: &S,
-    options: &RecoverOptions,
+    options: &Options,
     take: Take<'_>,
 ) -> Result<Recovery> {
     Findings::of(source, options)?.examine(source, options, take)
@@ -61,21 +60,13 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    pub(crate) fn of<S: ReadAt>(source: &S, options: &RecoverOptions) -> Result<Self> {
+    pub(crate) fn of<S: ReadAt>(source: &S, options: &Options) -> Result<Self> {
         let size = source.size()?;
         if size == 0 {
             return Err(FormatError::Empty.into());
         }
-        let mut members = scan::scan(
-            source,
-            options.reading.limits,
-            options.reading.hashers.clone(),
-        )?;
-        let mut probe = Probe::new(
-            source,
-            options.reading.limits,
-            options.reading.hashers.clone(),
-        )?;
+        let mut members = scan::scan(source, options.limits, options.hashers.clone())?;
+        let mut probe = Probe::new(source, options.limits, options.hashers.clone())?;
         classify::find(&mut probe, &mut members)?;
         Ok(Self { members, size })
     }
@@ -123,7 +114,7 @@ impl Findings {
     pub(crate) fn examine<S: ReadAt>(
         self,
         source: &S,
-        options: &RecoverOptions,
+        options: &Options,
         take: Take<'_>,
     ) -> Result<Recovery> {
         Ok(self.salvage(source, options, ((), None), take)?.0)
@@ -134,7 +125,7 @@ impl Findings {
     pub(crate) fn salvage<S: ReadAt, O: ContentOutput>(
         self,
         source: &S,
-        options: &RecoverOptions,
+        options: &Options,
         (output, wants_records): (O, Option<bool>),
         take: Take<'_>,
     ) -> Result<(Recovery, O)> {

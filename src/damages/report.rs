@@ -8,14 +8,16 @@ use std::ops::Range;
 /// A damage of an input.
 ///
 /// ```
-/// use bloscpack::{Encoder, verify::verify};
+/// use bloscpack::{Encoder, Options, verify::verify};
 /// use std::io::Write;
 /// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
 /// encoder.write_all(&[7; 3000])?;
 /// let mut file = encoder.finish()?;
 /// file[50] ^= 1; // in the first chunk
-/// let report = verify(file.as_slice(), Default::default(), 1)?;
-/// assert_eq!(report.damages[0].content, Some(0..1000));
+/// let report = verify(file.as_slice(), &Options::new(), |damage| {
+///     assert_eq!(damage.content, Some(0..1000));
+///     Ok(())
+/// })?;
 /// assert_eq!(report.bytes, 2000);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -2,10 +2,10 @@
 
 use super::collector::{Collector, ContentOutput};
 use super::gaps::PendingChunk;
-use super::options::RecoverOptions;
 use super::probe::pieces;
 use super::span::{Gap, Span};
 use super::{at, damage_of};
+use crate::Options;
 use crate::indexed::{ChunkExtent, Fetcher};
 use blosc1::ChunkHeader;
 use bloscpack_error::checked::to_usize;
@@ -39,13 +39,9 @@ pub(super) struct Salvage<'a, S, O> {
 }
 
 impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
-    pub(super) fn new(
-        source: &'a S,
-        options: &RecoverOptions,
-        collector: Collector<'a, O>,
-    ) -> Self {
-        let limits = options.reading.limits;
-        let fetcher = Arc::new(Fetcher::new(options.reading.hashers.clone(), limits, true));
+    pub(super) fn new(source: &'a S, options: &Options, collector: Collector<'a, O>) -> Self {
+        let limits = options.limits;
+        let fetcher = Arc::new(Fetcher::new(options.hashers.clone(), limits, true));
         let shared = Arc::clone(&fetcher);
         let make_worker = move || {
             let fetcher = Arc::clone(&shared);
@@ -58,7 +54,7 @@ impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
             source,
             limits,
             fetcher,
-            pipeline: Pipeline::new(options.reading.threads, make_worker),
+            pipeline: Pipeline::new(options.threads, make_worker),
             pending: VecDeque::new(),
             collector,
         }

@@ -1,5 +1,6 @@
 //! [`EditorBuilder`]: the options of an editor.
 
+use crate::Options;
 use blosc1::{Compressor, Filter};
 use bloscpack_storage::LockTimeout;
 use bloscpack_wire::{Hashers, Limits};
@@ -54,6 +55,13 @@ impl Default for EditorBuilder {
 }
 
 impl EditorBuilder {
+    /// How the file is read.
+    pub(super) fn reading(&self) -> Options {
+        Options::new()
+            .limits(self.limits)
+            .hashers(self.hashers.clone())
+    }
+
     /// The compressor of new chunks; that of the file by default.
     #[must_use]
     pub fn compressor(mut self, compressor: Compressor) -> Self {

@@ -32,7 +32,7 @@ pub use append::Appender;
 pub use builder::EditorBuilder;
 pub use records::{RecordAppender, RecordEditor};
 
-use super::indexed::{IndexedReader, IndexedReaderBuilder};
+use super::indexed::IndexedReader;
 use bloscpack_error::Result;
 use bloscpack_storage::{Disk, Folder, JournaledFile};
 use bloscpack_wire::{Header, Metadata};
@@ -122,10 +122,8 @@ impl<F: Folder> Editor<F> {
 
     /// A reader of the file as it is now.
     pub fn reader(&self) -> IndexedReader<&F::File> {
-        let options = IndexedReaderBuilder::default()
-            .limits(self.options.limits)
-            .hashers(self.options.hashers.clone());
-        options.with_index(self.held.file(), Arc::clone(&self.state.index))
+        let index = Arc::clone(&self.state.index);
+        IndexedReader::with_index(self.held.file(), self.options.reading(), index)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::EditorBuilder;
 use super::file_state::FileState;
-use crate::indexed::IndexedReaderBuilder;
+use crate::indexed::IndexedReader;
 use blosc1::internal::pad_chunk;
 use blosc1::{ChunkEncoder, ChunkSettings, Compressor};
 use bloscpack_error::Result;
@@ -58,11 +58,8 @@ impl<'o> Recompressor<'o> {
         here: u64,
         piece: &[u8],
     ) -> Result<Option<Vec<u8>>> {
-        let builder = IndexedReaderBuilder::default();
-        let builder = builder
-            .limits(self.options.limits)
-            .hashers(self.options.hashers.clone());
-        let reader = builder.with_index(file, Arc::clone(&state.index));
+        let options = self.options.reading();
+        let reader = IndexedReader::with_index(file, options, Arc::clone(&state.index));
         let is_whole = to_u64(piece.len()) == len_of(&old.content);
         let (bytes, mut data) = match reader.chunk_with_bytes(old.number) {
             Ok((bytes, data)) => (bytes, data),

@@ -7,8 +7,7 @@ use super::preamble::NewMetadata;
 use super::{Editor, EditorBuilder};
 use crate::encoder::check_of_records;
 use crate::records::{
-    IndexedRecordReader, IndexedRecordReaderBuilder, RecordChunker, ToRecord, Unpacked, VARBINARY,
-    record_of_value,
+    IndexedRecordReader, RecordChunker, ToRecord, Unpacked, VARBINARY, record_of_value,
 };
 use blosc1::MAX_NBYTES;
 use bloscpack_error::checked::to_u64;
@@ -111,11 +110,9 @@ impl<F: Folder> RecordEditor<F> {
     /// # Errors
     /// Returns the error of a damaged last packed chunk if the metadata does not contain the number of records, either.
     pub fn reader(&self) -> Result<IndexedRecordReader<&F::File>> {
-        let options = IndexedRecordReaderBuilder::default()
-            .limits(self.editor.options.limits)
-            .hashers(self.editor.options.hashers.clone());
         let index = Arc::clone(&self.editor.state.index);
-        options.with_index(self.editor.held.file(), index).writing()
+        let options = self.editor.options.reading();
+        IndexedRecordReader::with_index(self.editor.held.file(), options, index).writing()
     }
 
     /// Replaces all of the user's own metadata. `shape` and `packing` keep the values that they have for records, and so does `dtype`

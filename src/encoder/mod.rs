@@ -236,7 +236,7 @@ impl EncoderBuilder {
     /// these would refuse is an error, before anything is written where that can be known.
     ///
     /// ```
-    /// use bloscpack::{Category, Decoder, Encoder, Limits, Metadata};
+    /// use bloscpack::{Category, Decoder, Encoder, Limits, Metadata, Options};
     /// let metadata = Metadata::from_json(format!("\"{}\"", "a".repeat(65 << 20)))?;
     /// let builder = Encoder::builder().metadata(metadata);
     /// let error = builder.clone().write_to(Vec::new()).unwrap_err();
@@ -244,8 +244,8 @@ impl EncoderBuilder {
     ///
     /// let limits = Limits::new().metadata(100 << 20);
     /// let file = builder.limits(limits).write_to(Vec::new())?.finish()?;
-    /// let reader = Decoder::builder().limits(limits);
-    /// assert!(reader.read_from(file.as_slice()).read_metadata()?.is_some());
+    /// let mut reader = Decoder::with_options(file.as_slice(), Options::new().limits(limits));
+    /// assert!(reader.read_metadata()?.is_some());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

@@ -44,13 +44,13 @@ pub(crate) type Mover<W> = fn(&mut W, from: u64, to: u64, len: u64) -> Result<()
 /// file that every reader here refuses as unfinished.
 ///
 /// ```
-/// use bloscpack::{Encoder, survey::Survey};
+/// use bloscpack::{Encoder, Options, survey::Survey};
 /// use std::io::{Cursor, Write};
 /// let mut encoder = Encoder::builder().write_to_file(Cursor::new(Vec::new()))?;
 /// encoder.write_all(&[7; 3000])?;
 /// let file = encoder.finish()?.into_inner();
 ///
-/// let survey = Survey::of(file.as_slice(), &Default::default())?;
+/// let survey = Survey::of(file.as_slice(), &Options::new())?;
 /// let header = &survey.members[0].header;
 /// assert!(header.offsets);
 /// assert_eq!((header.nchunks, header.last_chunk), (Some(1), Some(3000)));

@@ -122,7 +122,7 @@ impl<R> Engine<R> {
 
     /// Stops after the last member that is wanted.
     pub(super) fn end_member(&mut self) {
-        if self.settings.members == Some(self.parser.members()) {
+        if self.settings.options.members == Some(self.parser.members()) {
             self.state = State::Ended(Ok(()));
         }
         self.check_empty();

@@ -108,19 +108,19 @@ pub(super) struct Engine<R> {
 
 impl<R> Engine<R> {
     pub(super) fn new(reader: R, settings: Settings) -> Self {
-        let (limits, hashers) = (settings.limits, settings.hashers.clone());
+        let (limits, hashers) = (settings.options.limits, settings.options.hashers.clone());
         let parser = Parser::new(limits, hashers.clone());
         let make_worker = move || {
             let mut decoder = limits.decoder();
             let hashers = hashers.clone();
             move |batch| work_all(&mut decoder, &hashers, batch)
         };
-        let mut pipeline = Pipeline::new(settings.threads, make_worker);
+        let mut pipeline = Pipeline::new(settings.options.threads, make_worker);
         if let Some(crew) = &settings.crew {
             pipeline = pipeline.on(Arc::clone(crew));
         }
         let jobs = pipeline.capacity();
-        let state = match settings.members {
+        let state = match settings.options.members {
             Some(0) => State::Ended(Ok(())),
             _ => State::Reading,
         };
@@ -210,7 +210,7 @@ impl<R> Engine<R> {
 
     /// The wanted part of the chunk that begins at `content`, if there is one.
     fn wanted(&self, content: u64, nbytes: u32) -> Option<Range<u32>> {
-        let Some(range) = &self.settings.range else {
+        let Some(range) = &self.settings.options.range else {
             return Some(0..nbytes);
         };
         // The subtraction saturates: positions before the chunk are its beginning. Positions past the chunk are its end.
@@ -357,7 +357,7 @@ impl<R> Engine<R> {
                 self.warnings.extend(trailing.map(Warning::Trailing));
                 Ok(())
             }
-            Err(error) if self.settings.allow_unterminated && error.error.is_unended() => {
+            Err(error) if self.settings.options.allow_unterminated && error.error.is_unended() => {
                 self.warnings.push(Warning::Unended(error));
                 Ok(())
             }
@@ -367,7 +367,7 @@ impl<R> Engine<R> {
 
     /// Stops after the last byte that is wanted.
     fn end_of_range(&mut self) {
-        let range = self.settings.range.as_ref();
+        let range = self.settings.options.range.as_ref();
         if range.is_some_and(|range| range.end <= self.content) {
             self.state = State::Ended(Ok(()));
         }
@@ -405,7 +405,7 @@ impl<R> Engine<R> {
         let error = FormatError::Limit {
             limit: Limit::Total,
             found: u64::MAX,
-            allowed: self.settings.limits.total,
+            allowed: self.settings.options.limits.total,
         };
         let position = self.parser.position();
         ParseError { error, position }.into()

@@ -1,8 +1,8 @@
 //! How an engine reads, and its warnings.
 
+use crate::Options;
 use bloscpack_storage::parallel::Crew;
-use bloscpack_wire::{Form, FormatError, Hashers, Limits, ParseError, Trailing};
-use std::ops::Range;
+use bloscpack_wire::{Form, FormatError, ParseError, Trailing};
 use std::sync::Arc;
 
 /// The form that the chunks must have.
@@ -32,30 +32,34 @@ impl Wanted {
 /// How an engine reads.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
-    pub threads: usize,
+    pub options: Options,
     /// The threads that do the work instead of the engine's own.
     pub crew: Option<Arc<Crew>>,
-    pub limits: Limits,
-    pub hashers: Hashers,
-    /// The part of the uncompressed bytes of all members that is wanted.
-    pub range: Option<Range<u64>>,
-    pub allow_unterminated: bool,
-    /// The number of members after which nothing more is read.
-    pub members: Option<u64>,
     pub wanted: Wanted,
 }
 
-impl Default for Settings {
-    fn default() -> Self {
+impl Settings {
+    /// An engine with threads of its own.
+    pub(crate) fn new(wanted: Wanted, mut options: Options) -> Self {
+        if wanted != Wanted::Content {
+            options.range = None;
+        }
+        if wanted == Wanted::Chunks {
+            (options.members, options.allow_unterminated) = (None, false);
+        }
         Self {
-            threads: 1,
+            options,
             crew: None,
-            limits: Limits::default(),
-            hashers: Hashers::default(),
-            range: None,
-            allow_unterminated: false,
-            members: None,
-            wanted: Wanted::Content,
+            wanted,
+        }
+    }
+
+    /// An engine whose work is done by the crew of this process.
+    #[cfg(feature = "aio")]
+    pub(crate) fn on_crew(wanted: Wanted, options: Options) -> Self {
+        Self {
+            crew: Some(bloscpack_storage::parallel::crew()),
+            ..Self::new(wanted, options)
         }
     }
 }

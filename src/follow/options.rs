@@ -4,7 +4,7 @@ use super::content::ContentFollower;
 use super::core::Follower;
 use super::records::RecordFollower;
 use super::source::FollowedFile;
-use crate::ReadOptions;
+use crate::Options;
 use crate::indexed::IndexedReader;
 use crate::records::IndexedRecordReader;
 use bloscpack_error::{Error, IoSide as _, Result};
@@ -35,7 +35,7 @@ pub struct FollowOptions {
     from: u64,
     timeout: Option<Duration>,
     stop: Stop,
-    reading: ReadOptions,
+    options: Options,
 }
 
 impl FollowOptions {
@@ -67,10 +67,10 @@ impl FollowOptions {
         self
     }
 
-    /// The limits and the hashers. Chunks are decoded on the caller's thread, whatever the number of threads.
+    /// How the file is read. Chunks are decoded on the caller's thread, whatever the number of threads.
     #[must_use]
-    pub fn reading(mut self, options: ReadOptions) -> Self {
-        self.reading = options;
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
         self
     }
 
@@ -78,12 +78,11 @@ impl FollowOptions {
     ///
     /// # Errors
     /// Returns any error of the file system, also if there is no such file; the errors of
-    /// [`IndexedRecordReaderBuilder::open`](crate::records::IndexedRecordReaderBuilder::open); and a
+    /// [`IndexedRecordReader::with_options`]; and a
     /// [`Usage`](bloscpack_error::Category::Usage) error if the file has fewer records than precede the first one.
     pub fn records(&self, path: &Path) -> Result<RecordFollower> {
         let (watch, file) = self.open(path)?;
-        let builder = IndexedRecordReader::builder().limits(self.reading.limits);
-        let reader = builder.hashers(self.reading.hashers.clone()).open(file)?;
+        let reader = IndexedRecordReader::with_options(file, self.options.clone())?;
         let follower = Follower::new(reader, watch, self.from)?;
         Ok(RecordFollower::new(follower, self.timeout))
     }
@@ -92,12 +91,11 @@ impl FollowOptions {
     ///
     /// # Errors
     /// Returns any error of the file system, also if there is no such file; the errors of
-    /// [`IndexedReaderBuilder::open`](crate::indexed::IndexedReaderBuilder::open); and a
+    /// [`IndexedReader::with_options`]; and a
     /// [`Usage`](bloscpack_error::Category::Usage) error if the content is shorter than what precedes the first byte.
     pub fn content(&self, path: &Path) -> Result<ContentFollower> {
         let (watch, file) = self.open(path)?;
-        let builder = IndexedReader::builder().limits(self.reading.limits);
-        let reader = builder.hashers(self.reading.hashers.clone()).open(file)?;
+        let reader = IndexedReader::with_options(file, self.options.clone())?;
         let follower = Follower::new(reader, watch, self.from)?;
         Ok(ContentFollower::new(follower, self.timeout))
     }

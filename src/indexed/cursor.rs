@@ -10,7 +10,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 /// [`IndexedReader::cursor`].
 ///
 /// Every call reads and checks a chunk again if it is larger than the reader's cache, so large chunks need large buffers or
-/// a [larger cache](crate::indexed::IndexedReaderBuilder::cache).
+/// a [larger cache](crate::Options::cache).
 ///
 /// ```
 /// use bloscpack::indexed::IndexedReader;

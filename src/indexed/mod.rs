@@ -1,6 +1,5 @@
 //! [`IndexedReader`]: any range of the content, any chunk by number.
 
-mod builder;
 mod cache;
 mod cursor;
 mod fetch;
@@ -8,16 +7,16 @@ mod index;
 mod refresh;
 mod table;
 
-pub use builder::IndexedReaderBuilder;
 pub use cursor::ContentCursor;
 pub(super) use fetch::{Fetcher, digest_of};
 pub(super) use index::{ChunkExtent, ChunkSpan, Index};
 
 use super::engine::Warning;
+use crate::Options;
 use bloscpack_error::checked::{in_memory, len_of, slice, slice_mut, to_u64};
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{ReadAhead, ReadAt};
-use bloscpack_wire::{Header, Metadata};
+use bloscpack_wire::{Header, Limit, Metadata};
 use bytes::Bytes;
 use cache::Cache;
 use fetch::is_in_place;
@@ -62,14 +61,41 @@ pub struct IndexedReader<S> {
     index: Arc<Index>,
     fetcher: Fetcher,
     cache: Mutex<Cache>,
-    options: IndexedReaderBuilder,
+    options: Options,
 }
 
-impl IndexedReader<Vec<u8>> {
-    /// Options for a reader.
-    #[must_use]
-    pub fn builder() -> IndexedReaderBuilder {
-        IndexedReaderBuilder::default()
+/// Bytes of decoded chunks that are kept by default.
+const CACHE: usize = 16 << 20;
+
+/// The index of a source that holds content.
+fn content_index<S: ReadAt>(source: &S, options: &Options, known: Option<&Index>) -> Result<Index> {
+    let index = Index::of(
+        source,
+        &options.limits,
+        &options.hashers,
+        options.allow_unterminated,
+        known,
+    )
+    .reading()?;
+    index.check_content()?;
+    Error::check_limit(Limit::Total, index.content_len(), options.limits.total)?;
+    Ok(index)
+}
+
+impl<S> IndexedReader<S> {
+    /// A reader of a source whose index is known.
+    pub(crate) fn with_index(source: S, options: Options, index: Arc<Index>) -> Self {
+        Self {
+            source,
+            index,
+            fetcher: Fetcher::new(
+                options.hashers.clone(),
+                options.limits,
+                options.check_digests,
+            ),
+            cache: Mutex::new(Cache::new(options.cache.unwrap_or(CACHE))),
+            options,
+        }
     }
 }
 
@@ -78,9 +104,31 @@ impl<S: ReadAt> IndexedReader<S> {
     /// change, a slice, a `Vec`, or anything that seeks in a [`Seekable`](bloscpack_storage::Seekable).
     ///
     /// # Errors
-    /// Returns the same errors as [`IndexedReaderBuilder::open`].
+    /// Returns the same errors as [`with_options`](Self::with_options).
     pub fn open(source: S) -> Result<Self> {
-        IndexedReaderBuilder::default().open(source)
+        Self::with_options(source, Options::new())
+    }
+
+    /// Opens a source: reads its header, and finds its chunks by the table of offsets or, if that is not sufficient, by one
+    /// pass over the headers of the chunks.
+    ///
+    /// ```
+    /// use bloscpack::{Options, indexed::IndexedReader};
+    /// let file = bloscpack::compress(b"one two three")?;
+    /// // A larger cache, for many small reads from large chunks.
+    /// let reader = IndexedReader::with_options(file, Options::new().cache(64 << 20))?;
+    /// let mut word = [0; 3];
+    /// reader.read_exact_at(4, &mut word)?;
+    /// assert_eq!(&word, b"two");
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns any error of the source, an error in the structure of the input, and
+    /// [`Unsupported`](bloscpack_error::Category::Unsupported) for packed records.
+    pub fn with_options(source: S, options: Options) -> Result<Self> {
+        let index = content_index(&source, &options, None)?;
+        Ok(Self::with_index(source, options, index.into()))
     }
 
     /// Uncompressed bytes of all members.

@@ -1,7 +1,7 @@
 //! New content in a file that is read by position.
 
-use super::IndexedReader;
 use super::cache::Cache;
+use super::{CACHE, IndexedReader, content_index};
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Refresh, Refreshed};
 use std::sync::Mutex;
@@ -31,7 +31,7 @@ impl<S: Refresh> IndexedReader<S> {
     ///
     /// # Errors
     /// Returns any error of opening the file again, which leaves the reader as it was. Returns the errors of
-    /// [`IndexedReaderBuilder::open`](super::IndexedReaderBuilder::open) for what the file contains now; the reader then has
+    /// [`IndexedReader::with_options`] for what the file contains now; the reader then has
     /// no content until it is refreshed without an error.
     pub fn refresh(&mut self) -> Result<Refreshed> {
         let found = self.source.refresh().map_err(Error::from).reading()?;
@@ -41,10 +41,8 @@ impl<S: Refresh> IndexedReader<S> {
         }
         let known = std::mem::take(&mut self.index);
         let is_same = has_index && found != Refreshed::Replaced;
-        self.cache = Mutex::new(Cache::new(self.options.cache));
-        let index = self
-            .options
-            .index(&self.source, is_same.then_some(&known))?;
+        self.cache = Mutex::new(Cache::new(self.options.cache.unwrap_or(CACHE)));
+        let index = content_index(&self.source, &self.options, is_same.then_some(&known))?;
         self.index = index.into();
         if is_same {
             Ok(found.counted(known.content_len(), self.content_len()))

@@ -2,8 +2,8 @@
 
 use super::cache::{Cache, Unpacked};
 use super::find::Finder;
-use super::indexed_builder::{IndexedRecordReaderBuilder, check_count, common_form};
 use super::typed::{FromRecord, value_of_record};
+use crate::Options;
 use crate::engine::Warning;
 use crate::indexed::{ChunkExtent, Fetcher, Index};
 use blosc1::{ChunkHeader, internal::has_blocks};
@@ -55,7 +55,7 @@ pub struct IndexedRecordReader<S> {
     pub(crate) source: S,
     pub(super) index: Arc<Index>,
     fetcher: Fetcher,
-    pub(super) options: IndexedRecordReaderBuilder,
+    pub(super) options: Options,
     pub(super) len: u64,
     pub(super) packed: Option<Packed>,
 }
@@ -71,24 +71,52 @@ pub(super) struct Packed {
 }
 
 impl<S: ReadAt> IndexedRecordReader<S> {
-    /// A reader without records; [`begin`](Self::begin) must follow.
-    pub(super) fn unbegun(
-        source: S,
-        fetcher: Fetcher,
-        options: IndexedRecordReaderBuilder,
-    ) -> Self {
-        Self {
+    /// Opens a source with all defaults.
+    ///
+    /// # Errors
+    /// Returns the same errors as [`with_options`](Self::with_options).
+    pub fn open(source: S) -> Result<Self> {
+        Self::with_options(source, Options::new())
+    }
+
+    /// Opens a source: reads its header and, if a table of offsets is not sufficient, passes once over the headers of its
+    /// chunks. The seal of V2 is checked, which reads the table.
+    ///
+    /// ```
+    /// use bloscpack::{Options, records::{IndexedRecordReader, RecordWriter}};
+    /// let mut writer = RecordWriter::builder().quick().write_to(Vec::new())?;
+    /// for number in 0..1000_u32 {
+    ///     writer.push(number.to_le_bytes())?;
+    /// }
+    /// // Without a cache, every call unpacks the chunk of its record again.
+    /// let records = IndexedRecordReader::with_options(writer.finish()?, Options::new().cache(0))?;
+    /// assert_eq!(records.get(999)?, 999_u32.to_le_bytes().as_slice());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns any error of the source; an error in the structure of the input; that of a damaged last chunk of packed
+    /// records if the metadata does not contain their number; [`Unsupported`](bloscpack_error::Category::Unsupported) for
+    /// chunks that do not hold records, records packed in an unknown way, and concatenations with packed members.
+    pub fn with_options(source: S, options: Options) -> Result<Self> {
+        let index = record_index(&source, &options, None).reading()?;
+        Self::with_index(source, options, index.into()).reading()
+    }
+
+    /// A reader of a source whose index is known.
+    pub(crate) fn with_index(source: S, options: Options, index: Arc<Index>) -> Result<Self> {
+        let mut reader = Self {
             source,
-            fetcher,
+            fetcher: Fetcher::new(options.hashers.clone(), options.limits, true),
             options,
             len: 0,
             packed: None,
             index: Arc::default(),
-        }
+        };
+        reader.begin(index)?;
+        Ok(reader)
     }
-}
 
-impl<S: ReadAt> IndexedRecordReader<S> {
     /// Number of records.
     pub fn len(&self) -> u64 {
         self.len
@@ -272,7 +300,8 @@ impl<S: ReadAt> IndexedRecordReader<S> {
         let (len, last) = self.find_end(packing, count)?;
         check_count(&self.index, count, len)?;
         let kept = self.packed.take().filter(|kept| kept.packing == packing);
-        let mut packed = kept.unwrap_or_else(|| Packed::new(packing, self.options.cache));
+        let mut packed =
+            kept.unwrap_or_else(|| Packed::new(packing, self.options.cache.unwrap_or(CACHE)));
         packed.grow(known, self.chunks(), len)?;
         if let Some((number, unpacked)) = last {
             self.keep(&packed, number, unpacked)?;
@@ -488,5 +517,51 @@ impl<S> std::fmt::Debug for IndexedRecordReader<S> {
             .field("records", &self.len)
             .field("chunks", &self.index.chunks())
             .finish_non_exhaustive()
+    }
+}
+
+/// Bytes of unpacked chunks that are kept by default.
+const CACHE: usize = 64 << 20;
+
+/// The index of a source that holds records.
+pub(super) fn record_index<S: ReadAt>(
+    source: &S,
+    options: &Options,
+    known: Option<&Index>,
+) -> Result<Index> {
+    let (limits, hashers) = (&options.limits, &options.hashers);
+    Index::of_records(source, limits, hashers, options.allow_unterminated, known)
+}
+
+/// The form of all chunks.
+fn common_form(index: &Index) -> Result<Form> {
+    let (mut common, mut before) = (None, 0);
+    for (chunks_end, form) in index.forms() {
+        let form = form.clone()?;
+        form.check_records()?;
+        if let Form::Records { count } = form {
+            check_count(index, count, chunks_end - before)?;
+        }
+        before = chunks_end;
+        let is_first = common.is_none();
+        let found = *common.get_or_insert(form);
+        let is_packed = |form: Form| matches!(form, Form::Packed { .. });
+        if !is_first && (is_packed(found) || is_packed(form)) {
+            let what = "packed records of several members can only be read in order; unpack and pack them into one member";
+            let what = what.to_owned();
+            return Err(FormatError::Unsupported { what }.into());
+        }
+    }
+    common.ok_or_else(|| FormatError::Empty.into())
+}
+
+/// Compares a number of records with the metadata, unless some are allowed to be missing.
+fn check_count(index: &Index, count: Option<u64>, found: u64) -> Result<()> {
+    let is_cut = |warning: &Warning| matches!(warning, Warning::Unended(_));
+    match count {
+        Some(count) if count != found && !index.warnings.iter().any(is_cut) => {
+            Err(FormatError::record_count(count, found).into())
+        }
+        _ => Ok(()),
     }
 }

@@ -1,125 +1,15 @@
 //! [`RecordReader`]: records in order, from any reader.
 
 use super::typed::{FromRecord, value_of_record};
+use crate::Options;
 use crate::engine::{Engine, Piece, Settings, Wanted, Warning};
 use bloscpack_error::checked::{in_memory, slice, to_usize};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::{
-    Form, FormatError, Hashers, Header, Limits, Metadata, PackHead, ParseError, Position, Section,
+    Form, FormatError, Header, Metadata, PackHead, ParseError, Position, Section,
 };
 use bytes::Bytes;
-use std::io::{self, Read};
-
-/// Options of a [`RecordReader`]; created by [`RecordReader::builder`].
-///
-/// ```
-/// use bloscpack::records::{RecordReader, RecordWriter};
-/// let mut writer = RecordWriter::builder().small().write_to(Vec::new())?;
-/// for number in 0..1000 {
-///     writer.push(format!("record {number}"))?;
-/// }
-/// let stream = writer.finish()?;
-/// let reader = RecordReader::builder().threads(2).read_from(stream.as_slice());
-/// let lens = reader.map(|record| Ok(record?.len()));
-/// assert_eq!(lens.sum::<Result<usize, bloscpack::error::Error>>()?, 9890);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug, Clone)]
-pub struct RecordReaderBuilder {
-    settings: Settings,
-}
-
-impl Default for RecordReaderBuilder {
-    fn default() -> Self {
-        Self {
-            settings: Settings {
-                wanted: Wanted::Records,
-                ..Settings::default()
-            },
-        }
-    }
-}
-
-impl RecordReaderBuilder {
-    /// Threads that check and decompress chunks; one by default, which is the caller's own. More threads help if chunks have
-    /// 4 KiB or more, as packed ones do.
-    #[must_use]
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.settings.threads = threads;
-        self
-    }
-
-    /// How much memory and work the input may demand.
-    #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.settings.limits = limits;
-        self
-    }
-
-    /// The implementations that compute digests.
-    #[must_use]
-    pub fn hashers(mut self, hashers: Hashers) -> Self {
-        self.settings.hashers = hashers;
-        self
-    }
-
-    /// Stops after this many members, and reads nothing from the source that the last of them does not need; all members
-    /// by default. [`RecordReader::into_parts`] then returns the source and what was read beyond the last member, so that
-    /// something else may follow a stream.
-    ///
-    /// ```
-    /// use bloscpack::records::{RecordReader, RecordWriter};
-    /// let mut writer = RecordWriter::new(Vec::new())?;
-    /// writer.push("a record")?;
-    /// let mut input = writer.finish()?;
-    /// input.extend_from_slice(b"something else");
-    ///
-    /// let mut reader = RecordReader::builder().members(1).read_from(input.as_slice());
-    /// assert_eq!(reader.by_ref().count(), 1);
-    /// assert_eq!(reader.into_parts().1, b"something else");
-    /// # Ok::<(), bloscpack::Error>(())
-    /// ```
-    #[must_use]
-    pub fn members(mut self, most: u64) -> Self {
-        self.settings.members = Some(most);
-        self
-    }
-
-    /// Accepts input that its writer did not finish, as
-    /// [`DecoderBuilder::allow_unterminated`](crate::DecoderBuilder::allow_unterminated).
-    #[must_use]
-    pub fn allow_unterminated(mut self, allow: bool) -> Self {
-        self.settings.allow_unterminated = allow;
-        self
-    }
-
-    /// Builds a reader of this input. Nothing is read yet.
-    pub fn read_from<R: Read>(self, input: R) -> RecordReader<R> {
-        self.build(input)
-    }
-
-    /// The same options for the crew of this process.
-    #[cfg(feature = "aio")]
-    pub(crate) fn on_crew(mut self) -> Self {
-        self.settings.crew = Some(bloscpack_storage::parallel::crew());
-        self
-    }
-
-    pub(crate) fn build<R>(self, input: R) -> RecordReader<R> {
-        RecordReader {
-            engine: Engine::new(input, self.settings),
-            gathering: None,
-            open: None,
-            current: Bytes::new(),
-            member: 0,
-            form: None,
-            next: 0,
-            before: 0,
-            damage: None,
-            has_failed: false,
-        }
-    }
-}
+use std::io::Read;
 
 /// Reads the records of a Bloscpack input in order: from a pipe, a socket or a file, of any number of concatenated members,
 /// packed or not.
@@ -211,18 +101,28 @@ impl OpenChunk {
     }
 }
 
-impl RecordReader<io::Empty> {
-    /// Options for a reader.
-    #[must_use]
-    pub fn builder() -> RecordReaderBuilder {
-        RecordReaderBuilder::default()
-    }
-}
-
 impl<R: Read> RecordReader<R> {
     /// Creates a reader on the caller's thread, with the default [`Limits`].
     pub fn new(input: R) -> Self {
-        RecordReaderBuilder::default().read_from(input)
+        Self::with_options(input, Options::new())
+    }
+
+    /// Creates a reader with these options. Nothing is read yet.
+    ///
+    /// ```
+    /// use bloscpack::{Options, records::{RecordReader, RecordWriter}};
+    /// let mut writer = RecordWriter::builder().small().write_to(Vec::new())?;
+    /// for number in 0..1000 {
+    ///     writer.push(format!("record {number}"))?;
+    /// }
+    /// let stream = writer.finish()?;
+    /// let reader = RecordReader::with_options(stream.as_slice(), Options::new().threads(2));
+    /// let lens = reader.map(|record| Ok(record?.len()));
+    /// assert_eq!(lens.sum::<Result<usize, bloscpack::error::Error>>()?, 9890);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_options(input: R, options: Options) -> Self {
+        Self::with_engine(Engine::new(input, Settings::new(Wanted::Records, options)))
     }
 
     /// Reads as far as the first chunk, and returns the header of the first member.
@@ -302,6 +202,21 @@ impl<R: Read> RecordReader<R> {
 }
 
 impl<R> RecordReader<R> {
+    pub(crate) fn with_engine(engine: Engine<R>) -> Self {
+        Self {
+            engine,
+            gathering: None,
+            open: None,
+            current: Bytes::new(),
+            member: 0,
+            form: None,
+            next: 0,
+            before: 0,
+            damage: None,
+            has_failed: false,
+        }
+    }
+
     /// The next record, if its chunk is there; otherwise the engine is to be asked for the next piece.
     ///
     /// # Errors
@@ -474,7 +389,7 @@ impl<R> RecordReader<R> {
     }
 
     /// Returns the source and the bytes that were read from it and not parsed. After the last of the
-    /// [members](RecordReaderBuilder::members) that were asked for, these are the bytes that follow it; before, they may begin
+    /// [members](Options::members) that were asked for, these are the bytes that follow it; before, they may begin
     /// anywhere.
     pub fn into_parts(self) -> (R, Vec<u8>) {
         self.engine.into_parts()

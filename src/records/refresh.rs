@@ -1,6 +1,7 @@
 //! New records in a file that is read by number.
 
 use super::IndexedRecordReader;
+use super::indexed::record_index;
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::{Refresh, Refreshed};
 
@@ -31,7 +32,7 @@ impl<S: Refresh> IndexedRecordReader<S> {
     ///
     /// # Errors
     /// Returns any error of opening the file again, which leaves the reader as it was. Returns the errors of
-    /// [`IndexedRecordReaderBuilder::open`](super::IndexedRecordReaderBuilder::open) for what the file contains now; the
+    /// [`IndexedRecordReader::with_options`] for what the file contains now; the
     /// reader then has no records until it is refreshed without an error.
     pub fn refresh(&mut self) -> Result<Refreshed> {
         let found = self.source.refresh().map_err(Error::from).reading()?;
@@ -55,7 +56,7 @@ impl<S: Refresh> IndexedRecordReader<S> {
     /// Reads the index again. What is known of the same file is kept, unless that has become shorter.
     fn take_index(&mut self, is_same: bool) -> Result<()> {
         let known = is_same.then_some(&*self.index);
-        let index = self.options.index(&self.source, known)?;
+        let index = record_index(&self.source, &self.options, known)?;
         if !is_same || index.chunks() < self.chunks() {
             (self.index, self.packed) = Default::default();
         }

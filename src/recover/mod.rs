@@ -2,7 +2,8 @@
 
 mod output;
 
-pub use super::damages::{Finding, Lost, RecoverOptions, Recovery};
+pub use super::damages::{Finding, Lost, Recovery};
+use crate::Options;
 
 use super::damages::{Damage, Findings, FoundMember, Take};
 use super::walk::Walk;
@@ -33,14 +34,14 @@ use std::io::{Read, Seek, Write};
 /// that do not hold records although the first ones do, or the other way round, are left out and reported.
 ///
 /// Metadata that describes a NumPy array is only kept with the whole array: if the content does not have the length of the
-/// shape, the metadata is dropped, since readers would return wrong arrays. [`fill`](RecoverOptions::fill) keeps the length.
+/// shape, the metadata is dropped, since readers would return wrong arrays. [`fill`](Options::fill) keeps the length.
 ///
 /// The source is read twice: once to find the chunks, once to decode them; twice as often if the metadata describes an array;
 /// and packed chunks once more for their heads. Memory is that of an encoder and a decoder, and 24 bytes for each chunk, 40
 /// more if it is packed, about 350 for each damage and 650 for each member; for records, also all of the largest chunk.
 ///
 /// ```
-/// use bloscpack::{Encoder, decompress, recover::{RecoverOptions, recover}};
+/// use bloscpack::{Encoder, Options, decompress, recover::recover};
 /// use std::io::{Cursor, Write};
 /// let mut encoder = Encoder::builder().chunk_size(1000).write_to_file(Cursor::new(Vec::new()))?;
 /// encoder.write_all(&[7; 5000])?;
@@ -48,7 +49,7 @@ use std::io::{Read, Seek, Write};
 ///
 /// file[..32].fill(0); // the header
 /// let mut whole = Cursor::new(Vec::new());
-/// let recovery = recover(&file, &mut whole, &RecoverOptions::default())?;
+/// let recovery = recover(&file, &mut whole, &Options::new())?;
 /// assert!(recovery.header_lost);
 /// assert_eq!(recovery.chunks, 5);
 /// assert_eq!(decompress(whole.get_ref())?, [7; 5000]);
@@ -60,7 +61,7 @@ use std::io::{Read, Seek, Write};
 /// [`Side::Target`](bloscpack_error::Side::Target). If nothing can be recovered, returns the error that is in the
 /// source, and [`Unsupported`](bloscpack_error::Category::Unsupported) for records that are packed in an unknown way; nothing
 /// has then been written.
-pub fn recover<S, W>(source: &S, target: W, options: &RecoverOptions) -> Result<Recovery>
+pub fn recover<S, W>(source: &S, target: W, options: &Options) -> Result<Recovery>
 where
     S: ReadAt + ?Sized,
     W: Read + Write + Seek,
@@ -81,7 +82,7 @@ where
 /// memory.
 ///
 /// ```
-/// use bloscpack::{Encoder, recover::{Finding, RecoverOptions, recover_with}};
+/// use bloscpack::{Encoder, Options, recover::{Finding, recover_with}};
 /// use std::io::{Cursor, Write};
 /// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
 /// encoder.write_all(&[7; 3000])?;
@@ -89,7 +90,7 @@ where
 /// file[50] ^= 1; // in the first chunk
 /// let mut lost = Vec::new();
 /// let target = Cursor::new(Vec::new());
-/// let recovery = recover_with(&file, target, &RecoverOptions::default(), |found| {
+/// let recovery = recover_with(&file, target, &Options::new(), |found| {
 ///     if let Finding::Lost(part) = found {
 ///         lost.extend(part.content);
 ///     }
@@ -105,7 +106,7 @@ where
 pub fn recover_with<S, W>(
     source: &S,
     target: W,
-    options: &RecoverOptions,
+    options: &Options,
     mut take: impl FnMut(Finding) -> Result<()>,
 ) -> Result<Recovery>
 where
@@ -116,7 +117,7 @@ where
     save(&source, target, options, &mut take).reading()
 }
 
-fn save<S, W>(source: &S, target: W, options: &RecoverOptions, take: Take<'_>) -> Result<Recovery>
+fn save<S, W>(source: &S, target: W, options: &Options, take: Take<'_>) -> Result<Recovery>
 where
     S: ReadAt,
     W: Read + Write + Seek,
@@ -165,16 +166,9 @@ fn first_error(recovery: Recovery) -> Error {
 }
 
 /// Whether a source whose structure is sound has chunks; the inner error is damage.
-fn walk<S: ReadAt>(
-    source: &S,
-    options: &RecoverOptions,
-) -> Result<std::result::Result<bool, Error>> {
+fn walk<S: ReadAt>(source: &S, options: &Options) -> Result<std::result::Result<bool, Error>> {
     let mut has_chunks = false;
-    let mut outcome = Walk::of_file(
-        Cursor::new(source),
-        &options.reading.limits,
-        &options.reading.hashers,
-    )?;
+    let mut outcome = Walk::of_file(Cursor::new(source), &options.limits, &options.hashers)?;
     let outcome = outcome.run(|event, _| {
         has_chunks |= matches!(event, Event::Chunk(..));
     });
@@ -205,11 +199,7 @@ fn drop_odd_metadata(found: &mut Findings, has_records: bool) -> bool {
 /// did.
 ///
 /// The length of the sound content is known only after all of it was decoded once.
-fn drop_torn_array<S: ReadAt>(
-    found: &mut Findings,
-    source: &S,
-    options: &RecoverOptions,
-) -> Result<bool> {
+fn drop_torn_array<S: ReadAt>(found: &mut Findings, source: &S, options: &Options) -> Result<bool> {
     let mut members = found.members.iter();
     let array = match members.find_map(|member| member.metadata.as_ref().map(NumpyArray::of)) {
         None | Some(Ok(None)) => return Ok(false),

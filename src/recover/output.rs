@@ -1,6 +1,7 @@
 //! [`OutputFile`]: the new file, of content or of records, with the options of the old one as far as they can be read.
 
-use crate::damages::{ContentOutput, Findings, FoundMember, RecoverOptions};
+use crate::Options;
+use crate::damages::{ContentOutput, Findings, FoundMember};
 use crate::encoder::{Encoder, EncoderBuilder, SeekEncoder};
 use crate::records::{RecordWriter, RecordWriterBuilder, SeekRecordWriter};
 use blosc1::internal::settings_of;
@@ -89,7 +90,7 @@ impl<W: Read + Write + Seek> ContentOutput for OutputFile<W> {
 pub(super) fn builder<S: ReadAt>(
     found: &Findings,
     source: &S,
-    options: &RecoverOptions,
+    options: &Options,
     has_records: bool,
 ) -> Result<OutputBuilder> {
     let like_others = |member: &&FoundMember| member.kind.has_records() == has_records;
@@ -98,9 +99,9 @@ pub(super) fn builder<S: ReadAt>(
     let member = of_kind().find(|member| member.sound > 0);
     let settle = |builder: EncoderBuilder| {
         let mut builder = builder
-            .threads(options.reading.threads)
-            .hashers(options.reading.hashers.clone())
-            .limits(options.reading.limits.max(Limits::default()));
+            .threads(options.threads)
+            .hashers(options.hashers.clone())
+            .limits(options.limits.max(Limits::default()));
         if let Some(metadata) = metadata {
             builder = builder.metadata(metadata);
         }

@@ -5,12 +5,12 @@ mod verifier;
 
 pub use super::damages::Damage;
 
-use super::damages::{Finding, RecoverOptions, Recovery, examine, holds_chunks};
+use super::damages::{Finding, Recovery, examine, holds_chunks};
 use super::engine::Warning;
-use super::read_options::ReadOptions;
+use crate::Options;
 use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::{Cursor, ReadAhead, ReadAt};
-use bloscpack_wire::{FormatError, Limits, ParseError};
+use bloscpack_wire::{FormatError, ParseError};
 use std::io::Read;
 use std::ops::Range;
 use stop::Stop;
@@ -33,9 +33,6 @@ pub struct Report {
     pub records: u64,
     /// Number of damages.
     pub damage_count: u64,
-    /// All damages, in the order of their positions; none if the input is sound, and none after [`verify_with`] and
-    /// [`verify_at_with`], which pass them on.
-    pub damages: Vec<Damage>,
     /// Things that are unusual but not wrong.
     pub warnings: Vec<Warning>,
 }
@@ -46,66 +43,39 @@ impl Report {
     pub fn is_sound(&self) -> bool {
         self.damage_count == 0
     }
-
-    /// A report with all damages that a verification passes on.
-    fn with_all(verify: impl FnOnce(Take<'_>) -> Result<Self>) -> Result<Self> {
-        let mut damages = Vec::new();
-        let mut report = verify(&mut |damage| {
-            damages.push(damage);
-            Ok(())
-        })?;
-        report.damages = damages;
-        Ok(report)
-    }
 }
 
 /// Takes each damage.
 type Take<'a> = &'a mut dyn FnMut(Damage) -> Result<()>;
 
-/// Reads all of an input, checks and decodes every chunk, and continues after a damaged one.
+/// Reads all of an input, checks and decodes every chunk, and continues after a damaged one. Each damage is passed to `take` in
+/// the order of the positions, so that a report of any length takes no memory.
 ///
 /// Damage to the structure (a header, a table, the length of a chunk) is the last that can be found, since from there on it
-/// is not known where chunks begin; [`verify_at`] continues after it.
+/// is not known where chunks begin; [`verify_at`] continues after it. In a run of more than a thousand damaged chunks of packed
+/// records, only the last thousand damages contain the numbers of the records that the run has lost.
 ///
 /// ```
-/// use bloscpack::{Limits, verify::verify};
+/// use bloscpack::{Options, verify::verify};
 /// let mut file = bloscpack::compress(&[1; 5000])?;
-/// assert!(verify(file.as_slice(), Limits::default(), 1)?.is_sound());
+/// assert!(verify(file.as_slice(), &Options::new(), |_| Ok(()))?.is_sound());
 /// *file.last_mut().unwrap() ^= 1;
-/// let report = verify(file.as_slice(), Limits::default(), 1)?;
-/// assert_eq!(report.damages.len(), 1);
-/// # Ok::<(), bloscpack::Error>(())
-/// ```
-///
-/// # Errors
-/// Returns any error of the reader, and that of a worker that panicked. Damage to the input is in the report.
-pub fn verify<R: Read>(reader: R, limits: Limits, threads: usize) -> Result<Report> {
-    let options = ReadOptions::new().limits(limits).threads(threads);
-    Report::with_all(|take| verify_with(reader, &options, take))
-}
-
-/// As [`verify`], but passes each damage to `take` instead of keeping it: a report of any length takes no memory.
-///
-/// In a run of more than a thousand damaged chunks of packed records, only the last thousand damages contain the numbers of
-/// the records that the run has lost.
-///
-/// ```
-/// use bloscpack::verify::verify_with;
-/// let mut file = bloscpack::compress(&[1; 5000])?;
-/// *file.last_mut().unwrap() ^= 1;
-/// let report = verify_with(file.as_slice(), &Default::default(), |damage| {
-///     println!("{}", damage.error);
+/// let mut damages = Vec::new();
+/// let report = verify(file.as_slice(), &Options::new(), |damage| {
+///     damages.push(damage.error.to_string());
 ///     Ok(())
 /// })?;
 /// assert_eq!(report.damage_count, 1);
+/// assert!(damages[0].starts_with("chunk 0 (byte "), "{damages:?}");
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
 ///
 /// # Errors
-/// Returns the errors of [`verify`], those of `take`, and [`FormatError::Hasher`] for a hasher that fits no file.
-pub fn verify_with<R: Read>(
+/// Returns any error of the reader, that of a worker that panicked, those of `take`, and [`FormatError::Hasher`] for a hasher
+/// that fits no file. Damage to the input is in the report.
+pub fn verify<R: Read>(
     reader: R,
-    options: &ReadOptions,
+    options: &Options,
     mut take: impl FnMut(Damage) -> Result<()>,
 ) -> Result<Report> {
     let mut count = 0;
@@ -126,41 +96,27 @@ pub fn verify_with<R: Read>(
 /// more than a thousand damages once or twice more.
 ///
 /// ```
-/// use bloscpack::{Encoder, Limits, verify::verify_at};
+/// use bloscpack::{Encoder, Options, verify::verify_at};
 /// use std::io::Write;
 /// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
 /// encoder.write_all(&[1; 5000])?;
 /// let mut file = encoder.finish()?;
 /// file[34] ^= 8; // the header of the first chunk
-/// let report = verify_at(&file, Limits::default(), 1)?;
-/// assert_eq!(report.damages.len(), 1);
-/// assert_eq!(report.damages[0].error.position().map(|place| place.byte), Some(32));
+/// let mut bytes = Vec::new();
+/// let report = verify_at(&file, &Options::new(), |damage| {
+///     bytes.extend(damage.error.position().map(|place| place.byte));
+///     Ok(())
+/// })?;
+/// assert_eq!(bytes, [32]);
 /// assert_eq!(report.bytes, 4000);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
 /// Returns the same errors as [`verify`].
-pub fn verify_at<S: ReadAt + ?Sized>(source: &S, limits: Limits, threads: usize) -> Result<Report> {
-    let options = ReadOptions::new().limits(limits).threads(threads);
-    Report::with_all(|take| verify_at_with(source, &options, take))
-}
-
-/// As [`verify_at`], but passes each damage to `take` as [`verify_with`] does.
-///
-/// ```
-/// use bloscpack::verify::verify_at_with;
-/// let file = bloscpack::compress(&[1; 5000])?;
-/// let report = verify_at_with(&file, &Default::default(), |_| Ok(()))?;
-/// assert!(report.is_sound());
-/// # Ok::<(), bloscpack::Error>(())
-/// ```
-///
-/// # Errors
-/// Returns the errors of [`verify`], those of `take`, and [`FormatError::Hasher`] for a hasher that fits no file.
-pub fn verify_at_with<S: ReadAt + ?Sized>(
+pub fn verify_at<S: ReadAt + ?Sized>(
     source: &S,
-    options: &ReadOptions,
+    options: &Options,
     mut take: impl FnMut(Damage) -> Result<()>,
 ) -> Result<Report> {
     let mut count = 0;
@@ -172,12 +128,11 @@ pub fn verify_at_with<S: ReadAt + ?Sized>(
     Ok(report)
 }
 
-fn check<S: ReadAt>(source: &S, options: &ReadOptions, take: Take<'_>) -> Result<Report> {
+fn check<S: ReadAt>(source: &S, options: &Options, take: Take<'_>) -> Result<Report> {
     let walk =
         |take: Take<'_>| Verifier::run(Cursor::new(ReadAhead::new(source, 0)), options, take);
-    let examined = RecoverOptions::from(options.clone());
     let scan = |take: Take<'_>| {
-        let scanned = examine(source, &examined, &mut |found| match found {
+        let scanned = examine(source, options, &mut |found| match found {
             Finding::Damage(damage) => take(damage),
             Finding::Lost(_) => Ok(()),
         });
@@ -211,7 +166,7 @@ fn check<S: ReadAt>(source: &S, options: &ReadOptions, take: Take<'_>) -> Result
 
 impl Report {
     /// Bytes after the last chunk, as damage, if there are sound chunks among them.
-    fn hidden<S: ReadAt>(&mut self, source: &S, options: &ReadOptions) -> Result<Option<Damage>> {
+    fn hidden<S: ReadAt>(&mut self, source: &S, options: &Options) -> Result<Option<Damage>> {
         let trailing = self.warnings.iter().enumerate();
         let mut trailing = trailing.filter_map(|(index, warning)| match warning {
             Warning::Trailing(trailing) => Some((index, trailing.position)),

@@ -1,9 +1,9 @@
 //! [`Verifier`]: reads an input in order, counts what is sound, and passes damages on.
 
 use super::{KEPT, Report, Take};
+use crate::Options;
 use crate::damages::Damage;
 use crate::engine::{ChunkInfo, Engine, Piece, Settings, Wanted};
-use crate::read_options::ReadOptions;
 use crate::records::{Numbers, RecordTally};
 use bloscpack_error::Result;
 use bloscpack_error::checked::to_u64;
@@ -25,17 +25,11 @@ impl<'a> Verifier<'a> {
     /// Reads all of an input. Returns the damage to the structure that ended it separately.
     pub(super) fn run<R: Read>(
         reader: R,
-        options: &ReadOptions,
+        options: &Options,
         take: Take<'a>,
     ) -> Result<(Report, Option<Damage>)> {
         options.hashers.check()?;
-        let settings = Settings {
-            limits: options.limits,
-            hashers: options.hashers.clone(),
-            threads: options.threads,
-            wanted: Wanted::Chunks,
-            ..Settings::default()
-        };
+        let settings = Settings::new(Wanted::Chunks, options.clone());
         let mut engine = Engine::new(reader, settings);
         let mut verifier = Self {
             report: Report::default(),

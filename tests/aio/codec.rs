@@ -4,7 +4,7 @@ use super::ends::{Mood, Reader};
 use super::run;
 use bloscpack::aio::{Finish, RecordDecoder, RecordEncoder, Tokio};
 use bloscpack::records::{RecordReader, RecordWriter};
-use bloscpack::{Category, Error};
+use bloscpack::{Category, Error, Options};
 use futures_util::{SinkExt, StreamExt};
 use testkit::golden::sensor;
 use tokio::io::duplex;
@@ -113,7 +113,7 @@ fn long_chunks_are_refused_unless_they_are_allowed() {
         let mut input = FramedRead::new(file.as_slice(), RecordDecoder::new());
         let error = input.next().await.unwrap().unwrap_err();
         assert_eq!(error.category(), Category::OverLimit);
-        let any = RecordDecoder::from(RecordReader::builder());
+        let any = RecordDecoder::from(Options::new());
         let mut input = FramedRead::new(file.as_slice(), any);
         assert_eq!(input.next().await.unwrap().unwrap().len(), (1 << 20) + 1);
         assert!(input.next().await.is_none());

@@ -1,9 +1,10 @@
 //! A thousand connections at once, in bounded memory and on a bounded number of threads.
 
 use super::run;
+use bloscpack::aio::AsyncDecoder;
 use bloscpack::aio::{RecordStream, Tokio};
 use bloscpack::records::RecordWriter;
-use bloscpack::{Decoder, Encoder};
+use bloscpack::{Encoder, Options};
 use std::process::Command;
 use std::sync::Arc;
 use testkit::golden::sensor;
@@ -65,7 +66,7 @@ fn a_thousand_streams_at_once() {
                 }));
                 let (expected, here) = (Arc::clone(&data), Arc::clone(&met));
                 tasks.push(tokio::spawn(async move {
-                    let mut decoder = Decoder::builder().read_async(Tokio(far));
+                    let mut decoder = AsyncDecoder::with_options(Tokio(far), Options::new());
                     let mut buffer = vec![0; CHUNK];
                     let mut rest = &expected[..];
                     for chunk in 0.. {

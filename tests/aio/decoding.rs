@@ -4,7 +4,7 @@ use super::ends::{Mood, Reader};
 use super::run;
 use bloscpack::aio::{AsyncDecoder, Futures, RecordStream, Tokio};
 use bloscpack::records::{RecordReader, RecordWriter};
-use bloscpack::{Code, Decoder, DecoderBuilder, Encoder, Error, Limits};
+use bloscpack::{Code, Decoder, Encoder, Error, Limits, Options};
 use futures_util::StreamExt;
 use std::future::poll_fn;
 use std::io::{Read, Write};
@@ -32,13 +32,13 @@ impl Outcome {
     }
 }
 
-fn options(threads: usize) -> DecoderBuilder {
+fn options(threads: usize) -> Options {
     let limits = Limits::new().chunk(1 << 20).metadata(1 << 16);
-    Decoder::builder().limits(limits).threads(threads)
+    Options::new().limits(limits).threads(threads)
 }
 
 fn blocking(file: &[u8]) -> Outcome {
-    let mut decoder = options(1).read_from(file);
+    let mut decoder = Decoder::with_options(file, options(1));
     let mut content = Vec::new();
     let error = decoder.read_to_end(&mut content).err().map(Error::from);
     Outcome::new(content, error, decoder.warnings())
@@ -51,7 +51,7 @@ fn reader(file: &[u8], longest: usize) -> Reader<'_> {
 
 /// Each future is dropped as soon as it is pending.
 async fn by_reads(file: &[u8], longest: usize, room: usize) -> Outcome {
-    let mut decoder = options(1).read_async(Tokio(reader(file, longest)));
+    let mut decoder = AsyncDecoder::with_options(Tokio(reader(file, longest)), options(1));
     let (mut content, mut buffer) = (Vec::new(), vec![0; room]);
     let error = loop {
         match poll_fn(|task| pin!(decoder.read(&mut buffer)).poll(task)).await {
@@ -64,7 +64,7 @@ async fn by_reads(file: &[u8], longest: usize, room: usize) -> Outcome {
 }
 
 async fn by_buffers(file: &[u8], longest: usize) -> Outcome {
-    let mut decoder = options(2).read_async(Tokio(reader(file, longest)));
+    let mut decoder = AsyncDecoder::with_options(Tokio(reader(file, longest)), options(2));
     let mut content = Vec::new();
     let error = loop {
         match decoder.fill_buf().await {
@@ -82,7 +82,7 @@ async fn by_buffers(file: &[u8], longest: usize) -> Outcome {
 
 /// The traits of futures.
 async fn by_stream(file: &[u8], longest: usize) -> Outcome {
-    let mut decoder = options(3).read_async(Futures(reader(file, longest)));
+    let mut decoder = AsyncDecoder::with_options(Futures(reader(file, longest)), options(3));
     let (mut content, mut error) = (Vec::new(), None);
     while let Some(next) = decoder.next().await {
         match next {
@@ -182,7 +182,7 @@ fn a_source_that_fails_is_tried_again_after_all_that_came_before() {
     let mut source = reader(&file, 900);
     source.mood.fails = 20;
     run(async {
-        let mut decoder = Decoder::builder().threads(2).read_async(Tokio(source));
+        let mut decoder = AsyncDecoder::with_options(Tokio(source), Options::new().threads(2));
         let (mut content, mut failures) = (Vec::new(), 0);
         loop {
             match decoder.next_bytes().await {
@@ -301,8 +301,8 @@ fn a_worker_that_panics_is_an_error() {
     let file = encoder.finish().unwrap();
     let hashers = Hashers::default().with(Checksum::None, || Box::new(Panicking));
     run(async {
-        let builder = Decoder::builder().hashers(hashers);
-        let mut decoder = builder.read_async(Tokio(file.as_slice()));
+        let builder = Options::new().hashers(hashers);
+        let mut decoder = AsyncDecoder::with_options(Tokio(file.as_slice()), builder);
         assert_eq!(decoder.next_bytes().await.unwrap().unwrap().len(), 100);
         assert_eq!(decoder.next_bytes().await.unwrap().unwrap().len(), 100);
         for _ in 0..2 {

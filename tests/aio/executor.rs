@@ -4,7 +4,7 @@ use super::run;
 use bloscpack::aio::{AsyncDecoder, Tokio};
 use bloscpack::records::RecordWriter;
 use bloscpack::wire::{Checksum, Digest, Hasher, Hashers};
-use bloscpack::{Decoder, Encoder};
+use bloscpack::{Encoder, Options};
 use std::io::Write;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Condvar, Mutex};
@@ -61,8 +61,8 @@ fn chunks_are_worked_on_by_the_crew() {
             HERE.store(0, SeqCst);
             let file = encoder.into_inner().0;
             let before = ELSEWHERE.load(SeqCst);
-            let decoder = Decoder::builder().hashers(hashers.clone());
-            let mut decoder = decoder.read_async(Tokio(file.as_slice()));
+            let decoder = Options::new().hashers(hashers.clone());
+            let mut decoder = AsyncDecoder::with_options(Tokio(file.as_slice()), decoder);
             while decoder.next_bytes().await.unwrap().is_some() {}
             assert!(ELSEWHERE.load(SeqCst) > before);
             // Only the end mark.
@@ -107,10 +107,10 @@ fn a_timer_keeps_its_beat() {
                 left: &[],
                 times,
             };
-            let builder = Decoder::builder().threads(2);
+            let builder = Options::new().threads(2);
             let (done, decoded) = (AtomicBool::new(false), AtomicUsize::new(0));
             let decoding = async {
-                let mut decoder = builder.read_async(Tokio(source));
+                let mut decoder = AsyncDecoder::with_options(Tokio(source), builder);
                 let mut buffer = vec![0; 8192];
                 loop {
                     let count = if by_copies {
@@ -186,9 +186,8 @@ fn dropping_a_codec_waits_for_no_chunk() {
         Hashers::default().with(Checksum::Crc32, move || Box::new(Slow(Arc::clone(&slow))));
     *gate.is_open.lock().unwrap() = false;
     run(async {
-        let mut decoder = Decoder::builder()
-            .hashers(hashers)
-            .read_async(Tokio(file.as_slice()));
+        let mut decoder =
+            AsyncDecoder::with_options(Tokio(file.as_slice()), Options::new().hashers(hashers));
         gate.passed.store(0, SeqCst);
         let patience = Duration::from_millis(50);
         let read = tokio::time::timeout(patience, decoder.next_bytes());

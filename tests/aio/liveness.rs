@@ -3,7 +3,7 @@
 use super::run;
 use bloscpack::aio::{AsyncDecoder, AsyncEncoder, RecordSink, RecordStream, Tokio};
 use bloscpack::records::RecordWriter;
-use bloscpack::{Category, Decoder, Encoder, Error};
+use bloscpack::{Category, Decoder, Encoder, Error, Options};
 use std::io::Write;
 use testkit::golden::sensor;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex, split};
@@ -27,13 +27,13 @@ fn each_flush_of_an_encoder_arrives() {
     for threads in [1, 3] {
         run(async {
             let builder = Encoder::builder().interactive(true).threads(threads);
-            let reading = Decoder::builder().threads(threads);
+            let reading = Options::new().threads(threads);
             let (near, far) = duplex(64);
             let (input, output) = split(far);
             let (writing, receiving) = (builder.clone(), reading.clone());
             let echo = tokio::spawn(async move {
                 let mut encoder = writing.write_async(Tokio(output)).unwrap();
-                let mut decoder = receiving.read_async(Tokio(input));
+                let mut decoder = AsyncDecoder::with_options(Tokio(input), receiving);
                 for message in messages() {
                     let mut received = vec![0; message.len()];
                     decoder.read_exact(&mut received).await.unwrap();
@@ -45,7 +45,7 @@ fn each_flush_of_an_encoder_arrives() {
             });
             let (input, output) = split(near);
             let mut encoder = builder.write_async(Tokio(output)).unwrap();
-            let mut decoder = reading.read_async(Tokio(input));
+            let mut decoder = AsyncDecoder::with_options(Tokio(input), reading);
             for message in messages() {
                 encoder.write_all(&message).await.unwrap();
                 encoder.flush().await.unwrap();
@@ -109,7 +109,8 @@ fn what_is_complete_is_delivered_while_the_rest_is_on_its_way() {
             assert!(!whole.is_empty());
             run(async {
                 let (mut near, far) = duplex(file.len());
-                let mut decoder = Decoder::builder().threads(threads).read_async(Tokio(far));
+                let mut decoder =
+                    AsyncDecoder::with_options(Tokio(far), Options::new().threads(threads));
                 near.write_all(&file[..cut]).await.unwrap();
                 let mut received = vec![0; whole.len()];
                 decoder.read_exact(&mut received).await.unwrap();
@@ -189,7 +190,7 @@ fn a_socket_is_used_again_after_one_member() {
         encoder.finish().await.unwrap();
         near.write_all(b", and text").await.unwrap();
         drop(near);
-        let mut decoder = Decoder::builder().members(1).read_async(Tokio(far));
+        let mut decoder = AsyncDecoder::with_options(Tokio(far), Options::new().members(1));
         let mut content = String::new();
         decoder.read_to_string(&mut content).await.unwrap();
         let (Tokio(mut socket), ahead) = decoder.into_parts();

@@ -8,11 +8,8 @@ use bloscpack::blosc::{
     FilterPipeline, FilterStep, SpecialValue, special_chunk,
 };
 use bloscpack::{
-    Category, DecoderBuilder, Limits, decompress,
-    indexed::IndexedReader,
-    recover::{RecoverOptions, recover},
-    survey::Survey,
-    verify::verify,
+    Category, Decoder, Options, decompress, indexed::IndexedReader, recover::recover,
+    survey::Survey, verify::verify,
 };
 use bloscpack_open::datasets::CArray;
 use std::io::{Cursor, Read};
@@ -129,13 +126,11 @@ fn a_file_of_them_is_read_in_order() {
     assert!(decompress(&file).unwrap() == content);
     for threads in [1, 3] {
         let mut read = Vec::new();
-        let mut decoder = DecoderBuilder::default()
-            .threads(threads)
-            .read_from(file.as_slice());
+        let mut decoder = Decoder::with_options(file.as_slice(), Options::new().threads(threads));
         decoder.read_to_end(&mut read).unwrap();
         assert!(read == content);
     }
-    let report = verify(file.as_slice(), Limits::default(), 2).unwrap();
+    let report = verify(file.as_slice(), &Options::new().threads(2), |_| Ok(())).unwrap();
     assert!(report.is_sound(), "{report:?}");
 }
 
@@ -157,7 +152,7 @@ fn a_file_of_them_is_read_anywhere() {
 #[test]
 fn a_survey_names_their_compressors() {
     let (file, _) = file(&chunks());
-    let survey = Survey::of(file.as_slice(), &Limits::default()).unwrap();
+    let survey = Survey::of(file.as_slice(), &Options::new()).unwrap();
     let names: Vec<_> = survey.members[0]
         .compressors
         .iter()
@@ -183,7 +178,7 @@ fn those_around_a_damaged_one_are_recovered() {
         file[at + 18] ^= 0x80;
         file[beyond] ^= 0x80;
         let mut out = Cursor::new(Vec::new());
-        recover(file.as_slice(), &mut out, &RecoverOptions::default()).unwrap();
+        recover(file.as_slice(), &mut out, &Options::new()).unwrap();
         let read = decompress(out.get_ref()).unwrap();
         let start = damaged * CHUNK;
         assert!(read[..start] == content[..start], "chunk {damaged}");

@@ -7,12 +7,13 @@
     reason = "a test"
 )]
 
+use testkit::damages::damages;
 use testkit::manifest;
 use testkit::trickle;
 
 use bloscpack::wire::Offsets;
 use bloscpack::{
-    Decoder, FormatVersion, Limits, Warning,
+    Decoder, FormatVersion, Options, Warning,
     survey::{Member, State, Survey},
     verify::verify,
     wire::{Header, MetadataPlace},
@@ -85,9 +86,7 @@ fn walk(folder: &Path, manifest: &Manifest) {
 /// on two.
 fn decoded(bytes: &[u8], expected: &Expected, findings: &mut Findings) {
     let mut content = Vec::new();
-    let mut one = Decoder::builder()
-        .threads(1)
-        .read_from(Trickle::new(bytes, 37));
+    let mut one = Decoder::with_options(Trickle::new(bytes, 37), Options::new().threads(1));
     let read = one.read_to_end(&mut content).map_err(Into::into);
     findings.ok("one thread", read);
     same_content("one thread", &content, expected, findings);
@@ -99,7 +98,7 @@ fn decoded(bytes: &[u8], expected: &Expected, findings: &mut Findings) {
     findings.equal("members", one.members(), 1);
     same_warnings("one thread", one.warnings(), expected, findings);
 
-    let mut two = Decoder::builder().threads(2).read_from(bytes);
+    let mut two = Decoder::with_options(bytes, Options::new().threads(2));
     if let Some(header) = findings.ok("header", two.read_header()) {
         same_header(header, expected, findings);
     }
@@ -186,7 +185,7 @@ fn same_header(header: &Header, expected: &Expected, findings: &mut Findings) {
 
 /// Positions, offsets and the metadata section through [`Survey`].
 fn surveyed(bytes: &[u8], expected: &Expected, findings: &mut Findings) {
-    let survey = Survey::of(bytes, &Limits::default());
+    let survey = Survey::of(bytes, &Options::new());
     let Some(survey) = findings.ok("survey", survey) else {
         return;
     };
@@ -233,9 +232,9 @@ fn same_offsets(member: &Member, expected: &Expected, findings: &mut Findings) {
 }
 
 fn verified(bytes: &[u8], expected: &Expected, findings: &mut Findings) {
-    let report = verify(bytes, Limits::default(), 2);
-    if let Some(report) = findings.ok("verify", report) {
-        let damages: Vec<_> = report.damages.iter().map(|d| d.error.to_string()).collect();
+    let report = damages(|take| verify(bytes, &Options::new().threads(2), take));
+    if let Some((report, damages)) = findings.ok("verify", report) {
+        let damages: Vec<_> = damages.iter().map(|d| d.error.to_string()).collect();
         // Its metadata is that of 5,000 numbers, its content is 1,000 bytes.
         let is_odd = expected.file == "d_meta_numpyish.blp";
         findings.equal("damages", damages.len(), usize::from(is_odd));

@@ -4,14 +4,14 @@
 use bloscpack::edit::{Editor, EditorBuilder};
 use bloscpack::indexed::IndexedReader;
 use bloscpack::records::{IndexedRecordReader, RecordReader, RecordWriter};
-use bloscpack::recover::{RecoverOptions, recover};
+use bloscpack::recover::recover;
 use bloscpack::storage::Memory;
 use bloscpack::survey::Survey;
-use bloscpack::verify::{Damage, verify_at_with, verify_with};
+use bloscpack::verify::{Damage, verify, verify_at};
 use bloscpack::wire::{Digest, FormatError, Hasher, Hashers};
 use bloscpack::{
-    Category, Checksum, Decoder, Encoder, EncoderBuilder, Error, FormatVersion, Metadata,
-    ReadOptions, Result,
+    Category, Checksum, Decoder, Encoder, EncoderBuilder, Error, FormatVersion, Metadata, Options,
+    Result,
 };
 use bloscpack_open::{OpenOptions, Selection, open_source};
 use std::io::{Cursor, Read, Write};
@@ -82,25 +82,24 @@ fn files(hashers: &Hashers) -> Vec<Vec<u8>> {
 fn read_all(file: &[u8], hashers: &Hashers) -> Vec<(&'static str, Result<Vec<u8>>)> {
     let h = || hashers.clone();
     let source = file.to_vec();
-    let options = ReadOptions::new().hashers(h());
+    let options = Options::new().hashers(h());
     // The first damage is the error.
     let verified = |at_any_position: bool| {
         let take = |damage: Damage| Err(damage.error);
         let report = if at_any_position {
-            verify_at_with(&source, &options, take)
+            verify_at(&source, &options, take)
         } else {
-            verify_with(file, &options, take)
+            verify(file, &options, take)
         };
         report.map(|_| data())
     };
     let mut decoded = Vec::new();
-    let decoder = Decoder::builder().hashers(h()).threads(2);
-    let decoder = decoder
-        .read_from(file)
+    let decoder = Options::new().hashers(h()).threads(2);
+    let decoder = Decoder::with_options(file, decoder)
         .read_to_end(&mut decoded)
         .map_err(Error::from);
     let indexed = || {
-        let reader = IndexedReader::builder().hashers(h()).open(&source)?;
+        let reader = IndexedReader::with_options(&source, Options::new().hashers(h()))?;
         let mut all = vec![0; data().len()];
         reader.read_exact_at(0, &mut all)?;
         Ok(all)
@@ -117,15 +116,13 @@ fn read_all(file: &[u8], hashers: &Hashers) -> Vec<(&'static str, Result<Vec<u8>
     };
     let saved = || {
         let mut saved = Cursor::new(Vec::new());
-        let recovery = recover(&source, &mut saved, &RecoverOptions::default().hashers(h()))?;
+        let recovery = recover(&source, &mut saved, &Options::new().hashers(h()))?;
         let lost = recovery.damages.into_iter().next();
         lost.map_or(Ok(()), |damage| Err(damage.error))?;
         assert!(!recovery.metadata_lost);
         let mut all = Vec::new();
-        let decoder = Decoder::builder().hashers(h());
-        decoder
-            .read_from(saved.get_ref().as_slice())
-            .copy_to(&mut all)?;
+        let decoder = Options::new().hashers(h());
+        Decoder::with_options(saved.get_ref().as_slice(), decoder).copy_to(&mut all)?;
         Ok(all)
     };
     vec![
@@ -145,9 +142,9 @@ fn a_hasher_with_a_key_is_used_by_everything_that_reads() {
         for (name, read) in read_all(&file, &right) {
             assert!(read.unwrap() == data(), "{number} {name}");
         }
-        let options = |hashers: &Hashers| ReadOptions::new().hashers(hashers.clone());
-        Survey::with(file.as_slice(), &options(&right)).unwrap();
-        Survey::of_file_with(Cursor::new(&file), &options(&right)).unwrap();
+        let options = |hashers: &Hashers| Options::new().hashers(hashers.clone());
+        Survey::of(file.as_slice(), &options(&right)).unwrap();
+        Survey::of_file(Cursor::new(&file), &options(&right)).unwrap();
         for other in [&wrong, &Hashers::default()] {
             for (name, read) in read_all(&file, other) {
                 let error = read.map(|_| ()).unwrap_err();
@@ -156,7 +153,7 @@ fn a_hasher_with_a_key_is_used_by_everything_that_reads() {
             // The metadata of V3, and an end mark.
             if number > 3 || number.is_multiple_of(2) {
                 assert!(
-                    Survey::with(file.as_slice(), &options(other)).is_err(),
+                    Survey::of(file.as_slice(), &options(other)).is_err(),
                     "{number}"
                 );
             }
@@ -164,7 +161,7 @@ fn a_hasher_with_a_key_is_used_by_everything_that_reads() {
         // Damage is found where it is, and all around it is sound.
         let mut damaged = file.clone();
         damaged[file.len() / 2] ^= 1;
-        let report = verify_at_with(&damaged, &options(&right), |_| Ok(())).unwrap();
+        let report = verify_at(&damaged, &options(&right), |_| Ok(())).unwrap();
         assert_eq!((report.damage_count, report.chunks), (1, 7), "{number}");
     }
 }
@@ -191,8 +188,8 @@ fn a_hasher_with_a_key_is_used_by_editors() {
         drop(editor);
         let edited = folder.bytes("a").unwrap();
         let mut all = Vec::new();
-        let decoder = Decoder::builder().hashers(hashers.clone());
-        let mut decoder = decoder.read_from(edited.as_slice());
+        let decoder = Options::new().hashers(hashers.clone());
+        let mut decoder = Decoder::with_options(edited.as_slice(), decoder);
         decoder.copy_to(&mut all).unwrap();
         assert_eq!(decoder.read_metadata().unwrap(), Some(&more), "{number}");
         let mut expected = [&data()[..], b"appended"].concat();
@@ -200,12 +197,8 @@ fn a_hasher_with_a_key_is_used_by_editors() {
         assert!(all == expected, "{number}");
         assert!(Decoder::new(edited.as_slice()).copy_to(&mut all).is_err());
         let reader = open(&hashers).unwrap();
-        let options = ReadOptions::new().hashers(hashers.clone());
-        assert!(
-            verify_at_with(&edited, &options, |_| Ok(()))
-                .unwrap()
-                .is_sound()
-        );
+        let options = Options::new().hashers(hashers.clone());
+        assert!(verify_at(&edited, &options, |_| Ok(())).unwrap().is_sound());
         drop(reader);
     }
 }
@@ -223,17 +216,22 @@ fn a_hasher_with_a_key_is_used_for_records() {
                 writer.push(record).unwrap();
             }
             let stream = writer.finish().unwrap();
-            let reader = RecordReader::builder().hashers(hashers.clone());
+            let reader = Options::new().hashers(hashers.clone());
             assert_eq!(
-                reader
-                    .read_from(stream.as_slice())
+                RecordReader::with_options(stream.as_slice(), reader)
                     .map(Result::unwrap)
                     .count(),
                 3
             );
             assert!(RecordReader::new(stream.as_slice()).any(|record| record.is_err()));
-            let reader = IndexedRecordReader::builder().hashers(hashers.clone());
-            assert_eq!(reader.open(&stream).unwrap().get(2).unwrap(), "three");
+            let reader = Options::new().hashers(hashers.clone());
+            assert_eq!(
+                IndexedRecordReader::with_options(&stream, reader)
+                    .unwrap()
+                    .get(2)
+                    .unwrap(),
+                "three"
+            );
             let folder = Memory::from([("a", stream)]);
             let editor = EditorBuilder::default().hashers(hashers.clone());
             let mut editor = editor
@@ -244,8 +242,14 @@ fn a_hasher_with_a_key_is_used_for_records() {
             appender.finish().unwrap();
             drop(editor);
             let stream = folder.bytes("a").unwrap();
-            let reader = IndexedRecordReader::builder().hashers(hashers.clone());
-            assert_eq!(reader.open(&stream).unwrap().get(3).unwrap(), "four");
+            let reader = Options::new().hashers(hashers.clone());
+            assert_eq!(
+                IndexedRecordReader::with_options(&stream, reader)
+                    .unwrap()
+                    .get(3)
+                    .unwrap(),
+                "four"
+            );
             let options = OpenOptions::new().hashers(hashers.clone());
             let mut container = open_source(stream, &options).unwrap();
             let mut all = Vec::new();
@@ -304,7 +308,7 @@ fn a_digest_of_a_wrong_length_is_an_error_before_the_first_byte() {
             let records = RecordWriter::builder().hashers(hashers.clone());
             assert_refused(records.clone().write_to(Vec::new()));
             assert_refused(records.write_to_file(&mut target));
-            let recovery = RecoverOptions::default().hashers(hashers.clone());
+            let recovery = Options::new().hashers(hashers.clone());
             if kind != Checksum::Crc32 {
                 assert_refused(recover(&sound[5], &mut target, &recovery));
             }
@@ -312,8 +316,8 @@ fn a_digest_of_a_wrong_length_is_an_error_before_the_first_byte() {
             let folder = Memory::from([("a", sound[5].clone())]);
             let editor = Editor::builder().hashers(hashers.clone());
             assert_refused(editor.open_in(folder.clone(), "a".as_ref()));
-            let options = ReadOptions::new().hashers(hashers);
-            assert_refused(verify_with(sound[5].as_slice(), &options, |_| Ok(())));
+            let options = Options::new().hashers(hashers);
+            assert_refused(verify(sound[5].as_slice(), &options, |_| Ok(())));
         }
     }
 }
@@ -332,6 +336,6 @@ fn a_digest_whose_length_changes_never_reaches_the_target() {
     }
     // A reader that is given such a hasher says so, and does not call the file damaged.
     let file = bloscpack::compress(b"sound").unwrap();
-    let decoder = Decoder::builder().hashers(hashers);
-    assert_refused(decoder.read_from(file.as_slice()).copy_to(&mut Vec::new()));
+    let decoder = Options::new().hashers(hashers);
+    assert_refused(Decoder::with_options(file.as_slice(), decoder).copy_to(&mut Vec::new()));
 }

@@ -7,7 +7,7 @@
 
 use bloscpack::storage::{ReadAt, Seekable};
 use bloscpack::wire::Section;
-use bloscpack::{Category, Decoder, Encoder, FormatVersion, indexed::IndexedReader};
+use bloscpack::{Category, Decoder, Encoder, FormatVersion, Options, indexed::IndexedReader};
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -244,10 +244,8 @@ fn a_damaged_entry_is_noticed() {
     assert_eq!(reader.read_chunk(6).unwrap(), clean.read_chunk(6).unwrap());
 
     // Without checks a wrong digest is not an error, but data that cannot be decoded still is.
-    let lenient = IndexedReader::builder()
-        .check_digests(false)
-        .open(hole.as_slice())
-        .unwrap();
+    let lenient =
+        IndexedReader::with_options(hole.as_slice(), Options::new().check_digests(false)).unwrap();
     let _ = lenient.read_chunk(5);
 }
 
@@ -275,10 +273,7 @@ fn files_and_seekers_and_threads_read_the_same() {
     assert_eq!(end, data[799_992..]);
     assert!(cursor.seek(SeekFrom::Current(-900_000)).is_err());
 
-    let shared = IndexedReader::builder()
-        .cache(100_000)
-        .open(on_disk)
-        .unwrap();
+    let shared = IndexedReader::with_options(on_disk, Options::new().cache(100_000)).unwrap();
     std::thread::scope(|scope| {
         for seed in 1..=4 {
             let (shared, data) = (&shared, &data);

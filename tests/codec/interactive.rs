@@ -10,7 +10,7 @@ use bloscpack::storage::Memory;
 use bloscpack::survey::{State, Survey};
 use bloscpack::verify::verify_at;
 use bloscpack::{
-    Category, Checksum, Decoder, Encoder, EncoderBuilder, FormatVersion, Limits, Metadata,
+    Category, Checksum, Decoder, Encoder, EncoderBuilder, FormatVersion, Metadata, Options,
 };
 use std::io::{self, Cursor, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -73,11 +73,11 @@ fn interactive() -> EncoderBuilder {
 /// stayed anywhere on the way would leave both waiting.
 fn ping_pong((near, far): (End, End), builder: &EncoderBuilder, threads: usize) {
     let builder = builder.clone().threads(threads);
-    let decoder = Decoder::builder().threads(threads).members(1);
+    let decoder = Options::new().threads(threads).members(1);
     let (answers, answering) = (builder.clone(), decoder.clone());
     let echo = thread::spawn(move || {
         let mut encoder = answers.write_to(far.1).unwrap();
-        let mut decoder = answering.read_from(far.0);
+        let mut decoder = Decoder::with_options(far.0, answering);
         for message in messages() {
             let mut received = vec![0; message.len()];
             decoder.read_exact(&mut received).unwrap();
@@ -89,7 +89,7 @@ fn ping_pong((near, far): (End, End), builder: &EncoderBuilder, threads: usize) 
         assert_eq!(decoder.read(&mut [0]).unwrap(), 0);
     });
     let mut encoder = builder.write_to(near.1).unwrap();
-    let mut decoder = decoder.read_from(near.0);
+    let mut decoder = Decoder::with_options(near.0, decoder);
     for message in messages() {
         encoder.write_all(&message).unwrap();
         encoder.flush().unwrap();
@@ -187,22 +187,17 @@ fn every_reader_and_editor_takes_a_stream_of_flushes() {
     let metadata = Metadata::from_json(r#"{"a": 1}"#).unwrap();
     let file = stream(interactive().metadata(metadata), &pieces);
 
-    let survey = Survey::of(file.as_slice(), &Limits::default()).unwrap();
+    let survey = Survey::of(file.as_slice(), &Options::new()).unwrap();
     let member = &survey.members[0];
     assert_eq!((member.state, member.chunks), (State::Complete, 4));
-    let report = verify_at(&file, Limits::default(), 2).unwrap();
+    let report = verify_at(&file, &Options::new().threads(2), |_| Ok(())).unwrap();
     assert!(report.is_sound());
     assert_eq!((report.chunks, report.bytes), (4, 250_000));
 
     let mut damaged = file.clone();
     damaged[file.len() / 2] ^= 1;
-    assert_eq!(
-        verify_at(&damaged, Limits::default(), 1)
-            .unwrap()
-            .damages
-            .len(),
-        1
-    );
+    let report = verify_at(&damaged, &Options::new(), |_| Ok(())).unwrap();
+    assert_eq!(report.damage_count, 1);
     let mut saved = Cursor::new(Vec::new());
     let recovery = recover(&damaged, &mut saved, &Default::default()).unwrap();
     assert_eq!(recovery.chunks, 3);
@@ -268,12 +263,12 @@ fn after_the_last_wanted_member_nothing_is_read_and_the_rest_is_given_back() {
     let data = noise(5000);
     for (number, (len, member)) in members().into_iter().enumerate() {
         for (threads, step) in [(1, 1), (1, 100), (3, 1), (2, usize::MAX)] {
-            let builder = Decoder::builder().threads(threads).members(1);
+            let builder = Options::new().threads(threads).members(1);
             let source = Silent {
                 bytes: &member,
                 step,
             };
-            let mut decoder = builder.clone().read_from(source);
+            let mut decoder = Decoder::with_options(source, builder.clone());
             let mut content = Vec::new();
             decoder.read_to_end(&mut content).unwrap();
             assert_eq!(content, data[..len], "{number}");
@@ -284,7 +279,7 @@ fn after_the_last_wanted_member_nothing_is_read_and_the_rest_is_given_back() {
             let follows = [b"foreign bytes".as_slice(), b"", b"blpk\x03", b"\0\0"];
             for rest in follows {
                 let input = [&member, rest].concat();
-                let mut decoder = builder.clone().read_from(input.as_slice());
+                let mut decoder = Decoder::with_options(input.as_slice(), builder.clone());
                 let read = decoder.copy_to(&mut io::sink()).unwrap();
                 assert_eq!(read, len as u64, "{number}");
                 let (source, read_ahead) = decoder.into_parts();
@@ -299,7 +294,7 @@ fn members_are_counted() {
     let one = bloscpack::compress(b"abc").unwrap();
     let three = one.repeat(3);
     for wanted in 0..5_u64 {
-        let mut decoder = Decoder::builder().members(wanted).read_from(&three[..]);
+        let mut decoder = Decoder::with_options(&three[..], Options::new().members(wanted));
         let read = decoder.copy_to(&mut io::sink()).unwrap();
         assert_eq!(read, 3 * wanted.min(3));
         assert_eq!(decoder.members(), wanted.min(3));
@@ -314,8 +309,8 @@ fn members_are_counted() {
     let mut damaged = three;
     damaged[one.len() - 1] ^= 1;
     let read = |members| {
-        let builder = Decoder::builder().members(members);
-        builder.read_from(&damaged[..]).copy_to(&mut io::sink())
+        let builder = Options::new().members(members);
+        Decoder::with_options(&damaged[..], builder).copy_to(&mut io::sink())
     };
     assert_eq!(read(1).unwrap_err().category(), Category::Damaged);
 }
@@ -328,8 +323,8 @@ fn a_protocol_goes_on_after_a_stream_on_the_same_socket() {
             for at_once in [true, false] {
                 let ((_, mut near), (far, mut answer)) = pair();
                 let receiver = thread::spawn(move || {
-                    let builder = Decoder::builder().threads(threads).members(1);
-                    let mut decoder = builder.read_from(far);
+                    let builder = Options::new().threads(threads).members(1);
+                    let mut decoder = Decoder::with_options(far, builder);
                     let mut content = Vec::new();
                     decoder.read_to_end(&mut content).unwrap();
                     answer.write_all(b"!").unwrap();
@@ -372,17 +367,17 @@ fn records_stop_after_a_member_as_well() {
         }
         let member = writer.finish().unwrap();
         for (threads, step) in [(1, 1), (3, 7), (2, usize::MAX)] {
-            let builder = RecordReader::builder().threads(threads).members(1);
+            let builder = Options::new().threads(threads).members(1);
             let source = Silent {
                 bytes: &member,
                 step,
             };
-            let mut reader = builder.clone().read_from(source);
+            let mut reader = RecordReader::with_options(source, builder.clone());
             assert_eq!(reader.by_ref().map(Result::unwrap).count(), 3, "{number}");
             assert!(reader.next_record().unwrap().is_none());
 
             let input = [&member[..], b"then this"].concat();
-            let mut reader = builder.read_from(input.as_slice());
+            let mut reader = RecordReader::with_options(input.as_slice(), builder);
             assert_eq!(reader.by_ref().map(Result::unwrap).count(), 3, "{number}");
             let (source, read_ahead) = reader.into_parts();
             assert_eq!([&read_ahead, source].concat(), b"then this", "{number}");
@@ -395,8 +390,8 @@ fn a_stream_of_records_ends_on_a_socket_that_stays_open() {
     for threads in 1..=4 {
         let ((near, mut near_out), (far, far_out)) = tcp();
         let receiver = thread::spawn(move || {
-            let builder = RecordReader::builder().threads(threads).members(1);
-            let mut reader = builder.read_from(far);
+            let builder = Options::new().threads(threads).members(1);
+            let mut reader = RecordReader::with_options(far, builder);
             let records: Vec<_> = reader.by_ref().map(Result::unwrap).collect();
             // Both ends are alive until here.
             drop(far_out);

@@ -12,8 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bloscpack::storage::ReadAt;
 use bloscpack::{
-    Category, Checksum, Code, Decoder, DecoderBuilder, Encoder, EncoderBuilder, Filter,
-    FormatVersion,
+    Category, Checksum, Code, Decoder, Encoder, EncoderBuilder, Filter, FormatVersion, Options,
 };
 
 use golden::{Random, corpus, goldens};
@@ -30,14 +29,14 @@ fn outcome<R: Read>(mut decoder: Decoder<R>) -> Outcome {
     (content, result.map(|_| warnings).map_err(told))
 }
 
-fn in_order(builder: DecoderBuilder, file: &[u8]) -> Outcome {
-    outcome(builder.read_from(file))
+fn in_order(builder: Options, file: &[u8]) -> Outcome {
+    outcome(Decoder::with_options(file, builder))
 }
 
 /// Reads the file after some bytes that are not part of it.
-fn at_positions(builder: DecoderBuilder, file: &[u8]) -> Outcome {
+fn at_positions(builder: Options, file: &[u8]) -> Outcome {
     let source = [b"not its own".as_slice(), file].concat();
-    outcome(builder.read_at(Arc::new(source), 11).unwrap())
+    outcome(Decoder::from_source(Arc::new(source), 11, builder).unwrap())
 }
 
 /// Chunks that are worth a read of their own (of noise, 40 to 100 thousand bytes), and one that is not.
@@ -74,7 +73,7 @@ fn whole_files_are_the_same() {
     let corpus: Vec<_> = corpus(4 << 20).into_iter().map(|(_, file)| file).collect();
     assert!(goldens.len() > 10, "nothing to read");
     for threads in [1, 2, 5] {
-        let builder = || Decoder::builder().threads(threads);
+        let builder = || Options::new().threads(threads);
         for (file, data) in &ours {
             let found = at_positions(builder(), file);
             assert_eq!(found, (data.clone(), Ok(vec![])));
@@ -100,10 +99,7 @@ fn cut_and_damaged_files_are_told_in_the_same_words() {
         cuts.extend((0..20).map(|_| random.next() % len));
         for cut in cuts {
             let file = &file[..cut.min(len) as usize];
-            for builder in [
-                Decoder::builder(),
-                Decoder::builder().allow_unterminated(true),
-            ] {
+            for builder in [Options::new(), Options::new().allow_unterminated(true)] {
                 let found = at_positions(builder.clone().threads(2), file);
                 errors += u32::from(found.1.is_err());
                 assert_eq!(found, in_order(builder, file), "cut at {cut}");
@@ -115,9 +111,9 @@ fn cut_and_damaged_files_are_told_in_the_same_words() {
             let within = [200, len][(random.next() % 2) as usize];
             let at = (random.next() % within) as usize;
             file[at] ^= 1 << (random.next() % 8);
-            let found = at_positions(Decoder::builder().threads(2), &file);
+            let found = at_positions(Options::new().threads(2), &file);
             errors += u32::from(found.1.is_err());
-            assert_eq!(found, in_order(Decoder::builder(), &file), "byte {at}");
+            assert_eq!(found, in_order(Options::new(), &file), "byte {at}");
         }
     }
     assert!(errors > 300, "only {errors} errors");
@@ -134,14 +130,14 @@ fn ranges_are_the_same_and_what_is_not_wanted_is_not_read() {
         5..5,
     ] {
         let source = Arc::new(Watched::new(file.clone()));
-        let builder = Decoder::builder().threads(2).range(range.clone());
-        let found = outcome(builder.read_at(Arc::clone(&source), 0).unwrap());
+        let builder = Options::new().threads(2).range(range.clone());
+        let found = outcome(Decoder::from_source(Arc::clone(&source), 0, builder).unwrap());
         let clamped = range.start as usize..range.end.min(330_000) as usize;
         assert_eq!(found, (data[clamped].to_vec(), Ok(vec![])));
     }
     let source = Arc::new(Watched::new(file));
-    let builder = Decoder::builder().range(329_990..330_000);
-    let (content, _) = outcome(builder.read_at(Arc::clone(&source), 0).unwrap());
+    let builder = Options::new().range(329_990..330_000);
+    let (content, _) = outcome(Decoder::from_source(Arc::clone(&source), 0, builder).unwrap());
     assert_eq!(content, data[329_990..]);
     // The first read takes whatever it gets; after that, only the last chunk is needed.
     let read = source.read.load(Ordering::Relaxed);
@@ -154,8 +150,9 @@ fn a_source_that_holds_more_than_it_said_is_read_whole() {
         for said in [0, 20, 100_000, 262_200, 300_000] {
             let mut source = Watched::new(file.clone());
             source.says = Some(said);
-            let builder = Decoder::builder().threads(2);
-            let (content, result) = outcome(builder.read_at(Arc::new(source), 0).unwrap());
+            let builder = Options::new().threads(2);
+            let (content, result) =
+                outcome(Decoder::from_source(Arc::new(source), 0, builder).unwrap());
             assert_eq!((result, content.len()), (Ok(vec![]), data.len()), "{said}");
             assert!(content == data, "{said}");
         }
@@ -174,18 +171,14 @@ fn a_giant_that_cannot_be_read_does_not_take_along_what_stands_before_it() {
     let mut second = giant.write_to(&mut file).unwrap();
     second.write_all(&vec![9; 70 << 20]).unwrap();
     second.finish().unwrap();
-    let whole = outcome(
-        Decoder::builder()
-            .read_at(Arc::new(file.clone()), 0)
-            .unwrap(),
-    );
+    let whole = outcome(Decoder::from_source(Arc::new(file.clone()), 0, Options::new()).unwrap());
     assert_eq!(whole.1, Ok(vec![]));
     assert_eq!(whole.0.len(), 5000 + (70 << 20));
     assert!(whole.0[5000..].iter().all(|&byte| byte == 9));
     let mut source = Watched::new(file);
     source.fails_at = begin + (40 << 20);
-    let builder = Decoder::builder().threads(2);
-    let (content, result) = outcome(builder.read_at(Arc::new(source), 0).unwrap());
+    let builder = Options::new().threads(2);
+    let (content, result) = outcome(Decoder::from_source(Arc::new(source), 0, builder).unwrap());
     assert!(result.unwrap_err().1.contains("planted"));
     assert_eq!(content, [7; 5000]);
 }
@@ -243,8 +236,8 @@ fn a_chunk_that_cannot_be_read_is_an_error_that_stays() {
         let mut source = Watched::new(file.clone());
         // Within the third chunk, after the range of the first read.
         source.fails_at = 270_000;
-        let builder = Decoder::builder().threads(threads);
-        let mut decoder = builder.read_at(Arc::new(source), 0).unwrap();
+        let builder = Options::new().threads(threads);
+        let mut decoder = Decoder::from_source(Arc::new(source), 0, builder).unwrap();
         let mut content = Vec::new();
         let error = decoder.copy_to(&mut content).unwrap_err();
         assert_eq!(error.code(), Code::Io);
@@ -262,8 +255,8 @@ fn a_file_that_shrinks_while_it_is_read_is_an_error() {
     let (file, data) = large(FormatVersion::V3, Checksum::None, true);
     let mut source = Watched::new(file);
     source.ends_at = 280_000;
-    let builder = Decoder::builder().threads(2);
-    let (content, result) = outcome(builder.read_at(Arc::new(source), 0).unwrap());
+    let builder = Options::new().threads(2);
+    let (content, result) = outcome(Decoder::from_source(Arc::new(source), 0, builder).unwrap());
     assert!(result.is_err());
     assert_eq!(content, data[..200_000]);
 }
@@ -372,7 +365,7 @@ fn more_than_was_promised_is_an_error_before_it_looks_whole() {
         let error = encoder.read_at(Arc::new(vec![1; 50]), 0..50).unwrap_err();
         assert_eq!(error.code(), Code::WrongSize);
         drop(encoder);
-        let (_, result) = in_order(Decoder::builder(), &stream);
+        let (_, result) = in_order(Options::new(), &stream);
         assert_eq!(result.unwrap_err().0, Category::CutShort);
     }
 }
@@ -413,7 +406,7 @@ fn a_read_that_fails_once_is_an_error_also_within_a_chunk_of_many_pieces() {
             reads: AtomicU64::new(0),
             at,
         });
-        let decoder = Decoder::builder().read_at(Arc::clone(&source), 0);
+        let decoder = Decoder::from_source(Arc::clone(&source), 0, Options::new());
         let (content, result) = match decoder {
             Ok(decoder) => outcome(decoder),
             Err(_) => continue,

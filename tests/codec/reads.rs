@@ -10,7 +10,7 @@ use bloscpack::indexed::IndexedReader;
 use bloscpack::records::{IndexedRecordReader, RecordWriter};
 use bloscpack::storage::{Cursor, Memory};
 use bloscpack::survey::Survey;
-use bloscpack::{Decoder, Encoder, EncoderBuilder, FormatVersion, Limits, verify};
+use bloscpack::{Decoder, Encoder, EncoderBuilder, FormatVersion, Options, verify};
 use bloscpack_open::datasets::{CArray, CTable, DatasetLayout};
 use bloscpack_open::frames::{Frame, NdArray};
 use std::io::{self, Write};
@@ -93,7 +93,7 @@ fn opening() {
         let reader = IndexedReader::open(&source).unwrap();
         assert_eq!(reader.chunks(), 1024);
         row(what, source.take(), wanted, calls);
-        let survey = Survey::of_file(Cursor::new(&source), &Limits::default()).unwrap();
+        let survey = Survey::of_file(Cursor::new(&source), &Options::new()).unwrap();
         assert_eq!(survey.members.len(), 1);
         row(
             &format!("{what}: survey"),
@@ -139,13 +139,13 @@ fn content_in_order() {
                 );
             };
             let source = Counted::new(Arc::<[u8]>::from(file.as_slice()));
-            let builder = Decoder::builder().threads(threads);
-            let mut decoder = builder.read_at(Arc::new(source.clone()), 0).unwrap();
+            let builder = Options::new().threads(threads);
+            let mut decoder = Decoder::from_source(Arc::new(source.clone()), 0, builder).unwrap();
             io::copy(&mut decoder, &mut io::sink()).unwrap();
             let reads = source.take();
             row("Decoder::read_at", reads, 4);
             assert!(threads == 1 || reads.own <= 4, "{reads:?}");
-            verify::verify_at(&source, Limits::default(), threads).unwrap();
+            verify::verify_at(&source, &Options::new().threads(threads), |_| Ok(())).unwrap();
             row("verify_at", source.take(), 8);
         }
     }

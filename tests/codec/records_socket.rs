@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use bloscpack::{
-    Category, FormatVersion,
+    Category, FormatVersion, Options,
     records::{RecordReader, RecordWriter, RecordWriterBuilder},
 };
 use std::io::{Read, Write};
@@ -34,7 +34,7 @@ fn one_by_one(builder: RecordWriterBuilder, threads: usize, finish: bool) {
     let (near, far) = pair();
     let receiver = thread::spawn(move || {
         let mut answers = far.try_clone().unwrap();
-        let mut reader = RecordReader::builder().threads(threads).read_from(far);
+        let mut reader = RecordReader::with_options(far, Options::new().threads(threads));
         let mut received = Vec::new();
         loop {
             match reader.next_record() {

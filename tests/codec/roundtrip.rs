@@ -9,12 +9,13 @@
 
 use bloscpack::{
     Checksum, Compressor, Decoder, Encoder, EncoderBuilder, Filter, FormatVersion, Limits,
-    Metadata, decompress, survey::Survey, verify::verify,
+    Metadata, Options, decompress, survey::Survey, verify::verify,
 };
 use proptest::prelude::*;
 use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
 
 use testkit::counting;
+use testkit::damages::damages;
 
 use golden::{ByHand, Random, Recipe, Trickle, sensor};
 use testkit::golden;
@@ -193,7 +194,7 @@ fn data() -> impl Strategy<Value = Vec<u8>> {
 
 /// Checks the header and the table of the file against the options.
 fn check_survey(case: &Case, file: &[u8]) {
-    let survey = Survey::of(file, &Default::default()).unwrap();
+    let survey = Survey::of(file, &Options::new()).unwrap();
     assert_eq!((survey.members.len(), survey.len), (1, file.len() as u64));
     let member = &survey.members[0];
     let header = &member.header;
@@ -222,7 +223,7 @@ proptest! {
         prop_assert!(case.encode(case.threads, case.piece) == file, "other bytes");
         check_survey(&case, &file);
         let mut back = Vec::new();
-        let mut decoder = Decoder::builder().threads(readers).read_from(file.as_slice());
+        let mut decoder = Decoder::with_options(file.as_slice(), Options::new().threads(readers));
         decoder.read_to_end(&mut back).unwrap();
         prop_assert!(back == case.data);
         prop_assert!(decoder.warnings().is_empty());
@@ -248,8 +249,8 @@ proptest! {
     fn a_range_is_what_it_would_be_of_the_whole(case in cases(), from in 0..9000_u64, len in 0..9000_u64) {
         let file = case.encode(1, usize::MAX);
         let mut part = Vec::new();
-        let decoder = Decoder::builder().range(from..from + len);
-        decoder.read_from(file.as_slice()).read_to_end(&mut part).unwrap();
+        let decoder = Options::new().range(from..from + len);
+        Decoder::with_options(file.as_slice(), decoder).read_to_end(&mut part).unwrap();
         let all = case.data.len() as u64;
         let (start, end) = (from.min(all) as usize, (from + len).min(all) as usize);
         prop_assert!(part == case.data[start..end]);
@@ -365,11 +366,19 @@ fn targets_that_take_a_byte_a_call_and_are_interrupted_get_the_same_bytes() {
         decoder.copy_to(&mut back).unwrap();
         let limits = Limits::default();
         assert!(
-            verify(Stubborn::new(file.as_slice()), limits, 1)
-                .unwrap()
-                .is_sound()
+            verify(
+                Stubborn::new(file.as_slice()),
+                &Options::new().limits(limits),
+                |_| Ok(())
+            )
+            .unwrap()
+            .is_sound()
         );
-        Survey::of(Stubborn::new(file.as_slice()), &limits).unwrap();
+        Survey::of(
+            Stubborn::new(file.as_slice()),
+            &Options::new().limits(limits),
+        )
+        .unwrap();
         assert!(back == data);
         let mut encoder = recipe
             .builder()
@@ -521,7 +530,7 @@ fn errors_of_the_reader_are_told_and_can_be_tried_again() {
     for threads in [1, 3] {
         for fails_at in 0..golden.file.len() {
             let input = Once(&golden.file, fails_at);
-            let mut decoder = Decoder::builder().threads(threads).read_from(input);
+            let mut decoder = Decoder::with_options(input, Options::new().threads(threads));
             let mut back = Vec::new();
             let error = decoder.read_to_end(&mut back).unwrap_err();
             assert_eq!(error.raw_os_error(), Some(5));
@@ -577,7 +586,7 @@ fn a_table_of_unknown_length_grows_as_often_as_it_must() {
                 write_pieces(&mut encoder, &noise, 10_007);
                 let file = encoder.finish().unwrap().into_inner();
                 assert!(decompress(&file).unwrap() == noise);
-                let survey = Survey::of(file.as_slice(), &Default::default()).unwrap();
+                let survey = Survey::of(file.as_slice(), &Options::new()).unwrap();
                 let member = &survey.members[0];
                 assert_eq!(
                     (member.chunks, member.header.nchunks),
@@ -618,7 +627,7 @@ fn a_giant_chunk_comes_in_pieces() {
     encoder.read_from(data()).unwrap();
     let file = encoder.finish().unwrap();
     assert!(file.len() < 4 << 20);
-    let survey = Survey::of(file.as_slice(), &Default::default()).unwrap();
+    let survey = Survey::of(file.as_slice(), &Options::new()).unwrap();
     assert_eq!(survey.members[0].chunks, 1);
 
     let mut expected = data();
@@ -641,9 +650,8 @@ fn a_giant_chunk_comes_in_pieces() {
 
     let mut part = Vec::new();
     let from = u64::from(LEN) - 5000;
-    let decoder = Decoder::builder().range(from..from + 4900);
-    decoder
-        .read_from(file.as_slice())
+    let decoder = Options::new().range(from..from + 4900);
+    Decoder::with_options(file.as_slice(), decoder)
         .read_to_end(&mut part)
         .unwrap();
     assert!(part == [[7; 904].as_slice(), &sensor[..3996]].concat());
@@ -679,9 +687,10 @@ fn what_a_damaged_giant_has_lost_is_what_is_left_of_it() {
     let slot = 48 + 4 * (chunk.nblocks() as usize - 1);
     file[slot..slot + 4].fill(0x7f);
 
-    let report = verify(file.as_slice(), Limits::default(), 1).unwrap();
-    let [damage] = report.damages.as_slice() else {
-        panic!("{:?}", report.damages);
+    let found = damages(|take| verify(file.as_slice(), &Options::new(), take));
+    let (report, found) = found.unwrap();
+    let [damage] = found.as_slice() else {
+        panic!("{found:?}");
     };
     let lost = damage.content.clone().unwrap();
     assert!((1..u64::from(LEN)).contains(&lost.start) && lost.end == u64::from(LEN));
@@ -719,8 +728,8 @@ fn what_lies_behind_a_range_is_not_read() {
         (0, 300, 3),
     ] {
         for threads in [1, 3] {
-            let builder = Decoder::builder().threads(threads).range(from..to);
-            let mut decoder = builder.read_from(NoMore(&stream[..ends[chunks]]));
+            let builder = Options::new().threads(threads).range(from..to);
+            let mut decoder = Decoder::with_options(NoMore(&stream[..ends[chunks]]), builder);
             let mut part = Vec::new();
             decoder.read_to_end(&mut part).unwrap();
             assert!(part == data[from as usize..to as usize], "{from}..{to}");
@@ -766,8 +775,11 @@ fn a_chunk_lost_in_a_panic_is_not_passed_over() {
             encoder.write_all(&[byte; 10]).unwrap();
         }
         let stream = encoder.finish().unwrap();
-        let builder = Decoder::builder().threads(threads).hashers(planted.clone());
-        let (mut decoder, mut data) = (builder.read_from(stream.as_slice()), Vec::new());
+        let builder = Options::new().threads(threads).hashers(planted.clone());
+        let (mut decoder, mut data) = (
+            Decoder::with_options(stream.as_slice(), builder),
+            Vec::new(),
+        );
         for _ in 0..2 {
             assert!(is_panic(decoder.read_to_end(&mut data).unwrap_err()));
         }

@@ -11,11 +11,11 @@
 use bloscpack::error::Side;
 use bloscpack::storage::{Memory, ReadAt};
 use bloscpack::{
-    Decoder, Encoder, EncoderBuilder, Error, FormatVersion, Limits, Metadata,
+    Decoder, Encoder, EncoderBuilder, Error, FormatVersion, Metadata, Options,
     edit::{Editor, RecordEditor},
     indexed::IndexedReader,
     records::{IndexedRecordReader, RecordReader, RecordWriter, RecordWriterBuilder},
-    recover::{RecoverOptions, recover},
+    recover::recover,
     survey::Survey,
     verify::{verify, verify_at},
 };
@@ -278,21 +278,21 @@ fn record_writers() {
 fn decoders() {
     for file in [file(), stream()] {
         for threads in [1, 2] {
-            let builder = || Decoder::builder().threads(threads);
+            let builder = || Options::new().threads(threads);
             fails_on_both("Decoder::copy_to", |fuses| {
-                let mut decoder = builder().read_from(fuses.from(&file));
+                let mut decoder = Decoder::with_options(fuses.from(&file), builder());
                 decoder.copy_to(&mut fuses.to()).map(|_| ())
             });
             fails_on_both("Decoder::read_at", |fuses| {
-                let mut decoder = builder().read_at(Arc::new(fuses.from(&file)), 0)?;
+                let mut decoder = Decoder::from_source(Arc::new(fuses.from(&file)), 0, builder())?;
                 decoder.copy_to(&mut fuses.to()).map(|_| ())
             });
             fails("Decoder::read_header", Side::Source, |fuses| {
-                let mut decoder = builder().read_from(fuses.from(&file));
+                let mut decoder = Decoder::with_options(fuses.from(&file), builder());
                 decoder.read_header().map(|_| ())
             });
             fails("Decoder::read_metadata", Side::Source, |fuses| {
-                let mut decoder = builder().read_from(fuses.from(&file));
+                let mut decoder = Decoder::with_options(fuses.from(&file), builder());
                 decoder.read_metadata().map(|_| ())?;
                 decoder.read_metadata_header().map(|_| ())
             });
@@ -320,9 +320,8 @@ fn record_readers() {
             RecordReader::new(fuses.from(&file)).try_for_each(|record| record.map(|_| ()))
         });
         fails("IndexedRecordReader", Side::Source, |fuses| {
-            let reader = IndexedRecordReader::builder()
-                .cache(0)
-                .open(fuses.from(&file))?;
+            let reader =
+                IndexedRecordReader::with_options(fuses.from(&file), Options::new().cache(0))?;
             reader.get(3)?;
             reader.get_as::<Vec<u8>>(reader.len() / 2)?;
             reader
@@ -343,7 +342,7 @@ fn indexed_readers() {
             IndexedReader::open(fuses.from(&file)).map(|_| ())
         });
         fails("IndexedReader", Side::Source, |fuses| {
-            let reader = IndexedReader::builder().cache(0).open(fuses.from(&file))?;
+            let reader = IndexedReader::with_options(fuses.from(&file), Options::new().cache(0))?;
             reader.chunk_range(1)?;
             reader.read_chunk(2)?;
             reader.read_at(50_000, &mut [0; 100])?;
@@ -364,16 +363,16 @@ fn surveys_and_verification() {
     behind.extend_from_slice(&[1; 70_000]);
     for file in [file(), stream(), torn, behind] {
         fails("Survey::of", Side::Source, |fuses| {
-            no_matter(Survey::of(fuses.from(&file), &Limits::default()))
+            no_matter(Survey::of(fuses.from(&file), &Options::new()))
         });
         fails("Survey::of_file", Side::Source, |fuses| {
-            no_matter(Survey::of_file(fuses.from(&file), &Limits::default()))
+            no_matter(Survey::of_file(fuses.from(&file), &Options::new()))
         });
         fails("verify", Side::Source, |fuses| {
-            verify(fuses.from(&file), Limits::default(), 1).map(|_| ())
+            verify(fuses.from(&file), &Options::new(), |_| Ok(())).map(|_| ())
         });
         fails("verify_at", Side::Source, |fuses| {
-            verify_at(&fuses.from(&file), Limits::default(), 2).map(|_| ())
+            verify_at(&fuses.from(&file), &Options::new().threads(2), |_| Ok(())).map(|_| ())
         });
     }
 }
@@ -397,7 +396,7 @@ fn recovery() {
     inputs.extend(record_options().map(|options| damaged(records(options))));
     for input in inputs {
         fails_on_both("recover", |fuses| {
-            let options = RecoverOptions::default().fill(true);
+            let options = Options::new().fill(true);
             recover(&fuses.from(&input), fuses.to(), &options).map(|_| ())
         });
     }
@@ -432,7 +431,7 @@ fn small(version: FormatVersion) -> Vec<u8> {
 /// A file whose table is still to be filled in.
 fn unindexed() -> Vec<u8> {
     let mut file = small(FormatVersion::V3);
-    let survey = Survey::of(file.as_slice(), &Limits::default()).unwrap();
+    let survey = Survey::of(file.as_slice(), &Options::new()).unwrap();
     let chunks_at = survey.members[0].first_chunk_at.unwrap();
     file[32..usize::try_from(chunks_at).unwrap()].fill(0xff);
     file

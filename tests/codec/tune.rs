@@ -7,7 +7,9 @@ use std::io::{Cursor, Read, Write};
 use std::sync::Arc;
 
 use bloscpack::blosc::{Aim, ChunkEncoder, ChunkSettings, Tuned, Tuner};
-use bloscpack::{Compressor, Decoder, Encoder, Filter, decompress, indexed::IndexedReader};
+use bloscpack::{
+    Compressor, Decoder, Encoder, Filter, Options, decompress, indexed::IndexedReader,
+};
 use oracle::{Kind, Random};
 
 const LEN: usize = 1 << 20;
@@ -186,7 +188,7 @@ fn settings_out_of_range_are_refused() {
 fn read_back(file: &[u8]) -> (Vec<u8>, Option<u8>) {
     let mut content = Vec::new();
     Decoder::new(file).read_to_end(&mut content).unwrap();
-    let header = bloscpack::survey::Survey::of(file, &Default::default()).unwrap();
+    let header = bloscpack::survey::Survey::of(file, &Options::new()).unwrap();
     (content, header.members[0].header.typesize)
 }
 
@@ -262,7 +264,7 @@ fn what_the_builder_is_given_stays_whenever_it_is_given() {
         assert_eq!(level, Some(3));
         let stream = encoder.finish().unwrap();
         assert_eq!(read_back(&stream).1, Some(4));
-        let survey = bloscpack::survey::Survey::of(stream.as_slice(), &Default::default()).unwrap();
+        let survey = bloscpack::survey::Survey::of(stream.as_slice(), &Options::new()).unwrap();
         assert_eq!(survey.members[0].compressors[0].name(), "zlib");
     }
 }

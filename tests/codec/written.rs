@@ -9,13 +9,13 @@ use bloscpack::survey::Survey;
 use bloscpack::verify::verify;
 use bloscpack::{
     Category, Checksum, Compressor, Decoder, Encoder, EncoderBuilder, Filter, FormatVersion,
-    Limits, Metadata, Result,
+    Limits, Metadata, Options, Result,
 };
 use proptest::prelude::*;
 use std::io::{Cursor, Write};
 
 #[derive(Debug, Clone)]
-struct Options {
+struct Setup {
     limits: Limits,
     layout: FormatVersion,
     target: Target,
@@ -44,7 +44,7 @@ enum Target {
     Seek,
 }
 
-fn options() -> impl Strategy<Value = Options> {
+fn options() -> impl Strategy<Value = Setup> {
     let limits = (60_u32..6000, 20_u32..400, 1_u64..12).prop_map(|(chunk, metadata, chunks)| {
         let limits = Limits::new().chunk(chunk).metadata(metadata);
         limits.offsets(chunks * 8)
@@ -71,7 +71,7 @@ fn options() -> impl Strategy<Value = Options> {
         prop::collection::vec(prop_oneof![3 => 0_usize..60, 1 => 0_usize..4000], 0..12),
         prop::option::of(60_u32..4000),
     );
-    (format, chunks).prop_map(|(format, chunks)| Options {
+    (format, chunks).prop_map(|(format, chunks)| Setup {
         limits: format.0,
         layout: format.1,
         target: format.2,
@@ -98,7 +98,7 @@ fn metadata(len: usize) -> Metadata {
     Metadata::from_json(format!("{{\"\":\"{}\"}}", "a".repeat(len - 7))).unwrap()
 }
 
-impl Options {
+impl Setup {
     fn encoder(&self) -> EncoderBuilder {
         let mut builder = Encoder::builder()
             .limits(self.limits)
@@ -200,11 +200,11 @@ impl Options {
     fn read(&self, file: &[u8]) -> Result<()> {
         let content = self.pieces().concat();
         let mut decoded = Vec::new();
-        let decoder = Decoder::builder().limits(self.limits);
-        decoder.read_from(file).copy_to(&mut decoded)?;
+        let decoder = Options::new().limits(self.limits);
+        Decoder::with_options(file, decoder).copy_to(&mut decoded)?;
         assert_eq!(decoded, content);
-        let indexed = IndexedReader::builder().limits(self.limits);
-        let indexed = indexed.open(file.to_vec())?;
+        let indexed = Options::new().limits(self.limits);
+        let indexed = IndexedReader::with_options(file.to_vec(), indexed)?;
         assert_eq!(indexed.content_len(), content.len() as u64);
         let mut all = vec![0; content.len()];
         indexed.read_exact_at(0, &mut all)?;
@@ -213,11 +213,11 @@ impl Options {
     }
 
     fn read_records(&self, file: &[u8]) -> Result<()> {
-        let reader = RecordReader::builder().limits(self.limits);
-        let records = reader.read_from(file).collect::<Result<Vec<_>>>()?;
+        let reader = Options::new().limits(self.limits);
+        let records = RecordReader::with_options(file, reader).collect::<Result<Vec<_>>>()?;
         assert_eq!(records, self.pieces());
-        let reader = IndexedRecordReader::builder().limits(self.limits);
-        let reader = reader.open(file.to_vec())?;
+        let reader = Options::new().limits(self.limits);
+        let reader = IndexedRecordReader::with_options(file.to_vec(), reader)?;
         for (number, piece) in (0..).zip(self.pieces()) {
             assert_eq!(reader.get(number)?, piece);
         }
@@ -225,10 +225,9 @@ impl Options {
     }
 
     fn look(&self, file: &[u8]) -> Result<()> {
-        Survey::of(file, &self.limits)?;
-        let report = verify(file, self.limits, 1)?;
-        let damage = report.damages.into_iter().next();
-        damage.map_or(Ok(()), |damage| Err(damage.error))
+        Survey::of(file, &Options::new().limits(self.limits))?;
+        let options = Options::new().limits(self.limits);
+        verify(file, &options, |damage| Err(damage.error)).map(drop)
     }
 }
 
@@ -282,8 +281,8 @@ proptest! {
                 assert_refused_change(&error);
             }
             let mut content = Vec::new();
-            let decoder = Decoder::builder().limits(options.limits);
-            decoder.read_from(&file[..]).copy_to(&mut content).unwrap();
+            let decoder = Options::new().limits(options.limits);
+            Decoder::with_options(&file[..], decoder).copy_to(&mut content).unwrap();
             let len = options.pieces.iter().sum::<usize>();
             assert!([len, len + more].contains(&content.len()));
             expected.pieces = vec![];
@@ -304,10 +303,10 @@ proptest! {
                 assert_refused_change(&error);
             }
             let file = folder.bytes("a").unwrap();
-            let reader = RecordReader::builder().limits(options.limits);
-            reader.read_from(&file[..]).for_each(|record| drop(record.unwrap()));
-            let reader = IndexedRecordReader::builder().limits(options.limits);
-            reader.open(file).unwrap();
+            let reader = Options::new().limits(options.limits);
+            RecordReader::with_options(&file[..], reader).for_each(|record| drop(record.unwrap()));
+            let reader = Options::new().limits(options.limits);
+            IndexedRecordReader::with_options(file, reader).unwrap();
         }
     }
 }

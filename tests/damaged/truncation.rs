@@ -7,8 +7,8 @@
 )]
 
 use bloscpack::{
-    Category, Checksum, Decoder, DecoderBuilder, Encoder, FormatVersion, Limits, Warning,
-    survey::Survey, verify::verify,
+    Category, Checksum, Decoder, Encoder, FormatVersion, Options, Warning, survey::Survey,
+    verify::verify,
 };
 use std::cell::RefCell;
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};
@@ -23,8 +23,8 @@ struct Decoded {
     result: Result<(), bloscpack::Error>,
 }
 
-fn decode(builder: DecoderBuilder, reader: impl Read) -> Decoded {
-    let mut decoder = builder.read_from(reader);
+fn decode(builder: Options, reader: impl Read) -> Decoded {
+    let mut decoder = Decoder::with_options(reader, builder);
     let mut data = Vec::new();
     let result = decoder.read_to_end(&mut data).map(|_| ());
     Decoded {
@@ -104,7 +104,7 @@ fn expected(golden: &Golden, map: &[Part], cut: usize) -> Expected {
 fn check_readers(golden: &Golden, cut: usize, check: impl Fn(&str, Decoded)) {
     let input = &golden.file[..cut];
     for threads in [1, 4] {
-        let builder = || Decoder::builder().threads(threads);
+        let builder = || Options::new().threads(threads);
         let place = |reader| format!("{}, {cut} bytes, {threads} threads, {reader}", golden.name);
         let trickle = |longest| Trickle {
             bytes: input,
@@ -137,7 +137,7 @@ fn every_cut_is_told_and_all_before_it_is_delivered() {
                     "{place}"
                 );
             });
-            let report = verify(&golden.file[..cut], Limits::default(), 1).unwrap();
+            let report = verify(&golden.file[..cut], &Options::new(), |_| Ok(())).unwrap();
             assert_eq!(report.is_sound(), expected.border);
             assert_eq!(report.bytes, expected.data as u64);
             cuts += 1;
@@ -154,7 +154,7 @@ fn only_what_was_not_ended_can_be_taken_as_it_is() {
         let map = parts(&golden.file);
         for cut in 0..golden.file.len() {
             let expected = expected(&golden, &map, cut);
-            let builder = Decoder::builder().allow_unterminated(true);
+            let builder = Options::new().allow_unterminated(true);
             let decoded = decode(builder, &golden.file[..cut]);
             let place = format!("{}, {cut} bytes: {:?}", golden.name, decoded.result);
             let fine = expected.border || expected.unended;
@@ -208,7 +208,7 @@ fn encoder(recipe: &Recipe, target: Shared) -> Box<dyn Write> {
 }
 
 fn assert_cut_short(file: &[u8], data: &[u8], place: &str) {
-    let decoded = decode(Decoder::builder(), file);
+    let decoded = decode(Options::new(), file);
     assert_eq!(
         category(&decoded),
         Some(Category::CutShort),
@@ -217,17 +217,19 @@ fn assert_cut_short(file: &[u8], data: &[u8], place: &str) {
     );
     assert!(data.starts_with(&decoded.data), "{place}");
     assert!(
-        !verify(file, Limits::default(), 1).unwrap().is_sound(),
+        !verify(file, &Options::new(), |_| Ok(()))
+            .unwrap()
+            .is_sound(),
         "{place}"
     );
     // A stream without only its end mark can be read on request.
     let error = decoded.result.unwrap_err();
-    let asked = decode(Decoder::builder().allow_unterminated(true), file);
+    let asked = decode(Options::new().allow_unterminated(true), file);
     assert_eq!(asked.result.is_ok(), error.is_unended(), "{place}: {error}");
     assert!(data.starts_with(&asked.data), "{place}");
     if error.is_unended() {
         assert_eq!(asked.warnings.len(), 1, "{place}");
-        let survey = Survey::of(file, &Limits::default()).unwrap();
+        let survey = Survey::of(file, &Options::new()).unwrap();
         let state = survey.members[0].state.name();
         assert!(
             ["unfinished", "unterminated"].contains(&state),
@@ -362,11 +364,11 @@ fn a_file_that_only_lacks_its_offsets_is_complete() {
     for part in map.iter().filter(|part| part.field == Field::Offset) {
         file[part.at.clone()].fill(0xff);
     }
-    let decoded = decode(Decoder::builder(), file.as_slice());
+    let decoded = decode(Options::new(), file.as_slice());
     assert!(decoded.result.is_ok() && decoded.data == golden.data);
     // But without its last chunk it is unfinished, wherever it ends.
     for cut in 32..file.len() {
-        let decoded = decode(Decoder::builder(), &file[..cut]);
+        let decoded = decode(Options::new(), &file[..cut]);
         assert_eq!(category(&decoded), Some(Category::CutShort), "{cut}");
     }
 }
@@ -383,9 +385,9 @@ fn the_header_of_a_file_cut_in_its_open_table_can_be_read() {
         .unwrap();
     drop(encoder);
     let file = target.content();
-    let builder = || Decoder::builder().allow_unterminated(true);
+    let builder = || Options::new().allow_unterminated(true);
     for cut in [32, 40, 44, 4000] {
-        let mut decoder = builder().read_from(&file[..cut]);
+        let mut decoder = Decoder::with_options(&file[..cut], builder());
         assert!(decoder.read_header().unwrap().offsets, "{cut}");
         let decoded = decode(builder(), &file[..cut]);
         assert!(
@@ -406,7 +408,7 @@ fn a_member_behind_one_without_an_end_is_not_lost_in_silence() {
     let mut file = encoder.finish().unwrap();
     file.truncate(file.len() - 20);
     file.extend(bloscpack::compress(b"second").unwrap());
-    let decoded = decode(Decoder::builder().allow_unterminated(true), file.as_slice());
+    let decoded = decode(Options::new().allow_unterminated(true), file.as_slice());
     assert_eq!(category(&decoded), Some(Category::CutShort));
     assert_eq!(decoded.data, [7; 20]);
 }

@@ -1,7 +1,7 @@
 //! Random work of every kind, beside a model of the expected content.
 
 use bloscpack::{
-    Checksum, Compressor, Decoder, Encoder, Filter, FormatVersion,
+    Checksum, Compressor, Decoder, Encoder, Filter, FormatVersion, Options,
     edit::{Editor, RecordEditor},
     indexed::IndexedReader,
     records::{IndexedRecordReader, RecordReader, RecordWriter},
@@ -83,9 +83,8 @@ impl Site {
     fn stream(&self, dice: &mut Dice) {
         let (content, packed) = packed(dice);
         let mut found = Vec::new();
-        let mut decoder = Decoder::builder()
-            .threads(1 + dice.below(3))
-            .read_from(packed.as_slice());
+        let mut decoder =
+            Decoder::with_options(packed.as_slice(), Options::new().threads(1 + dice.below(3)));
         decoder.read_to_end(&mut found).unwrap();
         assert!(found == content);
     }
@@ -101,9 +100,8 @@ impl Site {
             }
         }
         let mut found = Vec::new();
-        let mut decoder = Decoder::builder()
-            .threads(1 + dice.below(3))
-            .read_from(packed.as_slice());
+        let mut decoder =
+            Decoder::with_options(packed.as_slice(), Options::new().threads(1 + dice.below(3)));
         assert!(decoder.read_to_end(&mut found).is_err());
         assert!(content.starts_with(&found));
         // Dropped in the middle.
@@ -175,9 +173,8 @@ impl Site {
         appender.finish().unwrap();
         drop(editor);
         let file = fs::read(&path).unwrap();
-        let mut reader = RecordReader::builder()
-            .threads(1 + dice.below(3))
-            .read_from(file.as_slice());
+        let mut reader =
+            RecordReader::with_options(file.as_slice(), Options::new().threads(1 + dice.below(3)));
         for record in &self.records {
             assert_eq!(reader.next_record().unwrap(), Some(record.as_slice()));
         }

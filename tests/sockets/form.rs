@@ -2,7 +2,7 @@
 
 use bloscpack::records::RecordWriterBuilder;
 use bloscpack::{
-    Category, Decoder, Encoder, EncoderBuilder, Error,
+    Category, Decoder, Encoder, EncoderBuilder, Error, Options,
     records::{RecordReader, RecordWriter},
 };
 use std::io::{self, ErrorKind as Io, Read, Write};
@@ -86,7 +86,7 @@ pub fn received(form: Form, threads: usize, source: impl Read) -> Found {
     let mut content = Vec::new();
     let (end, timeouts) = match form {
         Form::Content => {
-            let mut decoder = Decoder::builder().threads(threads).read_from(source);
+            let mut decoder = Decoder::with_options(source, Options::new().threads(threads));
             let mut piece = vec![0; 1_000];
             to_the_end(|| {
                 let count = decoder.read(&mut piece).map_err(end_of_io)?;
@@ -95,7 +95,7 @@ pub fn received(form: Form, threads: usize, source: impl Read) -> Found {
             })
         }
         Form::Records | Form::Packed => {
-            let mut reader = RecordReader::builder().threads(threads).read_from(source);
+            let mut reader = RecordReader::with_options(source, Options::new().threads(threads));
             to_the_end(|| {
                 let record = reader.next_record().map_err(|error| end_of(&error))?;
                 content.extend_from_slice(record.unwrap_or_default());

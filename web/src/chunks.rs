@@ -4,7 +4,7 @@ use crate::request::with;
 use bloscpack::blosc::ChunkHeader;
 use bloscpack::storage::{Cursor, ReadAt};
 use bloscpack::survey::each_chunk;
-use bloscpack::{ReadOptions, Result};
+use bloscpack::{Options, Result};
 use bloscpack_open::datasets::CArray;
 use bloscpack_open::frames::Frame;
 use bloscpack_open::{Container, Inner};
@@ -44,7 +44,7 @@ pub fn map(container: &dyn Container) -> Value {
 fn of_file(source: &Arc<dyn ReadAt + Send + Sync>) -> Value {
     let (mut chunks, mut count) = (Vec::new(), 0_u64);
     let source = Cursor::new(Arc::clone(source));
-    let walked = each_chunk(source, &ReadOptions::new(), |header| {
+    let walked = each_chunk(source, &Options::new(), |header| {
         count += 1;
         if chunks.len() < MOST {
             chunks.push(of_header(header));

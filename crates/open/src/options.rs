@@ -1,7 +1,7 @@
 //! [`OpenOptions`]: how an input is opened.
 
 use super::watch::Watch;
-use bloscpack::ReadOptions;
+use bloscpack::Options;
 use bloscpack_dtype::DType;
 use bloscpack_storage::parallel::processors;
 use bloscpack_wire::{Hashers, Limits};
@@ -138,8 +138,8 @@ impl OpenOptions {
 
 impl OpenOptions {
     /// The same for functions that take these.
-    pub(crate) fn reading(&self) -> ReadOptions {
-        ReadOptions::new()
+    pub(crate) fn reading(&self) -> Options {
+        Options::new()
             .limits(self.limits)
             .hashers(self.hashers.clone())
             .threads(self.workers())

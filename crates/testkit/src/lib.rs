@@ -9,6 +9,7 @@ pub mod corpus;
 pub mod counted;
 pub mod counting;
 pub mod crash;
+pub mod damages;
 pub mod dataset_model;
 pub mod datasets;
 pub mod documents;

@@ -5,7 +5,7 @@ use crate::edit::{NAME, append, check, name};
 use bloscpack::storage::Memory;
 use bloscpack::wire::Offsets;
 use bloscpack::{
-    Compressor, Encoder, Filter, FormatVersion, Limits,
+    Compressor, Encoder, Filter, FormatVersion, Options,
     edit::Editor,
     survey::{Member, Survey},
 };
@@ -23,7 +23,7 @@ fn open(folder: &Memory) -> Editor<Memory> {
 
 fn member(folder: &Memory) -> Member {
     let file = folder.bytes(NAME).unwrap();
-    let survey = Survey::of(file.as_slice(), &Limits::default()).unwrap();
+    let survey = Survey::of(file.as_slice(), &Options::new()).unwrap();
     survey.members[0].clone()
 }
 

@@ -21,7 +21,7 @@ mod refused;
 mod together;
 
 use bloscpack::storage::{Folder, Memory, Snapshot};
-use bloscpack::{Limits, edit::Editor, indexed::IndexedReader, survey::Survey};
+use bloscpack::{Options, edit::Editor, indexed::IndexedReader, survey::Survey};
 use std::ffi::OsStr;
 use std::io::Write;
 
@@ -50,12 +50,12 @@ fn append(editor: &mut Editor<Memory>, data: &[u8]) -> bloscpack::Result<u64> {
 fn check(folder: &Memory, model: &[u8], metadata: Option<&str>) {
     let file = folder.bytes(NAME).unwrap();
     assert!(bloscpack::decompress(&file).unwrap() == model);
-    let report = bloscpack::verify::verify(file.as_slice(), Limits::default(), 1).unwrap();
+    let report = bloscpack::verify::verify(file.as_slice(), &Options::new(), |_| Ok(())).unwrap();
     assert!(
         report.is_sound() && report.warnings.is_empty(),
         "{report:?}"
     );
-    let survey = Survey::of(file.as_slice(), &Limits::default()).unwrap();
+    let survey = Survey::of(file.as_slice(), &Options::new()).unwrap();
     let found = survey.members[0].metadata.as_ref();
     assert_eq!(found.map(|metadata| metadata.text().trim_end()), metadata);
     let reader = IndexedReader::open(Snapshot::open_in(folder, name()).unwrap()).unwrap();

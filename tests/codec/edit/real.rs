@@ -4,7 +4,7 @@ use crate::edit::golden::sensor;
 use crate::edit::manifest::Manifest;
 use crate::edit::{NAME, append, name, names};
 use bloscpack::storage::Memory;
-use bloscpack::{Category, FormatVersion, Limits, edit::Editor, verify::verify};
+use bloscpack::{Category, FormatVersion, Options, edit::Editor, verify::verify};
 use std::path::Path;
 
 #[test]
@@ -69,7 +69,7 @@ fn change_all(folder: &Path) {
             "{}",
             expected.file
         );
-        let report = verify(bytes.as_slice(), Limits::default(), 1).unwrap();
+        let report = verify(bytes.as_slice(), &Options::new(), |_| Ok(())).unwrap();
         assert!(report.is_sound(), "{}: {report:?}", expected.file);
         assert_eq!(names(&disk), [NAME], "{}", expected.file);
         changed += 1;

@@ -2,7 +2,7 @@
 
 use crate::edit::{NAME, name};
 use bloscpack::storage::Memory;
-use bloscpack::{Encoder, Limits, Metadata, edit::Editor, survey::Survey};
+use bloscpack::{Encoder, Metadata, Options, edit::Editor, survey::Survey};
 use std::io::{Cursor, Write};
 
 /// Files of some content and metadata, and the folder that they are in.
@@ -16,7 +16,7 @@ fn with_metadata(content: &[u8], metadata: &str) -> Memory {
 
 fn metadata_and_content(folder: &Memory) -> (String, Vec<u8>) {
     let file = folder.bytes(NAME).unwrap();
-    let survey = Survey::of(file.as_slice(), &Limits::default()).unwrap();
+    let survey = Survey::of(file.as_slice(), &Options::new()).unwrap();
     let metadata = survey.members[0].metadata.as_ref().unwrap();
     (
         metadata.text().to_owned(),

@@ -7,7 +7,7 @@ use crate::records::trickle::Trickle;
 use crate::records::{by_number, in_order};
 use bloscpack::blosc::ChunkDecoder;
 use bloscpack::{
-    Category, Limits, Warning,
+    Category, Options, Warning,
     records::{IndexedRecordReader, RecordReader},
     verify::verify,
 };
@@ -79,7 +79,7 @@ fn every_cut_is_told_and_all_before_it_is_delivered() {
                 }
                 Err(error) => assert_eq!(error.category(), Category::CutShort, "{place}: {error}"),
             }
-            let report = verify(file, Limits::default(), 1).unwrap();
+            let report = verify(file, &Options::new(), |_| Ok(())).unwrap();
             assert_eq!(report.is_sound(), is_border, "{place}");
             unended(&sample, cut, *before, is_border);
             cuts += 1;
@@ -91,8 +91,8 @@ fn every_cut_is_told_and_all_before_it_is_delivered() {
 /// A file without only its final end mark can be read on request, with a warning.
 fn unended(sample: &Sample, cut: usize, before: usize, is_border: bool) {
     let (file, place) = (&sample.file[..cut], &sample.name);
-    let builder = RecordReader::builder().allow_unterminated(true);
-    let mut reader = builder.read_from(file);
+    let builder = Options::new().allow_unterminated(true);
+    let mut reader = RecordReader::with_options(file, builder);
     let mut records = Vec::new();
     let end = loop {
         match reader.next_record() {
@@ -105,8 +105,8 @@ fn unended(sample: &Sample, cut: usize, before: usize, is_border: bool) {
     let warned = matches!(reader.warnings(), [Warning::Unended(_)]);
     assert_eq!(warned, end.is_ok() && !is_border, "{place}: {cut}: {end:?}");
 
-    let builder = IndexedRecordReader::builder().allow_unterminated(true);
-    match builder.open(file) {
+    let builder = Options::new().allow_unterminated(true);
+    match IndexedRecordReader::with_options(file, builder) {
         Ok(reader) => {
             assert!(end.is_ok(), "{place}: {cut}: {end:?}");
             let found: Vec<_> = reader.iter().map(|one| one.unwrap().to_vec()).collect();

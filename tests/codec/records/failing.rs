@@ -5,7 +5,7 @@ use crate::records::samples::{Kind, few};
 use crate::records::{Records, by_number, in_order};
 use bloscpack::storage::ReadAt;
 use bloscpack::{
-    Category, Checksum, Code, Error, Limits,
+    Category, Checksum, Code, Error, Options,
     records::{IndexedRecordReader, RecordReader},
     verify::verify,
 };
@@ -127,7 +127,9 @@ fn not_whole(place: &str, file: &[u8], records: &[Vec<u8>]) {
     assert!(end.is_err(), "{place}: read in order");
     assert!(by_number(file).is_err(), "{place}: by number");
     assert!(
-        !verify(file, Limits::default(), 1).unwrap().is_sound(),
+        !verify(file, &Options::new(), |_| Ok(()))
+            .unwrap()
+            .is_sound(),
         "{place}"
     );
 }
@@ -254,13 +256,14 @@ fn a_source_that_would_block_can_be_read_again() {
         for error_kind in [Io::WouldBlock, Io::TimedOut, Io::Interrupted] {
             for threads in [1, 3] {
                 let (records, file) = (many(), kind.write(&many()));
-                let mut reader = RecordReader::builder()
-                    .threads(threads)
-                    .read_from(Stuttering {
+                let mut reader = RecordReader::with_options(
+                    Stuttering {
                         bytes: &file,
                         kind: error_kind,
                         fails: false,
-                    });
+                    },
+                    Options::new().threads(threads),
+                );
                 let mut found: Records = Vec::new();
                 loop {
                     match reader.next_record() {

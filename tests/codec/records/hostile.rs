@@ -7,7 +7,7 @@ use crate::records::counting::peak_of;
 use crate::records::records_by_hand::{Hostile, chunk, pack, packing};
 use bloscpack::storage::ReadAt;
 use bloscpack::{
-    Category, Error, Limits,
+    Category, Error, Limits, Options,
     records::{IndexedRecordReader, RecordReader},
     verify::verify,
 };
@@ -33,7 +33,7 @@ fn readers(name: &str, file: &[u8]) -> [Result<usize, Error>; 2] {
     });
     assert!(peak <= bound, "{name}: {peak} bytes in order");
     let (by_number, peak) = peak_of(|| {
-        let reader = IndexedRecordReader::builder().cache(MIB).open(file)?;
+        let reader = IndexedRecordReader::with_options(file, Options::new().cache(MIB))?;
         // If there are very many numbers, only those at both ends are read.
         let last = reader.len();
         let ends = (0..last.min(1000)).chain(last.saturating_sub(1000)..last);
@@ -46,7 +46,7 @@ fn readers(name: &str, file: &[u8]) -> [Result<usize, Error>; 2] {
         Ok(last as usize)
     });
     assert!(peak <= bound, "{name}: {peak} bytes by number");
-    let (_, peak) = peak_of(|| verify(file, Limits::default(), 1).unwrap());
+    let (_, peak) = peak_of(|| verify(file, &Options::new(), |_| Ok(())).unwrap());
     assert!(peak <= bound, "{name}: verify took {peak} bytes");
     [in_order, by_number]
 }
@@ -440,15 +440,10 @@ fn a_few_bytes_that_claim_to_be_2_gib_take_no_memory() {
 fn limits_are_kept() {
     let limits = Limits::new().chunk(1000);
     let file = Hostile::new("{}", vec![chunk(b"one"), chunk(&[7; 1001])]).file();
-    let reader = IndexedRecordReader::builder()
-        .limits(limits)
-        .open(&file)
-        .unwrap();
+    let reader = IndexedRecordReader::with_options(&file, Options::new().limits(limits)).unwrap();
     assert_eq!(reader.get(0).unwrap(), "one");
     assert_eq!(reader.get(1).unwrap_err().category(), OverLimit);
-    let mut reader = RecordReader::builder()
-        .limits(limits)
-        .read_from(file.as_slice());
+    let mut reader = RecordReader::with_options(file.as_slice(), Options::new().limits(limits));
     assert_eq!(reader.next_record().unwrap().unwrap(), b"one");
     assert_eq!(reader.next_record().unwrap_err().category(), OverLimit);
 
@@ -465,9 +460,9 @@ fn limits_are_kept() {
             }
             .file()
         }) {
-            let result = IndexedRecordReader::builder().limits(limits).open(&file);
+            let result = IndexedRecordReader::with_options(&file, Options::new().limits(limits));
             assert_eq!(result.unwrap_err().category(), OverLimit);
-            let mut reader = RecordReader::builder().limits(limits).read_from(&file[..]);
+            let mut reader = RecordReader::with_options(&file[..], Options::new().limits(limits));
             assert_eq!(reader.next_record().unwrap_err().category(), OverLimit);
         }
     }
@@ -571,7 +566,7 @@ fn a_member_that_counts_records_and_has_none_is_damaged() {
     for metadata in [plain, &packed] {
         let file = Hostile::new(metadata, Vec::new()).stream().file();
         refused("none of five", &file, Damaged, "5 records");
-        let report = verify(file.as_slice(), Limits::default(), 1).unwrap();
+        let report = verify(file.as_slice(), &Options::new(), |_| Ok(())).unwrap();
         assert!(!report.is_sound(), "{metadata}");
     }
 }

@@ -5,7 +5,7 @@ use crate::records::trickle::Trickle;
 use crate::records::{Records, in_order};
 use bloscpack::storage::Memory;
 use bloscpack::{
-    Checksum, Compressor, Filter, FormatVersion, Limits, Metadata,
+    Checksum, Compressor, Filter, FormatVersion, Metadata, Options,
     edit::Editor,
     records::{IndexedRecordReader, RecordReader, RecordWriter, RecordWriterBuilder},
     verify::verify,
@@ -33,7 +33,7 @@ enum Form {
 }
 
 #[derive(Debug, Clone)]
-struct Options {
+struct Setup {
     form: Form,
     layout: FormatVersion,
     target: Target,
@@ -50,7 +50,7 @@ struct Options {
     flush: Option<usize>,
 }
 
-impl Options {
+impl Setup {
     fn builder(&self, count: usize) -> RecordWriterBuilder {
         let builder = RecordWriter::builder()
             .layout(self.layout)
@@ -101,7 +101,7 @@ impl Options {
     }
 }
 
-fn options() -> impl Strategy<Value = Options> {
+fn options() -> impl Strategy<Value = Setup> {
     let form = prop_oneof![
         2 => Just(Form::Plain),
         3 => prop_oneof![Just(64), 64_u32..300, 300_u32..70_000, Just(1 << 20)].prop_map(Form::Packed),
@@ -119,7 +119,7 @@ fn options() -> impl Strategy<Value = Options> {
     let chunks = (checksum, compressor, filter, 1_u8..10);
     let rest = (spare, prop::bool::weighted(0.9), any::<bool>(), flush);
     (how, chunks, rest).prop_map(|(how, chunks, rest)| {
-        let mut options = Options {
+        let mut options = Setup {
             form: how.0,
             layout: how.1,
             target: how.2,
@@ -219,8 +219,8 @@ fn check_by_number(file: &[u8], records: &[Vec<u8>], asks: &[Ask]) {
                 assert_eq!(found, records);
             }
             Ask::Reopen { cache } => {
-                let builder = IndexedRecordReader::builder().cache(*cache);
-                reader = builder.open(file).unwrap();
+                let builder = Options::new().cache(*cache);
+                reader = IndexedRecordReader::with_options(file, builder).unwrap();
             }
         }
     }
@@ -230,18 +230,19 @@ fn check_in_order(file: &[u8], records: &[Vec<u8>], most: usize, threads: usize)
     let (found, end) = in_order(Trickle::new(file, most));
     end.unwrap();
     assert_eq!(found, records);
-    let builder = RecordReader::builder().threads(threads);
-    let found: Result<Records, _> = builder
-        .read_from(file)
+    let builder = Options::new().threads(threads);
+    let found: Result<Records, _> = RecordReader::with_options(file, builder)
         .map(|one| one.map(Vec::from))
         .collect();
     assert_eq!(found.unwrap(), records);
-    let report = verify(file, Limits::default(), threads).unwrap();
-    assert!(report.is_sound(), "{:?}", report.damages);
+    verify(file, &Options::new().threads(threads), |damage| {
+        Err(damage.error)
+    })
+    .unwrap();
 }
 
 /// Checks the metadata, if it contains anything.
-fn check_metadata(file: &[u8], options: &Options, count: usize) {
+fn check_metadata(file: &[u8], options: &Setup, count: usize) {
     let mut reader = RecordReader::new(file);
     let metadata = reader.read_metadata().unwrap().unwrap().value().clone();
     assert_eq!(metadata["dtype"], "varbinary");
@@ -281,7 +282,7 @@ proptest! {
         options in options(),
         records in records(),
     ) {
-        let with = |threads| Options { threads, ..options.clone() }.write(&records);
+        let with = |threads| Setup { threads, ..options.clone() }.write(&records);
         let one = with(1);
         prop_assert!(with(2) == one && with(3) == one);
     }

@@ -5,7 +5,7 @@ use crate::hostile::by_fields::blosc;
 use crate::hostile::golden::{Recipe, chunk, sensor};
 use bloscpack::blosc::{ChunkEncoder, ChunkSettings, Compressor};
 use bloscpack::{
-    Category, Checksum, Decoder, Limits,
+    Category, Checksum, Decoder, Limits, Options,
     wire::{Hashers, Section},
 };
 
@@ -156,9 +156,8 @@ fn chunks_over_a_limit_name_it() {
         (Limits::new().chunk(255), "a chunk"),
         (Limits::new().offsets(23), "an offset table"),
     ] {
-        let decoder = Decoder::builder().limits(limits);
-        let error = decoder
-            .read_from(file.as_slice())
+        let decoder = Options::new().limits(limits);
+        let error = Decoder::with_options(file.as_slice(), decoder)
             .copy_to(&mut Count(0))
             .unwrap_err();
         assert_eq!(error.category(), Category::OverLimit, "{error}");
@@ -166,9 +165,8 @@ fn chunks_over_a_limit_name_it() {
         assert!(error.hint().is_some());
     }
     let limits = Limits::new().block(100);
-    let decoder = Decoder::builder().limits(limits);
-    let error = decoder
-        .read_from(file.as_slice())
+    let decoder = Options::new().limits(limits);
+    let error = Decoder::with_options(file.as_slice(), decoder)
         .copy_to(&mut Count(0))
         .unwrap_err();
     assert_eq!(error.category(), Category::OverLimit, "{error}");
@@ -223,9 +221,8 @@ fn a_chunk_of_one_huge_block_takes_two_of_them() {
         seen.peak
     );
     let limits = Limits::new().block(block - 1);
-    let decoder = Decoder::builder().limits(limits);
-    let error = decoder
-        .read_from(file.as_slice())
+    let decoder = Options::new().limits(limits);
+    let error = Decoder::with_options(file.as_slice(), decoder)
         .copy_to(&mut Count(0))
         .unwrap_err();
     assert_eq!(error.category(), Category::OverLimit, "{error}");

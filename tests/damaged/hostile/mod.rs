@@ -15,7 +15,7 @@
     reason = "lengths and numbers here are small"
 )]
 
-use bloscpack::{Category, Decoder, Error, Limits, survey::Survey, verify::verify, wire::Section};
+use bloscpack::{Category, Decoder, Error, Options, survey::Survey, verify::verify, wire::Section};
 use std::io::{Cursor, Read};
 use std::time::Duration;
 
@@ -71,15 +71,15 @@ fn bounded(name: &str, input: &[u8], bound: usize) -> Result<u64, Error> {
     );
     assert!(seen.time < HANG, "{name}: {:?}", seen.time);
     let begun = Stopwatch::start();
-    let (report, peak) = counting::peak_of(|| verify(input, Limits::default(), 1).unwrap());
+    let (report, peak) = counting::peak_of(|| verify(input, &Options::new(), |_| Ok(())).unwrap());
     assert!(
         peak <= bound + 2 * input.len(),
         "{name}: verify took {peak} bytes"
     );
     assert_eq!(report.is_sound(), seen.result.is_ok(), "{name}");
     let (_, peak) = counting::peak_of(|| {
-        let _ = Survey::of(input, &Limits::default());
-        let _ = Survey::of_file(Cursor::new(input), &Limits::default());
+        let _ = Survey::of(input, &Options::new());
+        let _ = Survey::of_file(Cursor::new(input), &Options::new());
     });
     assert!(
         peak <= bound + 2 * input.len(),

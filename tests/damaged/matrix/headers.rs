@@ -5,7 +5,7 @@
 
 use crate::matrix::golden::{Field, Golden, goldens, parts};
 use crate::matrix::tally::{Came, Table};
-use bloscpack::{Decoder, Limits, survey::Survey};
+use bloscpack::{Decoder, Options, survey::Survey};
 use std::io::Read;
 use testkit::effort;
 
@@ -15,7 +15,7 @@ type Content = (Vec<u8>, Option<String>);
 fn read(file: &[u8]) -> Option<Content> {
     let mut data = Vec::new();
     Decoder::new(file).read_to_end(&mut data).ok()?;
-    let survey = Survey::of(file, &Limits::default()).unwrap();
+    let survey = Survey::of(file, &Options::new()).unwrap();
     let metadata = survey.members[0].metadata.as_ref();
     Some((data, metadata.map(|metadata| metadata.text().to_owned())))
 }

@@ -5,7 +5,7 @@ use crate::matrix::by_fields::Count;
 use crate::matrix::samples::{self, Reader};
 use bloscpack::storage::Memory;
 use bloscpack::{
-    Category, Decoder, Encoder, Error, Limits,
+    Category, Decoder, Encoder, Error, Limits, Options,
     indexed::IndexedReader,
     records::{IndexedRecordReader, RecordReader, RecordWriter},
 };
@@ -54,14 +54,16 @@ fn file() -> Vec<u8> {
 }
 
 fn decode(file: &[u8], limits: Limits, threads: usize) -> (Result<(), Error>, u64) {
-    let builder = Decoder::builder().limits(limits).threads(threads);
+    let builder = Options::new().limits(limits).threads(threads);
     let mut count = Count(0);
-    let result = builder.read_from(file).copy_to(&mut count).map(drop);
+    let result = Decoder::with_options(file, builder)
+        .copy_to(&mut count)
+        .map(drop);
     (result, count.0)
 }
 
 fn by_position(file: &[u8], limits: Limits) -> Result<(), Error> {
-    let reader = IndexedReader::builder().limits(limits).open(file)?;
+    let reader = IndexedReader::with_options(file, Options::new().limits(limits))?;
     reader.read_exact_at(LEN as u64 - 1, &mut [0])
 }
 
@@ -104,7 +106,7 @@ fn records_keep_to_both() {
     }
     let file = writer.finish().unwrap();
     let in_order = |limits| {
-        let mut reader = RecordReader::builder().limits(limits).read_from(&file[..]);
+        let mut reader = RecordReader::with_options(&file[..], Options::new().limits(limits));
         let mut records = 0;
         while let Some(record) = reader.next_record()? {
             assert_eq!(record.len(), 10_000);
@@ -114,8 +116,10 @@ fn records_keep_to_both() {
         Ok(())
     };
     let by_number = |limits| {
-        let builder = IndexedRecordReader::builder().limits(limits);
-        builder.open(&file[..])?.get(3).map(drop)
+        let builder = Options::new().limits(limits);
+        IndexedRecordReader::with_options(&file[..], builder)?
+            .get(3)
+            .map(drop)
     };
     in_order(total(LEN as u64)).unwrap();
     is_over(in_order(total(LEN as u64 - 1)), "total");

@@ -3,8 +3,8 @@
 use crate::recovery::golden::Random;
 use bloscpack::wire::Header;
 use bloscpack::{
-    Checksum, Compressor, Decoder, Encoder, FormatVersion,
-    recover::{RecoverOptions, Recovery, recover},
+    Checksum, Compressor, Decoder, Encoder, FormatVersion, Options,
+    recover::{Recovery, recover},
 };
 use std::io::{Cursor, Read, Write};
 
@@ -44,7 +44,7 @@ fn starts(file: &[u8]) -> Vec<usize> {
 
 fn recovered(file: &[u8]) -> (Recovery, Vec<u8>) {
     let mut target = Cursor::new(Vec::new());
-    let report = recover(file, &mut target, &RecoverOptions::default()).unwrap();
+    let report = recover(file, &mut target, &Options::new()).unwrap();
     let mut content = Vec::new();
     let mut decoder = Decoder::new(target.get_ref().as_slice());
     decoder.read_to_end(&mut content).unwrap();

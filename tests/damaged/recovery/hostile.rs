@@ -3,8 +3,8 @@
 use crate::recovery::golden::{Random, chunk};
 use bloscpack::storage::ReadAt;
 use bloscpack::{
-    Checksum,
-    recover::{RecoverOptions, recover},
+    Checksum, Options,
+    recover::recover,
     wire::{Digest, Hasher, Hashers},
 };
 use std::io::{self, Cursor};
@@ -58,7 +58,7 @@ fn work(file: &[u8]) -> (u64, u64) {
     let _lock = ONE_AT_A_TIME.lock();
     let before = HASHED.load(Ordering::Relaxed);
     let source = Counted(file, AtomicU64::new(0));
-    let options = RecoverOptions::default().hashers(hashers());
+    let options = Options::new().hashers(hashers());
     let _ = recover(&source, Cursor::new(Vec::new()), &options);
     (
         HASHED.load(Ordering::Relaxed) - before,

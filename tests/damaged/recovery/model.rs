@@ -3,8 +3,8 @@
 use crate::recovery::golden::{Field, parts};
 use bloscpack::blosc::ChunkDecoder;
 use bloscpack::{
-    decompress,
-    recover::{RecoverOptions, Recovery, recover},
+    Options, decompress,
+    recover::{Recovery, recover},
 };
 use std::io::Cursor;
 use std::ops::Range;
@@ -241,7 +241,7 @@ impl Model {
         let expected = self.expected();
         let file = self.file();
         let (mut plain, mut filled) = (Cursor::new(Vec::new()), Cursor::new(Vec::new()));
-        let outcome = recover(&file, &mut plain, &RecoverOptions::default());
+        let outcome = recover(&file, &mut plain, &Options::new());
         let recovery = match outcome {
             Ok(recovery) => recovery,
             Err(error) => {
@@ -267,7 +267,7 @@ impl Model {
         if content.len() == expected.iter().map(|(data, _)| data.len()).sum::<usize>() {
             assert_eq!(recovery.chunks, expected.len() as u64, "{}", self.name);
         }
-        let options = RecoverOptions::default().fill(true).threads(2);
+        let options = Options::new().fill(true).threads(2);
         let again = recover(&file, &mut filled, &options).unwrap();
         self.check_filled(&again, &content, &decompress(filled.get_ref()).unwrap());
         Some(recovery)

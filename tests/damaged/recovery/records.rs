@@ -5,9 +5,9 @@ use crate::recovery::golden::{Field, Random, chunk, parts, u32_at};
 use crate::recovery::random::{case, judge};
 use bloscpack::blosc::ChunkDecoder;
 use bloscpack::{
-    Category, Checksum, Compressor, FormatVersion, Limits, Metadata,
+    Category, Checksum, Compressor, FormatVersion, Metadata, Options,
     records::{IndexedRecordReader, RecordWriter, RecordWriterBuilder},
-    recover::{RecoverOptions, Recovery, recover},
+    recover::{Recovery, recover},
     survey::Survey,
     verify::{verify, verify_at},
     wire::Hashers,
@@ -15,6 +15,7 @@ use bloscpack::{
 use std::collections::BTreeSet;
 use std::io::Cursor;
 use std::ops::Range;
+use testkit::damages::damages;
 use testkit::effort;
 
 const OWN: &str = r#"{"dtype": "varchar", "unit": "words"}"#;
@@ -103,7 +104,7 @@ impl File {
     fn check(&self) -> Option<Recovery> {
         let (file, intact, name) = (self.now(), self.intact(), &self.name);
         let mut target = Cursor::new(Vec::new());
-        let recovery = match recover(&file, &mut target, &RecoverOptions::default()) {
+        let recovery = match recover(&file, &mut target, &Options::new()) {
             Ok(recovery) => recovery,
             Err(error) => {
                 assert!(!intact.contains(&true), "{name}: {error}");
@@ -112,7 +113,7 @@ impl File {
             }
         };
         let out = target.into_inner();
-        let report = verify(out.as_slice(), Limits::default(), 1).unwrap();
+        let report = verify(out.as_slice(), &Options::new(), |_| Ok(())).unwrap();
         assert!(report.is_sound(), "{name}: {report:?}");
         let Ok(reader) = IndexedRecordReader::open(out) else {
             // Without header and metadata, chunks of one length look like those of one content.
@@ -336,9 +337,9 @@ fn sound_files_come_out_as_they_are() {
         assert_eq!(recovery.chunks, file.chunks.len() as u64, "{name}");
 
         let mut out = Cursor::new(Vec::new());
-        recover(&file.sound, &mut out, &RecoverOptions::default().threads(2)).unwrap();
-        let old = Survey::of(file.sound.as_slice(), &Limits::default()).unwrap();
-        let new = Survey::of(out.get_ref().as_slice(), &Limits::default()).unwrap();
+        recover(&file.sound, &mut out, &Options::new().threads(2)).unwrap();
+        let old = Survey::of(file.sound.as_slice(), &Options::new()).unwrap();
+        let new = Survey::of(out.get_ref().as_slice(), &Options::new()).unwrap();
         let (old, new) = (&old.members[0], &new.members[0]);
         assert_eq!(new.header.layout, FormatVersion::V3, "{name}");
         assert!(new.header.varlen && new.header.offsets, "{name}");
@@ -370,7 +371,7 @@ fn one_damage() {
                     return false;
                 };
                 certain += usize::from(recovery.records_lost.is_some());
-                let report = verify_at(&damaged.now(), Limits::default(), 1).unwrap();
+                let report = verify_at(&damaged.now(), &Options::new(), |_| Ok(())).unwrap();
                 let is_told = !report.is_sound() || recovery.is_complete();
                 assert!(is_told, "{}: {recovery:#?}", damaged.name);
                 true
@@ -442,7 +443,7 @@ fn packed_json(name: &str, count: u64, chunk_size: u32) -> String {
 
 fn recovered(file: &[u8]) -> (Recovery, Vec<Vec<u8>>) {
     let mut target = Cursor::new(Vec::new());
-    let recovery = recover(file, &mut target, &RecoverOptions::default()).unwrap();
+    let recovery = recover(file, &mut target, &Options::new()).unwrap();
     let reader = IndexedRecordReader::open(target.into_inner()).unwrap();
     let records = reader.iter().map(|record| record.unwrap().to_vec());
     let records = records.collect();
@@ -456,13 +457,13 @@ fn an_unknown_packing_is_refused_and_verified_as_chunks() {
         &[pack(0, &[b"a", b"b", b"c"])],
     );
     let mut target = Cursor::new(Vec::new());
-    let error = recover(&file, &mut target, &RecoverOptions::default()).unwrap_err();
+    let error = recover(&file, &mut target, &Options::new()).unwrap_err();
     assert_eq!(error.category(), Category::Unsupported);
     assert!(error.to_string().contains("braided"), "{error}");
     assert!(target.get_ref().is_empty());
     for report in [
-        verify(file.as_slice(), Limits::default(), 1).unwrap(),
-        verify_at(&file, Limits::default(), 1).unwrap(),
+        verify(file.as_slice(), &Options::new(), |_| Ok(())).unwrap(),
+        verify_at(&file, &Options::new(), |_| Ok(())).unwrap(),
     ] {
         assert!(report.is_sound(), "{report:?}");
         let [warning] = report.warnings.as_slice() else {
@@ -474,8 +475,8 @@ fn an_unknown_packing_is_refused_and_verified_as_chunks() {
     let mut damaged = file;
     let end = damaged.len();
     damaged[end - 10] ^= 1;
-    let report = verify_at(&damaged, Limits::default(), 1).unwrap();
-    assert_eq!(report.damages.len(), 1);
+    let report = verify_at(&damaged, &Options::new(), |_| Ok(())).unwrap();
+    assert_eq!(report.damage_count, 1);
 }
 
 #[test]
@@ -491,11 +492,13 @@ fn chunks_that_are_packed_wrongly_are_damage() {
         (vec![], Some(2..4)),
     ] {
         let file = by_hand(&json, &[right(0), wrong, right(4)]);
+        let two = Options::new().threads(2);
         for report in [
-            verify(file.as_slice(), Limits::default(), 2).unwrap(),
-            verify_at(&file, Limits::default(), 1).unwrap(),
+            damages(|take| verify(file.as_slice(), &two, take)),
+            damages(|take| verify_at(&file, &Options::new(), take)),
         ] {
-            let [damage] = report.damages.as_slice() else {
+            let (report, found) = report.unwrap();
+            let [damage] = found.as_slice() else {
                 panic!("{report:#?}");
             };
             assert_eq!(damage.records, lost, "{report:#?}");
@@ -513,7 +516,7 @@ fn chunks_that_are_packed_wrongly_are_damage() {
     }
     // Too few records for the shape, and a hole between two sound chunks.
     let file = by_hand(&packed_json("lengths", 9, 4096), &[right(0), right(4)]);
-    let report = verify(file.as_slice(), Limits::default(), 1).unwrap();
+    let report = verify(file.as_slice(), &Options::new(), |_| Ok(())).unwrap();
     assert!(!report.is_sound());
     let (recovery, records) = recovered(&file);
     assert_eq!(records.len(), 9, "{recovery:#?}");
@@ -530,7 +533,7 @@ fn numbers_that_cannot_be_fill_no_disk() {
             &[right(0), right(first)],
         );
         let mut target = Cursor::new(Vec::new());
-        let recovery = recover(&file, &mut target, &RecoverOptions::default()).unwrap();
+        let recovery = recover(&file, &mut target, &Options::new()).unwrap();
         assert!(target.get_ref().len() < 8192, "{}", target.get_ref().len());
         assert_eq!(
             (recovery.records, recovery.records_lost),
@@ -573,7 +576,7 @@ fn records_and_content_do_not_mix() {
     let records = to_file(builder(0), &[b"a".to_vec(), b"b".to_vec()]);
     let mut target = Cursor::new(Vec::new());
     let file = [content.clone(), records.clone()].concat();
-    let recovery = recover(&file, &mut target, &RecoverOptions::default()).unwrap();
+    let recovery = recover(&file, &mut target, &Options::new()).unwrap();
     assert!(!recovery.is_complete());
     assert_eq!(bloscpack::decompress(target.get_ref()).unwrap(), [7; 100]);
 
@@ -632,10 +635,10 @@ fn records_that_were_written_over_others_are_uncertain() {
     known.splice(places[7].start..places[7].start, again);
     for (name, file) in [("twice", twice), ("over", over), ("known", known)] {
         let mut target = Cursor::new(Vec::new());
-        let recovery = recover(&file, &mut target, &RecoverOptions::default()).unwrap();
+        let recovery = recover(&file, &mut target, &Options::new()).unwrap();
         assert_eq!(recovery.records_lost, None, "{name}: {recovery:#?}");
         assert!(!recovery.is_complete(), "{name}: {recovery:#?}");
-        let report = verify_at(&file, Limits::default(), 1).unwrap();
+        let report = verify_at(&file, &Options::new(), |_| Ok(())).unwrap();
         assert!(!report.is_sound(), "{name}: {report:#?}");
     }
     // Bytes put between two records lose neither of them.

@@ -3,12 +3,13 @@
 use crate::recovery::cases::{JSON, counted, data, others};
 use bloscpack::wire::{Hashers, Header, MetadataHeader};
 use bloscpack::{
-    Category, Checksum, Compressor, Encoder, Filter, FormatVersion, Limits, Metadata,
-    recover::{RecoverOptions, Recovery, recover},
+    Category, Checksum, Compressor, Encoder, Filter, FormatVersion, Limits, Metadata, Options,
+    recover::{Recovery, recover},
     survey::Survey,
     verify::verify_at,
 };
 use std::io::{Cursor, Write};
+use testkit::damages::damages;
 
 fn encoded(layout: FormatVersion) -> Vec<u8> {
     let mut encoder = Encoder::builder()
@@ -27,8 +28,8 @@ fn encoded(layout: FormatVersion) -> Vec<u8> {
 
 fn recovered(file: &[u8]) -> (Recovery, bloscpack::survey::Member) {
     let mut target = Cursor::new(Vec::new());
-    let report = recover(file, &mut target, &RecoverOptions::default()).unwrap();
-    let survey = Survey::of(target.get_ref().as_slice(), &Limits::default()).unwrap();
+    let report = recover(file, &mut target, &Options::new()).unwrap();
+    let survey = Survey::of(target.get_ref().as_slice(), &Options::new()).unwrap();
     (report, survey.members.into_iter().next().unwrap())
 }
 
@@ -63,14 +64,18 @@ fn metadata_of_packed_records_is_not_kept_for_content() {
     let section = packed.to_section_in_place_of(&old, &Hashers::default());
     let section = section.unwrap().unwrap();
     file[32..32 + section.len()].copy_from_slice(&section);
-    let found = verify_at(&file, Limits::default(), 1).unwrap();
+    let found = verify_at(&file, &Options::new(), |_| Ok(())).unwrap();
     assert!(!found.is_sound(), "{found:?}");
 
     let mut target = Cursor::new(Vec::new());
-    let report = recover(&file, &mut target, &RecoverOptions::default()).unwrap();
+    let report = recover(&file, &mut target, &Options::new()).unwrap();
     assert!(report.metadata_lost && !report.is_complete());
     let target = target.into_inner();
-    assert!(verify_at(&target, Limits::default(), 1).unwrap().is_sound());
+    assert!(
+        verify_at(&target, &Options::new(), |_| Ok(()))
+            .unwrap()
+            .is_sound()
+    );
     assert_eq!(bloscpack::decompress(&target).unwrap(), data(1));
 }
 
@@ -107,7 +112,7 @@ fn a_count_without_bytes_fills_no_disk() {
     };
     let first = model.chunks()[0].start;
     file.splice(..first, header.encode().unwrap());
-    let options = RecoverOptions::default().fill(true);
+    let options = Options::new().fill(true);
     let mut target = Cursor::new(Vec::new());
     let _ = recover(&file, &mut target, &options);
     assert!(target.get_ref().len() < 100 * file.len());
@@ -117,7 +122,7 @@ fn a_count_without_bytes_fills_no_disk() {
 fn a_chunk_over_a_limit_is_lost_and_said_to_be() {
     let file = encoded(FormatVersion::V3);
     let limits = Limits::new().chunk(500);
-    let options = RecoverOptions::default().limits(limits);
+    let options = Options::new().limits(limits);
     let mut target = Cursor::new(Vec::new());
     let report = recover(&file, &mut target, &options).unwrap();
     assert_eq!((report.chunks, report.bytes), (1, 321));
@@ -132,7 +137,11 @@ fn a_chunk_over_a_limit_is_lost_and_said_to_be() {
 #[test]
 fn verify_goes_on_behind_a_broken_structure() {
     let file = encoded(FormatVersion::V3);
-    assert!(verify_at(&file, Limits::default(), 1).unwrap().is_sound());
+    assert!(
+        verify_at(&file, &Options::new(), |_| Ok(()))
+            .unwrap()
+            .is_sound()
+    );
     let model = crate::recovery::model::Model::of("", &file);
     let chunks = model.chunks();
     let mut damaged = model.clone();
@@ -140,9 +149,9 @@ fn verify_goes_on_behind_a_broken_structure() {
         damaged.overwrite(chunks[number].start, &[0; 16]);
     }
     let file = damaged.file();
-    let report = verify_at(&file, Limits::default(), 2).unwrap();
-    let places: Vec<_> = report
-        .damages
+    let (report, found) =
+        damages(|take| verify_at(&file, &Options::new().threads(2), take)).unwrap();
+    let places: Vec<_> = found
         .iter()
         .map(|damage| {
             (
@@ -174,8 +183,8 @@ fn chunks_behind_the_last_one_are_no_leftovers() {
     let first = encoded(FormatVersion::V3);
     // One byte short at its start, so that the second member is none.
     let file = [&first[..], &encoded(FormatVersion::V3)[1..]].concat();
-    let report = verify_at(&file, Limits::default(), 1).unwrap();
-    let [damage] = report.damages.as_slice() else {
+    let (report, found) = damages(|take| verify_at(&file, &Options::new(), take)).unwrap();
+    let [damage] = found.as_slice() else {
         panic!("{report:?}");
     };
     let (from, to) = (first.len() as u64, file.len() as u64);
@@ -191,7 +200,7 @@ fn chunks_behind_the_last_one_are_no_leftovers() {
     let uncommitted = [&first[..], &gap, &first[1..]].concat();
     let junk = [&first[..], b"\x02\x01 what means nothing".as_slice()].concat();
     for file in [uncommitted, junk] {
-        let report = verify_at(&file, Limits::default(), 1).unwrap();
+        let report = verify_at(&file, &Options::new(), |_| Ok(())).unwrap();
         assert!(report.is_sound(), "{report:?}");
         assert_eq!(report.warnings.len(), 1);
     }
@@ -203,7 +212,7 @@ fn chunks_behind_the_last_one_are_no_leftovers() {
     ] {
         let path = testkit::testdata("bloscpack").join(name);
         let file = std::fs::read(path).unwrap();
-        let report = verify_at(&file, Limits::default(), 1).unwrap();
+        let report = verify_at(&file, &Options::new(), |_| Ok(())).unwrap();
         assert!(report.is_sound(), "{name}: {report:?}");
         assert_eq!(report.warnings.len(), 1, "{name}");
     }
@@ -269,16 +278,12 @@ fn no_chunks_are_recovered_as_such() {
     let header = header.encode().unwrap();
     // An append of the reference leaves at least one chunk, and one of ours begins after zeros.
     let other = [&header[..], b"something else, as long as a chunk"].concat();
-    let refused = recover(
-        &other,
-        &mut Cursor::new(Vec::new()),
-        &RecoverOptions::default(),
-    );
+    let refused = recover(&other, &mut Cursor::new(Vec::new()), &Options::new());
     assert_eq!(refused.unwrap_err().category(), Category::Damaged);
     for behind in [&[][..], &[0; 200]] {
         let file = [&header[..], behind].concat();
         let mut target = Cursor::new(Vec::new());
-        let report = recover(&file, &mut target, &RecoverOptions::default()).unwrap();
+        let report = recover(&file, &mut target, &Options::new()).unwrap();
         assert!(report.is_complete(), "{report:?}");
         assert_eq!((report.chunks, report.bytes), (0, 0));
         assert_eq!(bloscpack::decompress(target.get_ref()).unwrap(), b"");
@@ -293,15 +298,11 @@ fn a_chunk_that_is_there_twice_is_uncertain() {
         twice.duplicate(3, 3);
         let file = twice.file();
         let mut target = Cursor::new(Vec::new());
-        let report = recover(&file, &mut target, &RecoverOptions::default()).unwrap();
+        let report = recover(&file, &mut target, &Options::new()).unwrap();
         let name = &model.name;
         assert!(report.uncounted, "{name}: {report:#?}");
         assert!(!report.is_complete() && report.content_len().is_none());
-        let model = recover(
-            &model.file(),
-            Cursor::new(Vec::new()),
-            &RecoverOptions::default(),
-        );
+        let model = recover(&model.file(), Cursor::new(Vec::new()), &Options::new());
         assert!(model.unwrap().is_complete(), "{name}");
     }
 }
@@ -326,8 +327,10 @@ fn a_destroyed_and_a_repeated_chunk_are_not_complete() {
                     damaged.overwrite(at.start, &vec![byte; at.len()]);
                     let file = damaged.file();
                     let target = Cursor::new(Vec::new());
-                    let report = recover(&file, target, &RecoverOptions::default());
-                    let is_sound = verify_at(&file, Limits::default(), 1).unwrap().is_sound();
+                    let report = recover(&file, target, &Options::new());
+                    let is_sound = verify_at(&file, &Options::new(), |_| Ok(()))
+                        .unwrap()
+                        .is_sound();
                     if is_sound || report.is_ok_and(|report| report.is_complete()) {
                         let name = &model.name;
                         failures.push(format!(
@@ -354,7 +357,7 @@ fn a_digest_that_is_gone_is_only_its_own() {
         damaged.delete(first.end - digest..first.end);
         assert_eq!(damaged.file().len(), len - digest, "{name}");
         let target = Cursor::new(Vec::new());
-        let report = recover(&damaged.file(), target, &RecoverOptions::default()).unwrap();
+        let report = recover(&damaged.file(), target, &Options::new()).unwrap();
         let errors: Vec<_> = report
             .damages
             .iter()

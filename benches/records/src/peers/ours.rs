@@ -1,5 +1,6 @@
 //! Records in a Bloscpack file.
 
+use bloscpack::Options;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
@@ -49,7 +50,7 @@ impl<S: ReadAt> Reader<S> {
     fn of(source: S, path: &Path, cache: usize) -> Result<Self> {
         Ok(Self {
             path: path.to_owned(),
-            indexed: IndexedRecordReader::builder().cache(cache).open(source)?,
+            indexed: IndexedRecordReader::with_options(source, Options::new().cache(cache))?,
         })
     }
 }

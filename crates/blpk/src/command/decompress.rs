@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use bloscpack::Decoder;
+use bloscpack::{Decoder, Options};
 use clap::Args;
 
 use super::bloscpack_file::{self, without_extension};
@@ -88,18 +88,17 @@ impl Decompress {
             progress: &progress,
             session,
         };
-        let builder = Decoder::builder()
+        let options = Options::new()
             .threads(session.threads)
             .limits(session.limits)
             .allow_unterminated(self.allow_unterminated);
         let located = input.located(&progress);
         let is_located = located.is_some();
         let done = match located {
-            Some((file, _)) => builder
-                .read_at(file, 0)
+            Some((file, _)) => Decoder::from_source(file, 0, options)
                 .map_err(Failure::from)
                 .and_then(|decoder| work.decode(decoder)),
-            None => work.decode(builder.read_from(input.reader(&progress))),
+            None => work.decode(Decoder::with_options(input.reader(&progress), options)),
         };
         let (read, written) = done.about(&output.made_from(&input))?;
         let made = output.commit(session)?;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use bloscpack::{Category, ReadOptions, follow::FollowOptions};
+use bloscpack::{Category, Options, follow::FollowOptions};
 use bloscpack_open::{Family, probe};
 
 use crate::failure::{About as _, Failure, RECOVER, Subject as _};
@@ -37,8 +37,8 @@ pub fn options(path: &Path, from: u64, session: &Session) -> Result<FollowOption
     if probe(path).about(&name)?.family == Some(Family::Frame) {
         return Err(refused(format!("{name} is a Blosc2 frame")));
     }
-    let reading = ReadOptions::new().limits(session.limits);
-    Ok(FollowOptions::new().from(from).reading(reading))
+    let reading = Options::new().limits(session.limits);
+    Ok(FollowOptions::new().from(from).options(reading))
 }
 
 /// Refuses an output that gets its name only when it is complete.

@@ -5,8 +5,9 @@ use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
 use bloscpack::{
+    Options,
     error::IoSide as _,
-    recover::{Finding, Lost, RecoverOptions, Recovery, recover_with},
+    recover::{Finding, Lost, Recovery, recover_with},
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -119,7 +120,7 @@ impl Recover {
         session: &Session,
         found: &mut Found,
     ) -> bloscpack::Result<Recovery> {
-        let options = RecoverOptions::default()
+        let options = Options::new()
             .fill(self.fill)
             .threads(session.threads)
             .limits(session.limits);

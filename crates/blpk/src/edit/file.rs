@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use bloscpack::{
-    Category, Decoder, Error,
+    Category, Decoder, Error, Options,
     edit::{Editor, EditorBuilder, RecordEditor},
     error::Side,
     storage::{Cursor, Snapshot},
@@ -116,8 +116,8 @@ impl<'a> FileEdit<'a> {
     /// Whether its chunks contain records; nothing if that is unknown.
     pub fn has_records(&self, session: &Session) -> Option<bool> {
         let file = Snapshot::open(self.0.path).ok()?;
-        let decoder = Decoder::builder().limits(session.limits);
-        let mut decoder = decoder.read_from(Cursor::new(file));
+        let options = Options::new().limits(session.limits);
+        let mut decoder = Decoder::with_options(Cursor::new(file), options);
         Some(decoder.read_header().ok()?.varlen)
     }
 

@@ -1,7 +1,7 @@
 //! Tests of `blpk recover`, and of `blpk verify` past structural damage.
 
 use bloscpack::{
-    FormatVersion, Limits,
+    FormatVersion, Options,
     records::{IndexedRecordReader, RecordWriter},
     survey::Survey,
 };
@@ -394,7 +394,7 @@ fn thirty(packed: Option<u32>) -> (Vec<u8>, Vec<std::ops::Range<usize>>) {
         writer.push(noise(10 + number)).unwrap();
     }
     let file = writer.finish().unwrap().into_inner();
-    let survey = Survey::of(file.as_slice(), &Limits::default()).unwrap();
+    let survey = Survey::of(file.as_slice(), &Options::new()).unwrap();
     let member = &survey.members[0];
     let mut starts: Vec<_> = (0..)
         .map_while(|number| member.offsets.get(number))

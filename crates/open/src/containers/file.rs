@@ -12,7 +12,7 @@ use bloscpack::Decoder;
 use bloscpack::indexed::IndexedReader;
 use bloscpack::records::IndexedRecordReader;
 use bloscpack::survey::{Member, each_member, each_member_of_file};
-use bloscpack::verify::{Damage, verify_at_with, verify_with};
+use bloscpack::verify::{Damage, verify, verify_at};
 use bloscpack_error::Result;
 use bloscpack_storage::SharedSource;
 use bloscpack_storage::{Cursor, ReadAt as _};
@@ -34,10 +34,8 @@ impl BloscpackFile {
     /// Reads chunks by their positions.
     fn indexed(&self, cache: usize) -> Result<IndexedReader<SharedSource>> {
         let source = self.0.source().ok_or_else(needs_file)?;
-        let builder = IndexedReader::builder()
-            .limits(self.0.options.limits)
-            .hashers(self.0.options.hashers.clone());
-        builder.cache(cache).open(source.clone())
+        let options = self.0.options.reading().cache(cache);
+        IndexedReader::with_options(source.clone(), options)
     }
 
     /// Copies a part of the content.
@@ -45,15 +43,11 @@ impl BloscpackFile {
         if let Some(copied) = self.copy_by_position(part, to)? {
             return Ok(copied);
         }
-        let builder = Decoder::builder()
-            .threads(self.0.options.workers())
-            .limits(self.0.options.limits)
-            .hashers(self.0.options.hashers.clone());
-        let builder = match part {
-            Part::Bytes(bounds) => builder.range(bounds.range()),
-            _ => builder,
-        };
-        let mut decoder = builder.read_from(self.0.reader()?);
+        let mut options = self.0.options.reading();
+        if let Part::Bytes(bounds) = part {
+            options = options.range(bounds.range());
+        }
+        let mut decoder = Decoder::with_options(self.0.reader()?, options);
         let done = decoder.copy_to(to);
         self.0.warn(decoder.warnings());
         part.check(done?, decoder.passed())
@@ -153,8 +147,8 @@ impl Container for BloscpackFile {
     fn verify_with(&mut self, take: &mut dyn FnMut(Damage) -> Result<()>) -> Result<Report> {
         let options = self.0.options.reading();
         let report = match self.0.source() {
-            Some(source) => verify_at_with(source, &options, take),
-            None => verify_with(self.0.reader()?, &options, take),
+            Some(source) => verify_at(source, &options, take),
+            None => verify(self.0.reader()?, &options, take),
         };
         report.map(Report::from)
     }
@@ -279,11 +273,8 @@ impl<'a> Totals<'a> {
         };
         let is_packed = matches!(form(first), Some(Form::Packed { .. }));
         if let (true, None, Some(source)) = (is_packed, self.records, file.source()) {
-            let builder = IndexedRecordReader::builder()
-                .limits(file.options.limits)
-                .hashers(file.options.hashers.clone())
-                .allow_unterminated(true);
-            let records = builder.open(source.clone()).ok();
+            let options = file.options.reading().allow_unterminated(true);
+            let records = IndexedRecordReader::with_options(source.clone(), options).ok();
             self.records = records.map(|records| records.len());
         }
         (self.take)(members::summary(first, self.records))

@@ -81,10 +81,7 @@ impl<R: Read> Read for FlushingReader<'_, '_, R> {
 /// Writes the records of a chunk.
 fn by_chunk(file: &mut Bytes, chunk: u64, out: &Out<'_>) -> Result<(u64, u64)> {
     let source = file.source().ok_or_else(needs_file)?;
-    let builder = IndexedRecordReader::builder()
-        .limits(file.options.limits)
-        .hashers(file.options.hashers.clone());
-    let reader = builder.open(source.clone())?;
+    let reader = IndexedRecordReader::with_options(source.clone(), file.options.reading())?;
     file.warn(reader.warnings());
     let chunks = reader.chunks();
     let range = reader.chunk_range(chunk)?;
@@ -103,11 +100,8 @@ fn in_order(file: &mut Bytes, part: &Part, out: &Out<'_>) -> Result<(u64, u64)> 
         _ => 0..u64::MAX,
     };
     let reader = file.reader()?;
-    let mut reader = RecordReader::builder()
-        .threads(file.options.workers())
-        .limits(file.options.limits)
-        .hashers(file.options.hashers.clone())
-        .read_from(FlushingReader { reader, out });
+    let reader = FlushingReader { reader, out };
+    let mut reader = RecordReader::with_options(reader, file.options.reading());
     let done = copy_range(wanted, &mut reader, out);
     file.warn(reader.warnings());
     done

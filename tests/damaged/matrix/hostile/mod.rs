@@ -16,7 +16,7 @@ use crate::matrix::counting::peak_of;
 use crate::matrix::samples::{self, Files, Reader};
 use crate::matrix::stopwatch::{HANG, Stopwatch};
 use bloscpack::{
-    Category, Decoder, Error, Limits,
+    Category, Decoder, Error, Limits, Options,
     records::{IndexedRecordReader, RecordReader},
 };
 use bloscpack_open::datasets::DatasetLayout;
@@ -79,7 +79,7 @@ impl Input {
 }
 
 fn decode(file: &[u8], limits: Limits) -> (Result<(), Error>, usize) {
-    let mut decoder = Decoder::builder().limits(limits).read_from(file);
+    let mut decoder = Decoder::with_options(file, Options::new().limits(limits));
     let result = decoder.copy_to(&mut Count(0)).map(drop);
     (result, decoder.total_in() as usize)
 }
@@ -87,15 +87,13 @@ fn decode(file: &[u8], limits: Limits) -> (Result<(), Error>, usize) {
 /// In order, and by number those at both ends; both have to say the same.
 fn records(file: &[u8], limits: Limits) -> Result<(), Error> {
     let in_order = || {
-        let mut reader = RecordReader::builder().limits(limits).read_from(file);
+        let mut reader = RecordReader::with_options(file, Options::new().limits(limits));
         while reader.next_record()?.is_some() {}
         Ok(())
     };
     let by_number = || {
-        let reader = IndexedRecordReader::builder()
-            .limits(limits)
-            .cache(MIB)
-            .open(file)?;
+        let reader =
+            IndexedRecordReader::with_options(file, Options::new().limits(limits).cache(MIB))?;
         let last = reader.len();
         for number in (0..last.min(1000)).chain(last.saturating_sub(1000)..last) {
             reader.get(number)?;

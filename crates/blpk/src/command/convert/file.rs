@@ -1,8 +1,8 @@
 //! Anything with content or an array into a Bloscpack file.
 
 use bloscpack::{
-    Compressor, Decoder, Encoder, EncoderBuilder, Error, FormatVersion, Metadata, dtype::DType,
-    storage::Cursor, survey::Survey,
+    Compressor, Decoder, Encoder, EncoderBuilder, Error, FormatVersion, Metadata, Options,
+    dtype::DType, storage::Cursor, survey::Survey,
 };
 use bloscpack_open::{
     Kind,
@@ -81,7 +81,7 @@ impl Convert {
                 format!("{name}: only a regular file, read from its beginning, can be converted");
             return Err(Failure::usage(title).hint("use blpk decompress | blpk compress for pipes"));
         };
-        let survey = Survey::of_file(Cursor::new(bytes), &session.limits);
+        let survey = Survey::of_file(Cursor::new(bytes), &Options::new().limits(session.limits));
         let survey = survey.about(&opened.origin)?;
         let builder = self.file_builder(&survey, name, session)?;
         input.rewind().about(name)?;
@@ -91,10 +91,10 @@ impl Convert {
             MadeFrom::Inputs(&[input]),
             session,
         )?;
-        let mut decoder = Decoder::builder()
+        let options = Options::new()
             .threads(session.threads)
-            .limits(session.limits)
-            .read_from(input.reader(&opened.progress));
+            .limits(session.limits);
+        let mut decoder = Decoder::with_options(input.reader(&opened.progress), options);
         let done = encode(builder, Content::Reader(&mut decoder), &mut output);
         opened.progress.finish();
         session.warnings(name, decoder.warnings());

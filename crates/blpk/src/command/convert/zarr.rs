@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bloscpack::{
+    Options,
     dtype::DType,
     error::IoSide as _,
     indexed::IndexedReader,
@@ -152,9 +153,7 @@ impl Convert {
             Inner::ZarrArray(array) => Conversion::of_zarr(array, work.format),
             Inner::Bloscpack(Some(source)) => {
                 let open = || {
-                    IndexedReader::builder()
-                        .limits(work.session.limits)
-                        .open(source)
+                    IndexedReader::with_options(source, Options::new().limits(work.session.limits))
                 };
                 Conversion::of_file(open()?, open()?, work.format)?
             }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bloscpack::{
-    Encoder,
+    Encoder, Options,
     blosc::{Aim, ChunkSettings, Trial, Tuned},
     indexed::IndexedReader,
     storage::ReadAt,
@@ -67,9 +67,7 @@ pub fn of_content(
     summary: &Summary,
     session: &Session,
 ) -> bloscpack::Result<Option<Tuned>> {
-    let reader = IndexedReader::builder()
-        .limits(session.limits)
-        .open(source)?;
+    let reader = IndexedReader::with_options(source, Options::new().limits(session.limits))?;
     let chunk_size = summary.get("chunk_size").and_then(Value::as_u64);
     let chunk_size = chunk_size.and_then(|bytes| u32::try_from(bytes).ok());
     let builder = Encoder::builder().auto(aim);

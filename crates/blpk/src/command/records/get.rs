@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use bloscpack::{Decoder, Error, records::IndexedRecordReader, storage::ReadAt};
+use bloscpack::{Decoder, Error, Options, records::IndexedRecordReader, storage::ReadAt};
 use clap::Args;
 
 use super::failed_to_read;
@@ -91,12 +91,11 @@ impl Get {
             MadeFrom::Inputs(&[&input]),
             session,
         )?;
-        let builder = IndexedRecordReader::builder().limits(session.limits);
-        let reader = builder.open(file).map_err(|error| {
+        let options = Options::new().limits(session.limits);
+        let reader = IndexedRecordReader::with_options(file, options.clone()).map_err(|error| {
             let progress = Progress::new(session, None);
             failed_to_read(error, || {
-                let decoder = Decoder::builder().limits(session.limits);
-                let mut decoder = decoder.read_from(input.reader(&progress));
+                let mut decoder = Decoder::with_options(input.reader(&progress), options);
                 decoder.read_header().is_ok_and(|header| !header.varlen)
             })
         });

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 
-use bloscpack::{error::IoSide as _, follow::RecordFollower, records::RecordReader};
+use bloscpack::{Options, error::IoSide as _, follow::RecordFollower, records::RecordReader};
 use clap::Args;
 
 use super::failed_to_read;
@@ -72,14 +72,16 @@ impl Unpack {
         let name = output.name().to_owned();
         let out = RefCell::new(RecordOutput::new(output, self.separator.separator()));
         let progress = Progress::new(session, input.length());
-        let mut reader = RecordReader::builder()
-            .threads(session.threads)
-            .limits(session.limits)
-            .allow_unterminated(self.allow_unterminated)
-            .read_from(FlushingReader {
+        let mut reader = RecordReader::with_options(
+            FlushingReader {
                 reader: input.reader(&progress),
                 out: &out,
-            });
+            },
+            Options::new()
+                .threads(session.threads)
+                .limits(session.limits)
+                .allow_unterminated(self.allow_unterminated),
+        );
         let done = copy(&mut reader, &out, &input, session);
         let done = done.about(&out.borrow().output().made_from(&input));
         progress.finish();
