@@ -4,6 +4,7 @@ use bloscpack::error::Side;
 use bloscpack::{Category, Code, Error};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::borrow::Cow;
 
 /// The exception for an error of the library; or the one that a Python file object raised, if that is its cause.
 pub fn raised(py: Python<'_>, error: Error) -> PyErr {
@@ -89,6 +90,6 @@ impl<T, E: Into<Error>> OrRaise<T> for Result<T, E> {
 }
 
 /// An error of usage.
-pub fn usage<T>(py: Python<'_>, message: impl Into<String>) -> PyResult<T> {
+pub fn usage<T>(py: Python<'_>, message: impl Into<Cow<'static, str>>) -> PyResult<T> {
     Err(raised(py, Error::usage(message)))
 }
