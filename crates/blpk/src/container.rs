@@ -10,8 +10,7 @@ use crate::interrupt;
 use crate::progress::Progress;
 use crate::remote;
 use crate::session::Session;
-use crate::text::quoted;
-use crate::url;
+use crate::text::{is_url, quoted};
 
 /// An input of any kind.
 pub struct Opened {
@@ -85,7 +84,7 @@ impl Opened {
     ) -> Result<Self, Failure> {
         let (options, progress) = options(session);
         let options = more(options);
-        let mut opened = if url::is_url(path) {
+        let mut opened = if is_url(path) {
             match remote::find(path, &options, session)? {
                 remote::Found::Folder(container) => Self::of_folder(path, container, progress),
                 remote::Found::Object(object) => {

@@ -1,7 +1,5 @@
 //! Datasets: directories that contain arrays and tables.
 
-pub mod below_url;
-pub mod import_args;
 pub mod source;
 pub mod storage_args;
 pub mod walk;

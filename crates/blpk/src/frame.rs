@@ -17,7 +17,7 @@ use crate::output::{FolderKind, Target};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
-use crate::url;
+use crate::text::is_url;
 
 /// Bytes of elements that are in memory at once, unless a chunk has more.
 pub const BAND: usize = 64 << 20;
@@ -34,7 +34,7 @@ pub fn options(session: &Session) -> FrameOptions {
 
 /// Refuses a frame where a Bloscpack file is needed; `hint` says what can be done with a frame instead.
 pub fn refuse(path: &Path, hint: &str) -> Result<(), Failure> {
-    if url::is_url(path) || !input::is_frame(path)? {
+    if is_url(path) || !input::is_frame(path)? {
         return Ok(());
     }
     Err(refusal(&input::name(path), hint))

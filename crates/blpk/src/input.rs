@@ -2,7 +2,6 @@
 
 mod bytes;
 mod interruptible;
-mod kind;
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufReader, IsTerminal, Read as _, Seek, SeekFrom};
@@ -14,22 +13,18 @@ use bloscpack::{
     Metadata,
     storage::{ReadAt, SharedSource},
 };
+use bloscpack_open::{Family, internal, probe, probe_bytes, probe_source};
+use bytes::Bytes;
 use same_file::Handle;
 
 use crate::failure::{About as _, Failure, RECOVER, Subject};
-use crate::handle;
 use crate::progress::Progress;
 use crate::remote;
 use crate::session::Session;
 use crate::status::Status;
-use crate::text::quoted;
-use crate::url;
-use bytes::Bytes;
+use crate::text::{is_url, quoted};
 pub use bytes::{COMPLETED, FROM_JOURNAL, INTERRUPTED, InputReader, Journaled, Rest, journal};
 pub use interruptible::InterruptibleReader;
-#[cfg(feature = "remote")]
-pub use kind::{LOOK, look_at};
-pub use kind::{Look, has_data, has_known_ending, is_directory, is_frame, is_sparse_frame, look};
 
 /// The argument that means standard input or output.
 pub const STANDARD: &str = "-";
@@ -61,9 +56,9 @@ struct Extent {
 impl Input {
     /// Opens `path`, or standard input for `-`.
     pub fn open(path: &Path, session: &Session) -> Result<Self, Failure> {
-        if url::is_url(path) {
+        if is_url(path) {
             let object = remote::object(path, session)?;
-            Self::of_object(path, object.ok_or_else(|| directory(&url::name(path)))?)
+            Self::of_object(path, object.ok_or_else(|| directory(&quoted(path)))?)
         } else {
             Self::on_disk(path)
         }
@@ -78,7 +73,7 @@ impl Input {
             return Err(directory(&name));
         }
         let mut file = file.about(&name)?;
-        let metadata = handle::metadata(&file).about(&name)?;
+        let metadata = metadata_of(&file).about(&name)?;
         if metadata.as_ref().is_some_and(fs::Metadata::is_dir) {
             return Err(directory(&name));
         }
@@ -320,6 +315,20 @@ pub fn read_metadata(path: Option<&Path>, data: &Path) -> Result<Option<Metadata
     })
 }
 
+/// The metadata of a file.
+#[cfg(not(windows))]
+pub fn metadata_of(file: &File) -> io::Result<Option<fs::Metadata>> {
+    file.metadata().map(Some)
+}
+
+/// The metadata of a file; nothing for a pipe, a terminal or a device, which have none here. Under wine, a file that a shell
+/// of Unix has opened has none, either.
+#[cfg(windows)]
+pub fn metadata_of(file: &File) -> io::Result<Option<fs::Metadata>> {
+    let is_disk = winapi_util::file::typ(file)?.is_disk();
+    Ok(is_disk.then(|| file.metadata().ok()).flatten())
+}
+
 /// Whether the argument means standard input.
 pub fn is_standard_input(path: &Path) -> bool {
     ["-", "/dev/stdin", "/dev/fd/0"]
@@ -348,4 +357,91 @@ fn stdin() -> io::Result<File> {
 fn stdin() -> io::Result<File> {
     use std::os::windows::io::AsHandle;
     Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
+}
+
+/// Endings of files that contain compressed data.
+const ENDINGS: [&str; 4] = ["blp", "b2nd", "b2frame", "b2z"];
+/// Bytes by which a file is recognized. The first of them alone may be those of any text.
+const MAGIC_LEN: usize = 4;
+/// Bytes that are looked at.
+pub const LOOK: u64 = 16;
+
+/// The kind of a file by its name and its first bytes.
+pub struct Look {
+    pub is_empty: bool,
+    /// Whether it has the name of a Bloscpack file or of a frame, or begins as one.
+    pub is_ours: bool,
+}
+
+/// Looks at name and first bytes of a file.
+pub fn look(path: &Path) -> io::Result<Look> {
+    let mut first = Vec::new();
+    File::open(path)?.take(LOOK).read_to_end(&mut first)?;
+    Ok(look_at(path, &first))
+}
+
+/// Looks at a name, and at the first bytes that are there; [`LOOK`] suffice.
+pub fn look_at(path: &Path, first: &[u8]) -> Look {
+    let is_known = first.len() >= MAGIC_LEN && probe_bytes(first).family.is_some();
+    Look {
+        is_empty: first.is_empty(),
+        is_ours: is_known || has_known_ending(path),
+    }
+}
+
+/// Whether a file has the name of a Bloscpack file or of a frame.
+pub fn has_known_ending(path: &Path) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    ending.is_some_and(|ending| {
+        ENDINGS
+            .iter()
+            .any(|known| ending.eq_ignore_ascii_case(known))
+    })
+}
+
+/// Whether a path leads to a Blosc2 frame: a file, or the directory of a sparse one.
+///
+/// Nothing is taken out of a pipe.
+pub fn is_frame(path: &Path) -> Result<bool, Failure> {
+    if is_standard_input(path) && !is_directory(path)? {
+        let input = Input::on_disk(path).ok();
+        let bytes = input.as_ref().and_then(Input::by_position);
+        let probed = bytes.and_then(|bytes| probe_source(bytes).ok());
+        return Ok(probed.unwrap_or_default().family == Some(Family::Frame));
+    }
+    let probed = probe(path).about(path)?;
+    Ok(probed.family == Some(Family::Frame))
+}
+
+/// Whether a directory contains a sparse frame.
+pub fn is_sparse_frame(path: &Path) -> Result<bool, Failure> {
+    Ok(is_directory(path)? && is_frame(path)?)
+}
+
+/// Whether a path leads to a directory; false for a name that leads nowhere, which opening it reports.
+pub fn is_directory(path: &Path) -> Result<bool, Failure> {
+    internal::is_directory(path).about(path)
+}
+
+/// Whether there is anything to read from standard input: waits for it, and takes nothing.
+#[cfg(unix)]
+pub fn has_data() -> bool {
+    use rustix::event::{PollFd, PollFlags, poll};
+    use std::io::Seek as _;
+    let Ok(mut file) = stdin() else {
+        return false;
+    };
+    if let Ok(metadata) = file.metadata().as_ref()
+        && metadata.is_file()
+    {
+        return file.stream_position().is_ok_and(|at| at < metadata.len());
+    }
+    let polled = poll(&mut [PollFd::new(&file, PollFlags::IN)], None);
+    polled.is_ok() && rustix::io::ioctl_fionread(&file).is_ok_and(|bytes| bytes > 0)
+}
+
+/// Whether there is anything to read from standard input. Here that cannot be known.
+#[cfg(not(unix))]
+pub fn has_data() -> bool {
+    false
 }

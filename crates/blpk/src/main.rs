@@ -7,13 +7,13 @@
 //!
 //! | modules | task |
 //! |---|---|
-//! | `text`, `layout`, `status` | values and their texts |
+//! | `text`, `status` | values and their texts |
 //! | `message`, `interrupt`, `failure` | what the user reads when something goes wrong |
-//! | `args`, `session`, `progress` | options of all subcommands |
-//! | `input`, `output`, `json_text` | bytes from files and pipes, and to them; reports |
+//! | `layout`, `args`, `session`, `progress` | options of all subcommands |
 //! | `remote` | URLs in the place of paths |
+//! | `input`, `output`, `json_text` | bytes from files, pipes and URLs; outputs that appear whole or not at all; reports |
 //! | `container` | inputs of any kind, opened by the library |
-//! | `edit`, `dataset`, `frame` | files, datasets and frames that are made or changed |
+//! | `edit`, `dataset`, `frame`, `store` | files, datasets, frames and stores that are made or changed |
 //! | `command` | the subcommands |
 //! | `cli`, `help` | the definition of the command line, and its help pages |
 
@@ -25,7 +25,6 @@ mod dataset;
 mod edit;
 mod failure;
 mod frame;
-mod handle;
 mod help;
 mod input;
 mod interrupt;
@@ -41,9 +40,7 @@ mod spool;
 mod status;
 mod store;
 mod strip;
-mod terminal;
 mod text;
-mod url;
 
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
-//! Printing on standard error: errors, warnings, notes.
+//! What a person sees besides the output: errors, warnings and notes on standard error, and the width of the terminal.
 
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{self, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 
@@ -35,4 +35,33 @@ pub fn note(text: impl Display) {
 pub fn print(text: &str) {
     // There is nowhere left to report a failure of standard error.
     let _ = anstream::stderr().write_all(text.as_bytes());
+}
+
+/// Columns of a terminal whose size is not known.
+const WIDTH: usize = 80;
+/// Fewer columns than this are taken for an error.
+const NARROWEST: usize = 20;
+
+/// Whether standard output is a terminal.
+pub fn is_shown() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// The columns of the terminal, by `COLUMNS` or by the terminal itself.
+pub fn width() -> usize {
+    let given = std::env::var("COLUMNS").ok();
+    let given = given.and_then(|columns| columns.parse().ok());
+    let width = given.or_else(of_stdout);
+    width.unwrap_or(WIDTH).max(NARROWEST)
+}
+
+#[cfg(unix)]
+fn of_stdout() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+}
+
+#[cfg(not(unix))]
+fn of_stdout() -> Option<usize> {
+    None
 }

@@ -19,13 +19,11 @@ use same_file::Handle;
 use tempfile::TempDir;
 
 use crate::failure::{About as _, Failure, Subject, io_error};
-use crate::handle;
-use crate::input::{Input, STANDARD};
+use crate::input::{Input, STANDARD, metadata_of};
 use crate::interrupt::{self, Deferred};
 use crate::session::Session;
 use crate::status::Status;
-use crate::text::quoted;
-use crate::url;
+use crate::text::{is_url, quoted};
 use direct::DirectFile;
 pub use file::Replaces;
 use file::{Destination, NewFile, is_block_device};
@@ -93,7 +91,7 @@ impl Target {
         if is_standard_output(path) {
             return Self::standard(inputs, session)?.spare_terminal(replaces, session);
         }
-        if url::is_url(path) {
+        if is_url(path) {
             let object = NewObject::begin(path, replaces, session)?;
             return Ok(Self::new(path, Form::Object(object.into())));
         }
@@ -185,7 +183,7 @@ impl Target {
     fn standard(inputs: &[&Input], session: &Session) -> Result<Self, Failure> {
         direct::check_closed().about(STANDARD_OUTPUT)?;
         let file = direct::stdout().about(STANDARD_OUTPUT)?;
-        let metadata = handle::metadata(&file).about(STANDARD_OUTPUT)?;
+        let metadata = metadata_of(&file).about(STANDARD_OUTPUT)?;
         if metadata.is_some_and(|metadata| metadata.is_file()) {
             refuse_same_file(STANDARD_OUTPUT, Handle::stdout().ok(), inputs)?;
         }
@@ -483,7 +481,7 @@ impl Printer {
 
 /// The failure to print.
 pub fn not_printed(error: io::Error) -> Failure {
-    if handle::is_broken_pipe(&error) {
+    if direct::is_broken_pipe(&error) {
         Failure::broken_pipe()
     } else {
         Failure::from(error).named(STANDARD_OUTPUT)

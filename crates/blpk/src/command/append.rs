@@ -1,19 +1,21 @@
 //! `blpk append`: plain bytes to the end of a file's content, or rows to a table of python-blosc2.
 
-mod store;
-
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bloscpack::{
     Category, Code, Error, Metadata, edit::Editor, error::IoSide as _, wire::NumpyArray,
 };
-use bloscpack_open::exchange::FileSource;
+use bloscpack_open::{
+    exchange::{FileSource, ImportOptions, Source as _, import_store},
+    internal::{locate_store, size},
+    stores::TableWriter,
+};
 use clap::Args;
 
 use super::bloscpack_file::{LOOK, NPY, has_extension, known_format};
 use crate::args::{self, ChunkArgs, with_given};
-use crate::dataset::import_args::ImportArgs;
+use crate::dataset::{source::ImportArgs, source::ProgressSource};
 use crate::edit::FileEdit;
 use crate::failure::{About as _, Failure};
 use crate::frame;
@@ -22,8 +24,8 @@ use crate::interrupt;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
-use crate::text::{count, quoted};
-use bloscpack_open::internal::size;
+use crate::store::HeldStore;
+use crate::text::{count, is_url, quoted};
 
 /// Append to the content of a file, or to a table of python-blosc2
 ///
@@ -88,7 +90,8 @@ pub struct Append {
 
 impl Append {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        if let Some((root, inside)) = store::find(&self.file) {
+        let is_path = !is_standard_input(&self.file) && !is_url(&self.file);
+        if let Some((root, inside)) = is_path.then(|| locate_store(&self.file)).flatten() {
             return self.to_store((&root, &inside), session);
         }
         frame::refuse(
@@ -209,6 +212,54 @@ impl Append {
         progress.finish();
         interrupt::check()?;
         Ok(appender.finish()?)
+    }
+
+    /// Adds the rows of a file. The store is copied, the copy changed, and put in its place.
+    fn to_store(
+        &self,
+        (root, inside): (&Path, &str),
+        session: &Session,
+    ) -> Result<Status, Failure> {
+        self.check_for_store()?;
+        let (name, from) = (quoted(&self.file), input::name(&self.input));
+        let held = HeldStore::begin(root)?;
+        let new = held.copy()?;
+        let options = frame::options(session);
+        let table = TableWriter::open(new.path(), inside, &options, |array| array);
+        let mut table = table.about(&new.made_from(&name))?;
+        let options = ImportOptions::new().for_store(table.columns());
+        let opened = self
+            .reading
+            .open(&self.input, options.about(&new)?, session);
+        let (rows, file) = opened.about(&new)?;
+        let import = || {
+            let mut rows = rows.fields()?;
+            let mut rows = ProgressSource::new(&mut *rows, session);
+            import_store(&mut rows, &mut table, &mut |_| ())?;
+            Ok(rows.rows())
+        };
+        let done: bloscpack::Result<u64> = import();
+        let added = done.about(&new.made_from(&file))?;
+        let all = table.finish().about(&new)?;
+        held.replace(new, session)?;
+        session.done(format_args!(
+            "{from}, {}, appended to {name}, which now has {},",
+            count(added, "row"),
+            count(all, "row"),
+        ));
+        Ok(Status::Done)
+    }
+
+    /// Refuses options that are only for Bloscpack files.
+    fn check_for_store(&self) -> Result<(), Failure> {
+        let chunks = self.chunks.is_any_given() || self.chunk_size.is_some();
+        if chunks || self.metadata.is_some() || self.max_app_chunks.is_some() {
+            let title = "the options of chunks and metadata are only for Bloscpack files";
+            return Err(
+                Failure::usage(title).hint("the columns of a table are compressed as they are now")
+            );
+        }
+        Ok(())
     }
 }
 

@@ -1,26 +1,26 @@
 //! `blpk compress`: plain bytes into a Bloscpack file or stream.
 
-mod flush;
-mod length;
-
 use std::fmt::Display;
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use bloscpack::{
-    Checksum, Encoder, EncoderBuilder, FormatVersion, Metadata,
+    Checksum, Code, Encoder, EncoderBuilder, Error, FormatVersion, Metadata,
     blosc::{Aim, ChunkSettings},
+    error::{IoSide as _, Side},
 };
+use bloscpack_open::internal::size;
 use clap::Args;
 
-use super::bloscpack_file::has_extension;
-use crate::args::{self, Auto, ChunkArgs, Operands, with_given};
-use crate::failure::Failure;
-use crate::input::{self, Input, STANDARD};
-use crate::output::{MadeFrom, Replaces, Target};
+use super::bloscpack_file::{Content, Encoded, Operands, encode, has_extension};
+use crate::args::{self, Auto, ChunkArgs, with_given};
+use crate::failure::{About as _, Failure};
+use crate::input::{self, Input, InterruptibleReader, STANDARD};
+use crate::output::{MadeFrom, Replaces, SyncingFile, Target};
+use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
-use bloscpack_open::internal::size;
-use flush::FlushEvery;
 
 const BLOSCPACK: &str = "Bloscpack settings";
 const EXAMPLES: &str = "\
@@ -87,7 +87,7 @@ pub struct Compress {
 
     /// Send data on after at most this time (200ms, 2s) or at most this many bytes (64K), in a chunk that need not be full;
     /// the output is a stream, which Bloscpack cannot read
-    #[arg(hide_short_help = true, long, value_name = "TIME|BYTES", allow_negative_numbers = true, value_parser = flush::parse, conflicts_with = "size",
+    #[arg(hide_short_help = true, long, value_name = "TIME|BYTES", allow_negative_numbers = true, value_parser = flush_every, conflicts_with = "size",
           help_heading = BLOSCPACK)]
     flush_every: Option<FlushEvery>,
 
@@ -152,8 +152,8 @@ impl Compress {
         }
         let builder = || self.builder(metadata.clone(), session);
         let (plain, chosen) = match self.flush_every {
-            Some(every) => flush::compress(builder(), every, &input, &mut output, session)?,
-            None => length::compress(&builder, self.size, &input, &mut output, session)?,
+            Some(every) => compress_flushing(builder(), every, &input, &mut output, session)?,
+            None => compress_whole(&builder, self.size, &input, &mut output, session)?,
         };
         if let Some(chosen) = chosen {
             session.verbose(chosen);
@@ -264,4 +264,198 @@ fn with_extension(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".blp");
     name.into()
+}
+
+/// Compresses all of the input. `given` is its length according to the user.
+fn compress_whole(
+    builder: &dyn Fn() -> EncoderBuilder,
+    given: Option<u64>,
+    input: &Input,
+    output: &mut Target,
+    session: &Session,
+) -> Result<Encoded, Failure> {
+    let found = input.length();
+    let progress = Progress::new(session, given.or(found));
+    let done = attempt(builder(), given, input, &progress, output);
+    let is_wrong = done.as_ref().is_err_and(is_wrong_length);
+    let done = match output.seekable().filter(|_| is_wrong && given.is_none()) {
+        // The length of the file has changed. An output that can seek can begin again without it.
+        Some(file) => {
+            start_over(input, file).about(&input.name())?;
+            progress.restart();
+            let mut reader = input.reader(&progress);
+            encode(builder(), Content::Reader(&mut reader), output)
+        }
+        None => done,
+    };
+    let done = done.map_err(|error| match given.or(found) {
+        Some(claimed) if is_wrong_length(&error) => {
+            wrong_length(&input.name(), claimed, given.is_some(), &error)
+        }
+        _ => error.into(),
+    });
+    done.about(&output.made_from(input))
+}
+
+/// Compresses all of the input, with the length that is claimed for it.
+fn attempt(
+    builder: EncoderBuilder,
+    given: Option<u64>,
+    input: &Input,
+    progress: &Progress,
+    output: &mut Target,
+) -> bloscpack::Result<Encoded> {
+    let mut reader = input.reader(progress);
+    let located = input.located(progress);
+    if let Some((file, len)) = located.filter(|(_, len)| given.is_none_or(|given| given == *len)) {
+        let done = encode(builder.size(len), Content::File(file, len), output)?;
+        input.seek_to_end().reading()?;
+        return Ok(done);
+    }
+    let mut first = Vec::new();
+    let claimed = match (given, input.length()) {
+        // Files below /proc claim to be empty, but are not.
+        (None, Some(_)) => {
+            let len = reader.by_ref().take(1).read_to_end(&mut first).reading()?;
+            (len == 0).then_some(0)
+        }
+        (given, _) => given,
+    };
+    let builder = match claimed {
+        Some(bytes) => builder.size(bytes),
+        None => builder,
+    };
+    let mut reader = first.as_slice().chain(reader);
+    encode(builder, Content::Reader(&mut reader), output)
+}
+
+/// Goes back to the beginning of both.
+fn start_over(input: &Input, mut output: &SyncingFile) -> io::Result<()> {
+    input.rewind()?;
+    output.get_ref().set_len(0)?;
+    output.rewind()
+}
+
+/// Whether the input is longer or shorter than claimed.
+fn is_wrong_length(error: &Error) -> bool {
+    let is_end = |error: &io::Error| error.kind() == io::ErrorKind::UnexpectedEof;
+    let is_cut = error.side() == Some(Side::Source) && error.io_error().is_some_and(is_end);
+    is_cut || error.code() == Code::WrongSize
+}
+
+fn wrong_length(name: &str, claimed: u64, given: bool, error: &Error) -> Failure {
+    let found = if error.code() == Code::WrongSize {
+        error.to_string()
+    } else {
+        format!("expected {claimed} bytes, got fewer")
+    };
+    if given {
+        return Failure::new(Status::Failed, format!("{name}: wrong --size: {found}"));
+    }
+    Failure::new(
+        Status::Failed,
+        format!("{name} changed while being read: {found}"),
+    )
+    .hint("compress into a file, or pipe the input in, so that its length is not needed")
+}
+
+/// Bytes read at once.
+const PIECE_LEN: usize = 64 << 10;
+
+/// How much data, or for how long, is held back at most.
+#[derive(Clone, Copy, Debug)]
+enum FlushEvery {
+    Bytes(u64),
+    Time(Duration),
+}
+
+/// Parses a time in `ms` or `s`, or a number of bytes.
+fn flush_every(text: &str) -> Result<FlushEvery, String> {
+    let times = [("ms", 1_u64), ("s", 1000)];
+    let time = times.into_iter().find_map(|(unit, factor)| {
+        let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
+        number.checked_mul(factor)
+    });
+    let every = match time {
+        Some(time) => FlushEvery::Time(Duration::from_millis(time)),
+        None => size::parse(text).map(FlushEvery::Bytes).map_err(|_| {
+            format!("'{text}' is neither a time such as 200ms or 2s nor a size such as 64K")
+        })?,
+    };
+    match every {
+        FlushEvery::Bytes(0) | FlushEvery::Time(Duration::ZERO) => {
+            Err("must be more than 0".to_owned())
+        }
+        every => Ok(every),
+    }
+}
+
+/// Compresses all of the input.
+fn compress_flushing(
+    builder: EncoderBuilder,
+    every: FlushEvery,
+    input: &Input,
+    output: &mut Target,
+    session: &Session,
+) -> Result<Encoded, Failure> {
+    let progress = Progress::new(session, input.length());
+    let done = encode_flushing(builder, every, input, &progress, output);
+    done.about(&output.made_from(input))
+}
+
+fn encode_flushing(
+    builder: EncoderBuilder,
+    every: FlushEvery,
+    input: &Input,
+    progress: &Progress,
+    output: &mut Target,
+) -> bloscpack::Result<Encoded> {
+    let mut encoder = builder.interactive(true).write_to(output)?;
+    match every {
+        FlushEvery::Bytes(most) => by_bytes(&mut encoder, most, input, progress)?,
+        FlushEvery::Time(most) => by_time(&mut encoder, most, input, progress)?,
+    }
+    let tuned = encoder.tune()?.cloned();
+    let len = encoder.total_in();
+    encoder.finish()?;
+    Ok((len, tuned))
+}
+
+fn by_bytes(
+    encoder: &mut Encoder<&mut Target>,
+    most: u64,
+    input: &Input,
+    progress: &Progress,
+) -> bloscpack::Result<()> {
+    let mut reader = input.reader(progress);
+    while encoder.read_from(reader.by_ref().take(most))? == most {
+        encoder.flush()?;
+    }
+    Ok(())
+}
+
+fn by_time(
+    encoder: &mut Encoder<&mut Target>,
+    most: Duration,
+    input: &Input,
+    progress: &Progress,
+) -> bloscpack::Result<()> {
+    let mut reader = InterruptibleReader::begin(input, progress).reading()?;
+    let mut piece = vec![0; PIECE_LEN];
+    // When the oldest byte that was not sent has waited long enough.
+    let mut due: Option<Instant> = None;
+    loop {
+        match reader.read_until(&mut piece, due).reading()? {
+            Some(0) => return Ok(()),
+            Some(len) => {
+                due = due.or_else(|| Instant::now().checked_add(most));
+                encoder.write_all(&piece[..len])?;
+            }
+            None => {}
+        }
+        if due.is_some_and(|due| Instant::now() >= due) {
+            encoder.flush()?;
+            due = None;
+        }
+    }
 }

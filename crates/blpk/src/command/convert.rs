@@ -22,13 +22,13 @@ use bloscpack_open::{
 };
 use clap::Args;
 
-use super::goal::{self, Goal};
 use crate::args;
 use crate::container::Opened;
 use crate::dataset::storage_args::StorageArgs;
 use crate::failure::{About as _, Failure};
 use crate::input::Input;
 use crate::layout::ArrayLayout;
+use crate::layout::{self, Goal};
 use crate::session::Session;
 use crate::status::Status;
 use crate::store::warn_about_lost;
@@ -157,7 +157,7 @@ impl Convert {
             Some(_) => Some(Goal::File),
             None => self.layout.map(Goal::Layout),
         };
-        if let Some(goal) = goal::of(self.output(), given, "convert")? {
+        if let Some(goal) = layout::goal(self.output(), given, "convert")? {
             return Ok(goal);
         }
         Ok(Goal::Layout(match opened.container.inner() {

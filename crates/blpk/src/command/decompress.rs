@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use bloscpack::{Decoder, Options};
 use clap::Args;
 
-use super::bloscpack_file::{self, without_extension};
-use crate::args::Operands;
+use super::bloscpack_file::{self, Operands, without_extension};
 use crate::failure::{About as _, Failure};
 use crate::frame::{self, READ};
 use crate::input::{Input, STANDARD, is_standard_input};
@@ -15,8 +14,7 @@ use crate::output::{MadeFrom, Replaces, Target};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
-use crate::text::quoted;
-use crate::url;
+use crate::text::{is_url, quoted};
 use bloscpack_open::internal::size;
 
 const EXAMPLES: &str = "\
@@ -124,10 +122,10 @@ impl Decompress {
         if is_standard_input(input) {
             return Ok(output.unwrap_or(Path::new(STANDARD)).to_owned());
         }
-        if url::is_url(input) {
+        if is_url(input) {
             let output = output.map(Path::to_owned);
             return output.ok_or_else(|| {
-                Failure::usage(format!("{}: a URL needs OUT", url::name(input)))
+                Failure::usage(format!("{}: a URL needs OUT", quoted(input)))
                     .hint("name OUT, or - for standard output")
             });
         }

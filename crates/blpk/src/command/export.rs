@@ -11,10 +11,10 @@ use bloscpack_open::{
 };
 use clap::Args;
 
-use super::goal;
 use crate::args;
 use crate::container::Opened;
 use crate::failure::{About as _, Failure};
+use crate::layout;
 use crate::output::{MadeFrom, Replaces, Target, is_standard_output};
 use crate::session::Session;
 use crate::status::Status;
@@ -151,7 +151,7 @@ impl Export {
                     }
                     _ => format!("use blpk convert {path} {name}, or choose another name"),
                 };
-                Err(goal::mismatch(&self.output, &ending.to_string(), hint))
+                Err(layout::mismatch(&self.output, &ending.to_string(), hint))
             }
         }
     }

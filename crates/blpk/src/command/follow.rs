@@ -10,7 +10,7 @@ use crate::failure::{About as _, Failure, RECOVER, Subject as _};
 use crate::input::{self, Journaled, is_standard_input};
 use crate::output::{Target, is_standard_output};
 use crate::session::Session;
-use crate::url;
+use crate::text::{is_url, quoted};
 
 /// How often to look whether the output is still read.
 const LOOK: Duration = Duration::from_millis(500);
@@ -22,10 +22,10 @@ pub fn options(path: &Path, from: u64, session: &Session) -> Result<FollowOption
     if is_standard_input(path) {
         return Err(refused("standard input cannot be followed".into()));
     }
-    if url::is_url(path) {
+    if is_url(path) {
         let title = format!(
             "{}: an object cannot be followed, since nothing is appended to it",
-            url::name(path)
+            quoted(path)
         );
         return Err(
             Failure::usage(title).hint("read it again when there is a new one, without --follow")

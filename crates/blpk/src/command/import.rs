@@ -4,36 +4,50 @@
     reason = "help texts contain NumPy types in brackets"
 )]
 
-mod file;
-mod store;
-
+use std::io::Read;
 use std::path::PathBuf;
 
+use bloscpack::{
+    Code, Encoder, EncoderBuilder, Error, Metadata,
+    blosc::Aim,
+    dtype::npy::{NpyError, NpyHeader},
+    error::IoSide as _,
+    wire::internal::to_u64,
+};
 use bloscpack_open::{
     datasets::DatasetLayout,
-    exchange::{BoxedSource, Format, ImportOptions, Source as _, import_array, import_table},
+    exchange::{
+        BoxedSource, Format, ImportOptions, Source as _, import_array, import_store, import_table,
+    },
     frames::ArrayKind,
+    internal::size,
 };
 use clap::Args;
 use same_file::is_same_file;
+use serde_json::json;
 
+use super::bloscpack_file::{Content, encode};
 use super::convert::warn_about_axes;
-use super::goal::{self, Goal};
 use crate::args;
-use crate::dataset::import_args::ImportArgs;
-use crate::dataset::source::{self, ProgressSource};
-use crate::dataset::storage_args::StorageArgs;
-use crate::dataset::{new_array, new_table};
+use crate::args::with_given;
+use crate::dataset::{
+    new_array, new_table,
+    source::ImportArgs,
+    source::{self, Imported, ProgressSource},
+    storage_args::StorageArgs,
+};
 use crate::failure::{About as _, Failure};
 use crate::frame::{self, array_builder};
 use crate::input;
-use crate::layout::ArrayLayout;
-use crate::output::{FolderKind, Target};
+use crate::input::Input;
+use crate::layout::{self, Goal};
+use crate::layout::{ArrayLayout, StoreForm};
+use crate::output::{FolderKind, MadeFrom, Replaces, Target};
+use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
-use crate::store::warn_about_zones;
+use crate::store::{self, warn_about_zones};
 use crate::text::count;
-use bloscpack_open::internal::size;
 
 /// Make a dataset or frame of .npy, CSV, ...
 ///
@@ -94,7 +108,7 @@ impl Import {
             Ok(true) => Goal::Layout(ArrayLayout::default()),
             _ => {
                 let given = self.layout.map(Goal::Layout);
-                let goal = goal::of(&self.output, given, "import")?;
+                let goal = layout::goal(&self.output, given, "import")?;
                 goal.unwrap_or(Goal::Layout(ArrayLayout::default()))
             }
         };
@@ -130,7 +144,33 @@ impl Import {
             let title = "a Bloscpack file has none of the settings of datasets and frames";
             return Err(Failure::usage(title).hint("only -c, -l, -s, --shuffle and -k apply to it"));
         }
-        file::import((&self.input, &self.output), &self.storage, session)
+        let input = Input::open(&self.input, session)?;
+        let progress = Progress::new(session, input.length());
+        let mut reader = input.reader(&progress);
+        let header =
+            read_npy_header(&mut reader).about(&Imported::new(&self.input, Format::Npy))?;
+        let mut output = Target::file(
+            &self.output,
+            Replaces::Compressed,
+            MadeFrom::Inputs(&[&input]),
+            session,
+        )?;
+        let builder = npy_encoder(&header, &self.storage, session).about(&input.name())?;
+        let done = encode(builder, Content::Reader(&mut reader), &mut output);
+        let (plain, tuned) = done.about(&output.made_from(&input))?;
+        if let Some(tuned) = tuned {
+            session.verbose(tuned);
+        }
+        let made = output.commit(session)?;
+        session.done(format_args!(
+            "{}, shape {:?}, {}, imported into {}, {},",
+            input.name(),
+            header.shape,
+            size::pretty(plain),
+            made.name,
+            size::pretty(made.length),
+        ));
+        Ok(Status::Done)
     }
 
     fn dataset(&self, layout: DatasetLayout, session: &Session) -> Result<Status, Failure> {
@@ -228,4 +268,95 @@ impl Import {
         }
         Ok(())
     }
+
+    /// Makes a store.
+    fn store(&self, form: StoreForm, session: &Session) -> Result<Status, Failure> {
+        if self.index || self.expected_rows.is_some() {
+            let title = format!("the layout {form} does not support --index or --expected-rows");
+            return Err(Failure::usage(title).hint("python-blosc2 makes indexes itself"));
+        }
+        self.storage.refuse_axes()?;
+        let name = input::name(&self.input);
+        let new = store::new_target(&self.output, &self.input, form, session)?;
+        let options = ImportOptions::new().keep_missing();
+        let opened = self.reading.open(&self.input, options, session);
+        let (source, file) = opened.about(&new)?;
+        let import = || -> Result<u64, Failure> {
+            let mut source = source.fields()?;
+            if !source.schema().is_table {
+                let title = format!("{name} is an array, and import makes stores of tables only");
+                let hint = format!(
+                    "blpk import makes a .b2nd of it, and blpk convert X.b2nd OUT.{form} a store of that"
+                );
+                return Err(Failure::usage(title).hint(hint));
+            }
+            let keeps_length = |name: &str| self.reading.has_type(name);
+            let schema = source.schema().clone();
+            let mut table = store::new_table(&new, &schema, keeps_length, &self.storage, session)?;
+            let mut rows = ProgressSource::new(&mut *source, session);
+            import_store(&mut rows, &mut table, &mut |_| ())?;
+            table.finish().about(&new)
+        };
+        let rows = import().about(&new.made_from(&file))?;
+        let made = new.commit(session)?.name;
+        session.done(format_args!(
+            "{name}, {}, imported into {made}",
+            count(rows, "row")
+        ));
+        Ok(Status::Done)
+    }
+}
+
+/// Reads the header, and nothing after it.
+fn read_npy_header(reader: &mut impl Read) -> bloscpack::Result<NpyHeader> {
+    let mut start = Vec::new();
+    let mut read_to = |len: usize, start: &mut Vec<u8>| {
+        let more = to_u64(len.saturating_sub(start.len()));
+        reader.by_ref().take(more).read_to_end(start).reading()
+    };
+    read_to(NpyHeader::START, &mut start)?;
+    let damaged = |error: NpyError| Error::new(Code::Header, error.to_string());
+    let len = NpyHeader::len_of(&start).map_err(damaged)?;
+    read_to(len, &mut start)?;
+    Ok(NpyHeader::parse(&start).map_err(damaged)?.0)
+}
+
+fn npy_encoder(
+    header: &NpyHeader,
+    storage: &StorageArgs,
+    session: &Session,
+) -> bloscpack::Result<EncoderBuilder> {
+    let (codec, filter) = (&storage.codec, storage.filter.filter());
+    let is_given = codec.codec.is_some() || codec.level().is_some() || filter.is_some();
+    let mut builder = Encoder::builder()
+        .metadata(npy_metadata(header)?)
+        .threads(session.threads)
+        .limits(session.write_limits());
+    if !is_given {
+        builder = builder.auto(Aim::Balance);
+    }
+    // As Bloscpack: longer elements are compressed as bytes.
+    let typesize = u8::try_from(header.dtype.itemsize()).ok();
+    let typesize = typesize.filter(|bytes| *bytes > 0);
+    let builder = with_given!(builder,
+        typesize: typesize,
+        level: codec.level(),
+        filter: filter,
+        compressor: codec.codec,
+        checksum: storage.checksum,
+        size: header.content_len(),
+    );
+    Ok(builder)
+}
+
+/// The description that `pack_ndarray` writes.
+fn npy_metadata(header: &NpyHeader) -> bloscpack::Result<Metadata> {
+    let order = if header.fortran_order { "F" } else { "C" };
+    let json = json!({
+        "dtype": header.dtype.descr()?,
+        "shape": header.shape,
+        "order": order,
+        "container": "numpy",
+    });
+    Ok(Metadata::from_json(json.to_string())?)
 }

@@ -1,32 +1,38 @@
 //! `blpk info`: what a file contains, without decompressing it.
 
-mod auto;
-mod cut;
-
 use std::fmt::Display;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anstyle::Style;
-use bloscpack::blosc::{Aim, Tuned};
-use bloscpack_open::{Inner, Line, Summary};
+use bloscpack::{
+    Encoder, Options,
+    blosc::{Aim, ChunkSettings, Trial, Tuned},
+    indexed::IndexedReader,
+    storage::ReadAt,
+    wire::Header,
+};
+use bloscpack_open::{
+    Inner, Kind, Line, Summary,
+    internal::{list, size::pretty},
+    probe_source,
+};
 use clap::Args;
-use serde_json::json;
-
-use cut::Intact;
+use serde_json::{Value, json};
 
 use crate::args;
 use crate::container::Opened;
 use crate::failure::{About as _, Failure, Subject as _};
-use crate::input::STANDARD;
+use crate::input::{Input, STANDARD, is_directory};
 use crate::json_text;
+use crate::message;
 use crate::output::{self, Printer};
 use crate::session::Session;
 use crate::spool::Spool;
 use crate::status::Status;
 use crate::strip::Strip;
-use crate::terminal;
 use crate::text::{exact, or_unknown, plain, shown};
-use auto::Source;
 
 /// Show what is in a file, dataset or frame
 ///
@@ -58,13 +64,13 @@ pub struct Info {
 impl Info {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         if let Some(aim) = self.auto
-            && let Some((tuned, len)) = auto::of_plain(aim, &self.path, session)?
+            && let Some((tuned, len)) = chosen_for_plain(aim, &self.path, session)?
         {
             return self.plain(&tuned, len);
         }
         let mut opened = Opened::open(&self.path, session)?;
         let content = match self.auto {
-            Some(aim) => Some((aim, auto::source(&opened)?)),
+            Some(aim) => Some((aim, content_of(&opened)?)),
             None => None,
         };
         let strip = if self.plot {
@@ -87,7 +93,7 @@ impl Info {
         };
         let tuned = match content {
             Some((aim, source)) => {
-                auto::of_content(aim, source, &summary, session).about(&opened.origin)?
+                chosen_for_content(aim, source, &summary, session).about(&opened.origin)?
             }
             None => None,
         };
@@ -99,7 +105,7 @@ impl Info {
         if self.json {
             summary.prepend("path", exact(&self.path));
             if let Some(tuned) = &tuned {
-                summary.append("auto", auto::json(tuned));
+                summary.append("auto", choice_json(tuned));
             }
             json_text::print(&summary.with_members(&members.spool))?;
         } else {
@@ -140,10 +146,10 @@ impl Info {
         }
         printer.text(lines(&members.path, note, all))?;
         if let Some(tuned) = tuned {
-            printer.text(auto::text(tuned, Some(all)))?;
+            printer.text(choice_text(tuned, Some(all)))?;
         }
         if let Some(strip) = strip {
-            let (marks, key) = strip.drawn(terminal::width().saturating_sub(LABEL + 4));
+            let (marks, key) = strip.drawn(message::width().saturating_sub(LABEL + 4));
             printer.text(line("plot", marks))?;
             printer.text(format_args!("  {:LABEL$}  {key}\n", ""))?;
         }
@@ -157,12 +163,12 @@ impl Info {
                 "path": exact(&self.path),
                 "kind": "plain",
                 "file_bytes": len,
-                "auto": auto::json(tuned),
+                "auto": choice_json(tuned),
             }))?;
         } else {
             let heading = format!("{BOLD}{}{BOLD:#}\n", shown(&self.path));
             let kind = line("kind", "plain");
-            output::print(&format!("{heading}{kind}{}", auto::text(tuned, None)))?;
+            output::print(&format!("{heading}{kind}{}", choice_text(tuned, None)))?;
         }
         Ok(Status::Done)
     }
@@ -184,7 +190,7 @@ pub const BOLD: Style = Style::new().bold();
 const LABEL: usize = 19;
 
 /// A label with its value.
-pub fn line(label: &str, value: impl Display) -> String {
+fn line(label: &str, value: impl Display) -> String {
     // With a colon, as Bloscpack for Python prints it.
     format!("  {:LABEL$}  {value}\n", format!("{label}:"))
 }
@@ -235,4 +241,208 @@ fn lines(path: &str, note: &str, summary: &Summary) -> String {
         };
     }
     text
+}
+
+/// The trials that are listed.
+const LISTED: usize = 12;
+
+/// The failure to take a sample.
+fn refusal(what: &str) -> Failure {
+    Failure::usage(format!("--auto does not support {what}"))
+        .hint("it takes samples of plain files and of Bloscpack files with content")
+}
+
+/// Chooses for the bytes of a file that is of no known kind, and returns the file's length, too. Nothing for all others.
+fn chosen_for_plain(
+    aim: Aim,
+    path: &Path,
+    session: &Session,
+) -> Result<Option<(Tuned, Option<u64>)>, Failure> {
+    if is_directory(path)? {
+        return Err(refusal("directories"));
+    }
+    let input = Input::open_binary(path, session)?;
+    let name = input.name();
+    let bytes = input.by_position().ok_or_else(|| refusal("a pipe"))?;
+    if probe_source(bytes).about(&name)?.family.is_some() {
+        return Ok(None);
+    }
+    let builder = Encoder::builder().auto(aim);
+    let tuned = builder.tune_at(&bytes, 0..input.length().unwrap_or(0));
+    Ok(tuned.about(&name)?.map(|tuned| (tuned, input.length())))
+}
+
+/// A source that can be read at any position.
+type Source = Arc<dyn ReadAt + Send + Sync>;
+
+/// The source of a Bloscpack file with content.
+fn content_of(opened: &Opened) -> Result<Source, Failure> {
+    match (opened.container.kind(), opened.container.inner()) {
+        (Kind::Bloscpack, Inner::Bloscpack(Some(source))) => Ok(source.clone()),
+        (Kind::Records, _) => Err(refusal("records")),
+        (Kind::Frame, _) => Err(refusal("frames")),
+        (kind, _) => Err(refusal(&format!("inputs of the kind {kind}"))),
+    }
+}
+
+/// Chooses for the content of a Bloscpack file.
+fn chosen_for_content(
+    aim: Aim,
+    source: Source,
+    summary: &Summary,
+    session: &Session,
+) -> bloscpack::Result<Option<Tuned>> {
+    let reader = IndexedReader::with_options(source, Options::new().limits(session.limits))?;
+    let chunk_size = summary.get("chunk_size").and_then(Value::as_u64);
+    let chunk_size = chunk_size.and_then(|bytes| u32::try_from(bytes).ok());
+    let builder = Encoder::builder().auto(aim);
+    // The chunk size of a file with one chunk is only its length.
+    let builder = match chunk_size.filter(|_| reader.chunks() > 1) {
+        Some(bytes) => builder.chunk_size(bytes),
+        None => builder,
+    };
+    builder.tune_at(&reader, 0..reader.content_len())
+}
+
+/// The choice and the trials, for people.
+fn choice_text(tuned: &Tuned, summary: Option<&Summary>) -> String {
+    let aim = tuned.aim();
+    let mut text = line("auto", tuned);
+    if let Some(summary) = summary {
+        text += &line("the file has", settings(summary));
+    }
+    let score = match aim {
+        Aim::Size => "part",
+        Aim::Speed | Aim::Balance => "s/GB",
+    };
+    text += &format!(
+        "  {BOLD}{:8} {:>5}  {:6} {:>8} {:>9} {:>9} {:>11} {score:>7}{BOLD:#}\n",
+        "codec", "level", "filter", "typesize", "ratio", "compress", "decompress"
+    );
+    for trial in tuned.trials().iter().take(LISTED) {
+        let ChunkSettings {
+            compressor,
+            level,
+            filter,
+            typesize,
+            ..
+        } = trial.settings();
+        text += &format!(
+            "  {compressor:8} {level:>5}  {filter:6} {typesize:>8} {:>9.2} {:>9.0} {:>11.0} {:>7.3}\n",
+            trial.ratio(),
+            trial.encode_speed(),
+            trial.decode_speed(),
+            trial.score(aim),
+        );
+    }
+    if let Some(more) = tuned.trials().get(LISTED..).filter(|more| !more.is_empty()) {
+        text += &format!("  and {} more\n", more.len());
+    }
+    text
+}
+
+/// The settings of a file, as far as its headers state them.
+fn settings(summary: &Summary) -> String {
+    let names = |key| {
+        let names = summary.get(key).and_then(Value::as_array);
+        let names = names.into_iter().flatten().filter_map(Value::as_str);
+        list(&names.collect::<Vec<_>>())
+    };
+    let typesize = summary.get("typesize").and_then(Value::as_u64);
+    let typesize = typesize.map_or_else(|| "unknown".to_owned(), |bytes| bytes.to_string());
+    let (codecs, filters) = (names("codecs"), names("filters"));
+    format!("{codecs}, filter {filters}, typesize {typesize}")
+}
+
+/// The choice and the trials, for scripts.
+fn choice_json(tuned: &Tuned) -> Value {
+    let aim = tuned.aim();
+    let trials = tuned.trials().iter().map(|trial| described(trial, aim));
+    json!({
+        "aim": aim.name(),
+        "chosen": described(tuned.best(), aim),
+        "reason": tuned.to_string(),
+        "trials": trials.collect::<Value>(),
+    })
+}
+
+fn described(trial: &Trial, aim: Aim) -> Value {
+    let settings = trial.settings();
+    json!({
+        "codec": settings.compressor.name(),
+        "level": settings.level,
+        "filter": settings.filter.name(),
+        "typesize": settings.typesize,
+        "ratio": trial.ratio(),
+        "compress_mb_s": trial.encode_speed(),
+        "decompress_mb_s": trial.decode_speed(),
+        "score": trial.score(aim),
+    })
+}
+
+/// Bytes by which every header is known.
+const MOST: u64 = 40;
+
+/// The header of such a file, and how much of the content is sound.
+struct Intact {
+    header: Header,
+    /// Nothing if the chunks are not reached.
+    bytes: u64,
+}
+
+impl Intact {
+    /// Reads header and chunks. Nothing for anything but a Bloscpack file with a header.
+    fn of(opened: &mut Opened) -> Option<Self> {
+        let is_bloscpack = opened.is_bloscpack();
+        let input = opened.input.as_ref().filter(|_| is_bloscpack)?;
+        input.by_position()?;
+        input.rewind().ok()?;
+        let header = header_of(input.reader(&opened.progress))?;
+        let report = opened.container.verify_with(&mut |_| Ok(())).ok();
+        Some(Self {
+            header,
+            bytes: report.map_or(0, |report| report.bytes),
+        })
+    }
+
+    /// For people.
+    fn text(&self) -> String {
+        let header = &self.header;
+        let unknown = || "unknown".to_owned();
+        let size = |bytes: Option<u32>| bytes.map_or_else(unknown, |bytes| pretty(bytes.into()));
+        let chunks = header
+            .nchunks
+            .map_or_else(unknown, |chunks| chunks.to_string());
+        [
+            line("layout", header.layout),
+            line("format_version", header.layout.version()),
+            line("checksum", header.checksum),
+            line("chunk_size", size(header.chunk_size)),
+            line("nchunks", chunks),
+            line("intact", pretty(self.bytes)),
+        ]
+        .concat()
+    }
+
+    /// For scripts.
+    fn json(&self) -> Value {
+        let header = &self.header;
+        json!({
+            "layout": header.layout.name(),
+            "format_version": header.layout.version(),
+            "checksum": header.checksum.name(),
+            "typesize": header.typesize,
+            "chunk_size": header.chunk_size,
+            "nchunks": header.nchunks,
+            "intact_bytes": self.bytes,
+        })
+    }
+}
+
+/// The header of a Bloscpack file, which may end right after it.
+fn header_of(reader: impl Read) -> Option<Header> {
+    let mut start = Vec::new();
+    reader.take(MOST).read_to_end(&mut start).ok()?;
+    let needed = Header::needed(&start).ok()?;
+    Header::decode(start.get(..needed)?).ok()
 }

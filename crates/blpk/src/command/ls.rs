@@ -8,15 +8,13 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use crate::container::Opened;
-use crate::dataset::below_url;
 use crate::dataset::walk::{self, Found};
 use crate::failure::{About as _, Directory, Failure, Subject as _};
 use crate::json_text;
 use crate::output;
 use crate::session::Session;
 use crate::status::Status;
-use crate::text::{count, plain, quoted, shape, shown};
-use crate::url;
+use crate::text::{count, is_url, plain, quoted, shape, shown};
 use bloscpack_open::internal::size::pretty;
 
 /// List the datasets and files below a directory, or what is in a store
@@ -47,8 +45,8 @@ impl Ls {
             let title = format!("{} is not a directory", quoted(&self.path));
             return Err(Failure::usage(title).hint("blpk info shows what a file contains"));
         }
-        let below = if url::is_url(&self.path) {
-            below_url::below(&self.path, session)?
+        let below = if is_url(&self.path) {
+            walk::below_url(&self.path, session)?
         } else {
             walk::below(&self.path)?
         };
@@ -88,7 +86,7 @@ impl Ls {
 impl Ls {
     /// Lists what is in a store; `None` if the path leads to none.
     fn members(&self, session: &Session) -> Result<Option<Status>, Failure> {
-        if url::is_url(&self.path) || !internal::has_members(&self.path) {
+        if is_url(&self.path) || !internal::has_members(&self.path) {
             return Ok(None);
         }
         let mut opened = Opened::open(&self.path, session)?;
@@ -121,7 +119,7 @@ impl Ls {
 /// The content of an input, from its headers.
 fn outline(found: Found, session: &Session) -> Result<Outline, Failure> {
     match found {
-        Found::Directory(path, error) if !url::is_url(&path) => {
+        Found::Directory(path, error) if !is_url(&path) => {
             let opened = walk::open(&path, error, session);
             let outline = opened.and_then(|mut opened| opened.container.outline());
             outline.about(&Directory(&path))

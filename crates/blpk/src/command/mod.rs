@@ -3,20 +3,17 @@
 mod append;
 mod bloscpack_file;
 mod cat;
-mod completions;
 mod compress;
 mod convert;
 mod damage;
 mod dataset;
 mod decompress;
-mod encoding;
 mod export;
 mod follow;
-mod goal;
 mod import;
 mod info;
 mod ls;
-mod man;
+mod pages;
 mod patch;
 mod records;
 mod recover;
@@ -55,8 +52,8 @@ pub enum Command {
     #[command(subcommand)]
     Records(records::Records),
     Sql(sql::Sql),
-    Completions(completions::Completions),
-    Man(man::Man),
+    Completions(pages::Completions),
+    Man(pages::Man),
 }
 
 /// Runs a subcommand. `definition` is that of the whole command line, which two of them print.

@@ -15,12 +15,12 @@ use crate::dataset::walk::{self, Found};
 use crate::failure::{Failure, Subject, VERIFY};
 use crate::input::{self, STANDARD, is_directory};
 use crate::json_text;
+use crate::message;
 use crate::output;
 use crate::session::Session;
 use crate::spool::{Spool, WithLists};
 use crate::status::Status;
 use crate::strip::Strip;
-use crate::terminal;
 use crate::text::{count, exact, quoted, shown};
 
 const GOOD: Style = AnsiColor::Green.on_default();
@@ -169,7 +169,7 @@ impl Verify {
 
     /// The chunks of a Bloscpack file, if it is the only input and a person looks on.
     fn strip(&self, path: &Path, opened: &Opened, session: &Session) -> Option<Strip> {
-        let is_wanted = self.paths == [path] && !self.json && terminal::is_shown();
+        let is_wanted = self.paths == [path] && !self.json && message::is_shown();
         match opened.container.inner() {
             Inner::Bloscpack(Some(source)) if is_wanted => Some(Strip::of(source, session)),
             _ => None,
@@ -268,7 +268,7 @@ impl Outcome {
             text.line(format_args!("{name}: {GOOD}ok{GOOD:#}, {}", amount(report)))?;
         }
         if let Some(strip) = self.strip.as_ref().filter(|strip| !strip.is_short()) {
-            let (marks, key) = strip.drawn(terminal::width());
+            let (marks, key) = strip.drawn(message::width());
             text.line(marks)?;
             text.line(key)?;
         }

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Seek as _, SeekFrom, Write};
 
 use super::SyncingFile;
-use crate::handle;
 use crate::session::Session;
 use bloscpack::wire::internal::to_u64;
 
@@ -81,7 +80,7 @@ impl Write for DirectFile {
         let done = self.file.write(bytes);
         match &done {
             Ok(count) => self.written += to_u64(*count),
-            Err(error) => self.broken |= handle::is_broken_pipe(error),
+            Err(error) => self.broken |= is_broken_pipe(error),
         }
         done
     }
@@ -120,6 +119,13 @@ fn reopened(file: &File) -> io::Result<Option<File>> {
 #[cfg(not(target_os = "linux"))]
 fn reopened(_: &File) -> io::Result<Option<File>> {
     Ok(None)
+}
+
+/// Whether it is the error of a pipe whose reader has gone.
+pub fn is_broken_pipe(error: &io::Error) -> bool {
+    const NOT_CONNECTED: i32 = 233;
+    let is_closed = cfg!(windows) && error.raw_os_error() == Some(NOT_CONNECTED);
+    is_closed || error.kind() == io::ErrorKind::BrokenPipe
 }
 
 /// Bytes that are in no text, and may upset a terminal.

@@ -22,8 +22,7 @@ use crate::interrupt;
 use crate::remote;
 use crate::session::{LOCK_TIMEOUT, Session};
 use crate::status::Status;
-use crate::text::quoted;
-use crate::url;
+use crate::text::{is_url, quoted};
 
 /// The content of a folder, which replaces only its like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +78,7 @@ impl NewFolder {
             path: path.to_owned(),
             place,
         };
-        if url::is_url(path) {
+        if is_url(path) {
             refuse_objects(path, session)?;
             let made = make_folder(None, None);
             let made = made.about(path)?;

@@ -14,7 +14,7 @@ use crate::interrupt::Deferred;
 use crate::progress::Progress;
 use crate::remote;
 use crate::session::Session;
-use crate::url;
+use crate::text::quoted;
 
 /// An object that is being made.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct NewObject {
 impl NewObject {
     /// Begins an object. With -f it replaces one that is there.
     pub fn begin(path: &Path, replaces: Replaces, session: &Session) -> Result<Self, Failure> {
-        let (url, name) = (path.to_string_lossy(), url::name(path));
+        let (url, name) = (path.to_string_lossy(), quoted(path));
         let remote = session.remote()?;
         let options = WriteOptions::new().create_new(!session.force);
         let writer = remote.create(&url, &options).about(&name)?;

@@ -14,7 +14,7 @@ use serde_json::json;
 use super::{ATTRIBUTES, Convert, codec_for, codec_of};
 use crate::args::with_given;
 use crate::command::bloscpack_file::has_records;
-use crate::command::encoding::{Content, encode};
+use crate::command::bloscpack_file::{Content, encode};
 use crate::container::Opened;
 use crate::dataset::source::ElementReader;
 use crate::failure::{About as _, Failure};

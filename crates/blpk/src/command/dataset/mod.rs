@@ -1,18 +1,32 @@
 //! `blpk dataset ...`: arrays and tables in directories, changed in place.
 
-mod append;
 mod attrs;
-mod columns;
 mod index;
 mod repair;
-mod rows;
 mod set;
 
-use clap::Subcommand;
+use std::path::PathBuf;
 
-use crate::failure::Failure;
+use bloscpack::wire::internal::to_u64;
+use bloscpack_open::{
+    datasets::Dataset as Data,
+    exchange::{BoxedSource, ImportOptions, Source, import_array, import_table},
+};
+use clap::{Args, Subcommand};
+
+use crate::args;
+use crate::dataset::{
+    BATCH,
+    source::{ImportArgs, ProgressSource},
+    storage_args::StorageArgs,
+};
+use crate::edit::DatasetEdit;
+use crate::failure::{About as _, Failure};
+use crate::input;
+use crate::layout::ArrayLayout;
 use crate::session::Session;
 use crate::status::Status;
+use crate::text::count;
 
 /// Change arrays and tables in directories
 ///
@@ -20,13 +34,13 @@ use crate::status::Status;
 /// the old one until the change is complete.
 #[derive(Debug, Subcommand)]
 pub enum Dataset {
-    Append(append::Append),
-    Trim(rows::Trim),
-    Resize(rows::Resize),
+    Append(Append),
+    Trim(Trim),
+    Resize(Resize),
     Set(set::Set),
     Attrs(attrs::Attrs),
-    AddColumn(columns::AddColumn),
-    DeleteColumn(columns::DeleteColumn),
+    AddColumn(AddColumn),
+    DeleteColumn(DeleteColumn),
     Index(index::Index),
     Repair(repair::Repair),
 }
@@ -44,5 +58,239 @@ impl Dataset {
             Self::Index(command) => command.run(session),
             Self::Repair(command) => command.run(session),
         }
+    }
+}
+
+/// Append the rows of a file to a dataset
+///
+/// IN is of any format that blpk import reads. Columns are matched by name, and all columns of a table are needed. The types are
+/// those of the dataset. For example: blpk dataset append prices today.csv
+#[derive(Args, Debug)]
+pub struct Append {
+    #[command(flatten)]
+    reading: ImportArgs,
+
+    /// Dataset to append to
+    #[arg(value_name = "DIR")]
+    path: PathBuf,
+
+    /// File with the rows, or - for standard input
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+}
+
+impl Append {
+    pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        let edit = DatasetEdit::find(&self.path)?;
+        let mut dataset = edit.open(session)?;
+        let options = import_options(&dataset).about(&edit)?;
+        let (source, file) = self.reading.open(&self.input, options, session)?;
+        let mut source = self.with_columns(source, &dataset, &edit)?;
+        let mut source = ProgressSource::new(&mut *source, session);
+        let rows = source.rows();
+        let done = match &mut dataset {
+            Data::Array(array) => import_array(&mut source, array, &mut |_| ()),
+            Data::Table(table) => import_table(&mut source, table, &mut |_| ()),
+        };
+        edit.confirm(done, Some(&file))?;
+        source.warn_of_missing(&file.name, session);
+        let total = dataset.rows().about(&edit)?;
+        session.done(format_args!(
+            "{}, {}, appended to {}, which now has {total},",
+            file.name,
+            count(rows, "row"),
+            edit.name(),
+        ));
+        Ok(Status::Done)
+    }
+
+    /// Makes columns of the fields of an array, if the dataset is a table.
+    fn with_columns(
+        &self,
+        source: BoxedSource<'static>,
+        dataset: &Data,
+        edit: &DatasetEdit<'_>,
+    ) -> Result<BoxedSource<'static>, Failure> {
+        if matches!(dataset, Data::Array(_)) || source.schema().is_table {
+            return Ok(source);
+        }
+        let source = source.fields().about(edit)?;
+        if source.schema().is_table {
+            return Ok(source);
+        }
+        let title = format!(
+            "{} is an array without fields, but {} is a table",
+            input::name(&self.input),
+            edit.name()
+        );
+        Err(Failure::usage(title)
+            .hint("all columns grow together: use an array with fields, or a file with columns"))
+    }
+}
+
+/// The types of the dataset, which the rows must have.
+fn import_options(dataset: &Data) -> bloscpack::Result<ImportOptions> {
+    let options = ImportOptions::new();
+    match dataset {
+        Data::Array(array) => Ok(options.for_array("value", array)),
+        Data::Table(table) => options.for_table(table),
+    }
+}
+
+/// Remove rows from the end of a dataset
+#[derive(Args, Debug)]
+pub struct Trim {
+    /// Dataset to change
+    #[arg(value_name = "DIR")]
+    path: PathBuf,
+
+    /// Number of rows to keep
+    #[arg(value_name = "ROWS", allow_negative_numbers = true, value_parser = args::count)]
+    rows: u64,
+}
+
+/// Remove rows from the end of a dataset, or append rows of default values
+#[derive(Args, Debug)]
+pub struct Resize {
+    /// Dataset to change
+    #[arg(value_name = "DIR")]
+    path: PathBuf,
+
+    /// New number of rows
+    #[arg(value_name = "ROWS", allow_negative_numbers = true, value_parser = args::count)]
+    rows: u64,
+}
+
+impl Trim {
+    pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        let edit = DatasetEdit::find(&self.path)?;
+        let mut dataset = edit.open(session)?;
+        let before = dataset.rows().about(&edit)?;
+        if self.rows > before {
+            let title = format!("{} has only {}", edit.name(), count(before, "row"));
+            return Err(Failure::usage(title).hint("blpk dataset resize appends default values"));
+        }
+        let done = match &mut dataset {
+            Data::Array(array) => array.trim(self.rows),
+            Data::Table(table) => table.trim(self.rows),
+        };
+        changed(done, &edit, &mut dataset, before, session)
+    }
+}
+
+impl Resize {
+    pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        let edit = DatasetEdit::find(&self.path)?;
+        let mut dataset = edit.open(session)?;
+        let before = dataset.rows().about(&edit)?;
+        let done = match &mut dataset {
+            Data::Array(array) => array.resize(self.rows),
+            Data::Table(table) => table.resize(self.rows),
+        };
+        changed(done, &edit, &mut dataset, before, session)
+    }
+}
+
+fn changed(
+    done: bloscpack::Result<()>,
+    edit: &DatasetEdit<'_>,
+    dataset: &mut Data,
+    before: u64,
+    session: &Session,
+) -> Result<Status, Failure> {
+    done.about(edit)?;
+    edit.flush(dataset)?;
+    let after = dataset.rows().about(edit)?;
+    session.verbose(format_args!(
+        "{} had {}, and now has {after}",
+        edit.name(),
+        count(before, "row"),
+    ));
+    Ok(Status::Done)
+}
+
+/// Add a column to a table
+///
+/// IN is of any format that blpk import reads, with as many rows as the table, and one column. It is read into memory.
+#[derive(Args, Debug)]
+pub struct AddColumn {
+    #[command(flatten)]
+    storage: StorageArgs,
+
+    #[command(flatten)]
+    reading: ImportArgs,
+
+    /// Position among the columns, counted from 0 [default: after the last]
+    #[arg(long, value_name = "N", value_parser = args::index)]
+    at: Option<usize>,
+
+    /// Table to change
+    #[arg(value_name = "DIR")]
+    path: PathBuf,
+
+    /// Name of the column
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    /// File with the rows of the column, or - for standard input
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+}
+
+/// Remove a column from a table
+#[derive(Args, Debug)]
+pub struct DeleteColumn {
+    /// Keep the files of the column, which are no longer used
+    #[arg(long, alias = "keep")]
+    keep_files: bool,
+
+    /// Table to change
+    #[arg(value_name = "DIR")]
+    path: PathBuf,
+
+    /// Name of the column
+    #[arg(value_name = "NAME")]
+    name: String,
+}
+
+impl AddColumn {
+    pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        let edit = DatasetEdit::find(&self.path)?;
+        let mut dataset = edit.open(session)?;
+        self.storage.check(ArrayLayout::Dataset(dataset.layout()))?;
+        let table = edit.table(&mut dataset)?;
+        let options = ImportOptions::new();
+        let (mut source, file) = self.reading.open(&self.input, options, session)?;
+        let columns = source.schema().columns.len();
+        if columns != 1 {
+            let columns = count(to_u64(columns), "column");
+            let title = format!("{} has {columns}, expected one", file.name);
+            return Err(Failure::usage(title));
+        }
+        let builder = source.schema().array_builder().about(&edit)?;
+        let mut source = ProgressSource::new(&mut *source, session);
+        let mut data = Vec::new();
+        while let Some(batch) = source.next_batch(BATCH).about(&file)? {
+            batch
+                .columns
+                .iter()
+                .for_each(|column| data.extend_from_slice(column));
+        }
+        let done = table.add_column(&self.name, self.storage.array(builder), &data, self.at);
+        done.about(&edit)?;
+        edit.flush(&mut dataset)?;
+        Ok(Status::Done)
+    }
+}
+
+impl DeleteColumn {
+    pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        let edit = DatasetEdit::find(&self.path)?;
+        let mut dataset = edit.open(session)?;
+        let table = edit.table(&mut dataset)?;
+        let done = table.delete_column(&self.name, self.keep_files);
+        done.about(&edit)?;
+        edit.flush(&mut dataset)?;
+        Ok(Status::Done)
     }
 }

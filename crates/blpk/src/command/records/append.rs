@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use bloscpack::edit::{Editor, RecordEditor};
 use clap::Args;
 
-use super::separator::SeparatorArgs;
-use super::splitter::{RecordSplitter, longest};
+use super::plain::SeparatorArgs;
+use super::plain::{RecordSplitter, longest};
 use crate::args::{self, CodecArgs, with_given};
 use crate::edit::FileEdit;
 use crate::failure::{About as _, Failure};

@@ -7,8 +7,8 @@ use bloscpack::{Decoder, Error, Options, records::IndexedRecordReader, storage::
 use clap::Args;
 
 use super::failed_to_read;
-use super::output::RecordOutput;
-use super::separator::{Separator, SeparatorArgs};
+use super::plain::RecordOutput;
+use super::plain::{Separator, SeparatorArgs};
 use crate::args;
 use crate::command::bloscpack_file;
 use crate::failure::{About as _, Failure};

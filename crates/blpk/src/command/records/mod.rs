@@ -2,10 +2,8 @@
 
 mod append;
 mod get;
-mod output;
 mod pack;
-mod separator;
-mod splitter;
+mod plain;
 mod unpack;
 
 use bloscpack::{Category, Error};

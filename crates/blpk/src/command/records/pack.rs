@@ -11,8 +11,8 @@ use bloscpack::{
 use bloscpack_open::{Family, probe_bytes};
 use clap::Args;
 
-use super::separator::SeparatorArgs;
-use super::splitter::{RecordSplitter, longest};
+use super::plain::SeparatorArgs;
+use super::plain::{RecordSplitter, longest};
 use crate::args::{self, CodecArgs, with_given};
 use crate::failure::{About as _, Failure};
 use crate::input::{self, Input, InputReader, STANDARD};

@@ -7,8 +7,8 @@ use bloscpack::{Options, error::IoSide as _, follow::RecordFollower, records::Re
 use clap::Args;
 
 use super::failed_to_read;
-use super::output::{FlushingReader, RecordOutput};
-use super::separator::SeparatorArgs;
+use super::plain::SeparatorArgs;
+use super::plain::{FlushingReader, RecordOutput};
 use crate::args;
 use crate::command::{bloscpack_file, follow};
 use crate::failure::{About as _, Failure};

@@ -1,9 +1,10 @@
-//! `blpk man`: the manual page, made from the same definitions as `--help`.
+//! `blpk man` and `blpk completions`: made from the same definitions as `--help`.
 
 use std::fmt::Write as _;
 use std::io;
 
 use clap::{Args, Command};
+use clap_complete::Shell;
 
 use super::EXAMPLES;
 use crate::failure::{About as _, Failure};
@@ -133,4 +134,23 @@ fn exit_status() -> String {
         }
     }
     section
+}
+
+/// Print the completions for a shell
+///
+/// For example: blpk completions bash > ~/.local/share/bash-completion/completions/blpk
+#[derive(Args, Debug)]
+pub struct Completions {
+    /// Shell to print the completions for
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+impl Completions {
+    pub fn run(&self, mut definition: Command) -> Result<Status, Failure> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut definition, "blpk", &mut script);
+        output::print(&String::from_utf8_lossy(&script))?;
+        Ok(Status::Done)
+    }
 }
