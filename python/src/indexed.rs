@@ -2,7 +2,7 @@
 
 use crate::error::OrRaise;
 use crate::file::{Source, source};
-use crate::options::Options;
+use crate::options::EncoderOptions;
 use crate::work::Signals;
 use bloscpack::edit::Editor;
 use bloscpack::indexed::IndexedReader;
@@ -39,10 +39,8 @@ impl IndexedFile {
     ) -> PyResult<Self> {
         let source = source(object)?;
         let reader = py.detach(|| {
-            IndexedReader::<Vec<u8>>::builder()
-                .cache(cache)
-                .allow_unterminated(unended)
-                .open(Arc::clone(&source))
+            let options = Options::new().cache(cache).allow_unterminated(unended);
+            IndexedReader::with_options(Arc::clone(&source), options)
         });
         let reader = reader.or_raise(py)?;
         Ok(Self {
@@ -165,7 +163,7 @@ pub fn append_file(
     py: Python<'_>,
     path: PathBuf,
     data: PyReadonlyArray1<'_, u8>,
-    options: Options,
+    options: EncoderOptions,
 ) -> PyResult<u64> {
     let builder = options.editor(py)?;
     let data = data.as_slice()?;

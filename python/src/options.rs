@@ -1,4 +1,4 @@
-//! Options of encoders, as the Python half passes them.
+//! EncoderOptions of encoders, as the Python half passes them.
 
 use crate::error::OrRaise;
 use bloscpack::edit::{Editor, EditorBuilder};
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 /// The options of an encoder; `None` for the default.
 #[derive(FromPyObject, Default)]
 #[pyo3(from_item_all)]
-pub struct Options {
+pub struct EncoderOptions {
     cname: Option<String>,
     clevel: Option<u8>,
     shuffle: Option<u8>,
@@ -56,7 +56,7 @@ macro_rules! apply {
     }};
 }
 
-impl Options {
+impl EncoderOptions {
     pub fn encoder(self, py: Python<'_>) -> PyResult<EncoderBuilder> {
         let metadata = self.metadata.map(Metadata::from_json).transpose();
         Ok(apply!(Encoder::builder(),

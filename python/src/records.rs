@@ -2,9 +2,10 @@
 
 use crate::error::{OrRaise, raised};
 use crate::file::{PyFile, Source, Target, source, target};
-use crate::options::Options;
+use crate::options::EncoderOptions;
 use crate::work::Own;
 use bloscpack::Error;
+use bloscpack::Options;
 use bloscpack::records::{IndexedRecordReader, RecordReader, RecordWriter, SeekRecordWriter};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -27,10 +28,8 @@ impl RecordFile {
     ) -> PyResult<Self> {
         let source = source(object)?;
         let reader = py.detach(|| {
-            IndexedRecordReader::<Vec<u8>>::builder()
-                .cache(cache)
-                .allow_unterminated(unended)
-                .open(source)
+            let options = Options::new().cache(cache).allow_unterminated(unended);
+            IndexedRecordReader::with_options(source, options)
         });
         Ok(Self(reader.or_raise(py)?))
     }
@@ -77,11 +76,9 @@ pub struct RecordStream(Own<RecordReader<PyFile>>);
 impl RecordStream {
     #[new]
     fn new(object: &Bound<'_, PyAny>, threads: usize, unended: bool) -> Self {
-        let reader = RecordReader::<std::io::Empty>::builder()
-            .threads(threads)
-            .allow_unterminated(unended)
-            .read_from(PyFile::new(object.clone()));
-        Self(Own::new(reader))
+        let options = Options::new().threads(threads).allow_unterminated(unended);
+        let file = PyFile::new(object.clone());
+        Self(Own::new(RecordReader::with_options(file, options)))
     }
 
     fn __iter__(this: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -112,7 +109,7 @@ impl RecordSink {
         py: Python<'_>,
         object: &Bound<'_, PyAny>,
         seekable: bool,
-        options: Options,
+        options: EncoderOptions,
     ) -> PyResult<Self> {
         let builder = options.records(py)?;
         let sink = if seekable {
@@ -164,7 +161,7 @@ pub fn append_records(
     py: Python<'_>,
     path: PathBuf,
     records: &Bound<'_, PyAny>,
-    options: Options,
+    options: EncoderOptions,
 ) -> PyResult<u64> {
     let builder = options.editor(py)?;
     let failed = |error: Error| raised(py, error);

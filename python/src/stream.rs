@@ -2,7 +2,7 @@
 
 use crate::error::OrRaise;
 use crate::file::{PyFile, Target, target};
-use crate::options::Options;
+use crate::options::EncoderOptions;
 use crate::work::{Own, Signals};
 use bloscpack::{
     Decoder as BloscpackDecoder, Encoder as StreamEncoder, Error, Options, SeekEncoder,
@@ -31,7 +31,7 @@ impl Encoder {
         py: Python<'_>,
         object: &Bound<'_, PyAny>,
         seekable: bool,
-        options: Options,
+        options: EncoderOptions,
     ) -> PyResult<Self> {
         let builder = options.encoder(py)?;
         let sink = if !seekable {

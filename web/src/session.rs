@@ -123,7 +123,7 @@ impl Open {
             );
         };
         let mut damages = Vec::new();
-        let report = container.verify(&mut |damage| {
+        let report = container.verify_with(&mut |damage| {
             if damages.len() < MOST_DAMAGES {
                 damages.push(of_damage(&damage));
             }
