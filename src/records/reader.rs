@@ -102,7 +102,7 @@ impl OpenChunk {
 }
 
 impl<R: Read> RecordReader<R> {
-    /// Creates a reader on the caller's thread, with the default [`Limits`].
+    /// Creates a reader on the caller's thread, with the default [`Limits`](bloscpack_wire::Limits).
     pub fn new(input: R) -> Self {
         Self::with_options(input, Options::new())
     }
