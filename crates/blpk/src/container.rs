@@ -160,9 +160,4 @@ impl Opened {
     pub fn is_bloscpack(&self) -> bool {
         is_bloscpack(&*self.container)
     }
-
-    /// The files that an output must not be.
-    pub fn inputs(&self) -> Vec<&Input> {
-        self.input.iter().collect()
-    }
 }

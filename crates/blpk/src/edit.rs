@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bloscpack::{
-    Category, Decoder, Error, Options,
+    Category, Decoder, Error,
     edit::{Editor, EditorBuilder, RecordEditor},
     error::Side,
     storage::{Cursor, Snapshot},
@@ -178,7 +178,7 @@ impl<'a> FileEdit<'a> {
     /// Whether its chunks contain records; nothing if that is unknown.
     pub fn has_records(&self, session: &Session) -> Option<bool> {
         let file = Snapshot::open(self.0.path).ok()?;
-        let options = Options::new().limits(session.limits);
+        let options = session.options();
         let mut decoder = Decoder::with_options(Cursor::new(file), options);
         Some(decoder.read_header().ok()?.varlen)
     }

@@ -66,8 +66,15 @@ enum Form {
 /// The origin of an output: it must not be the same file, and is not more public.
 #[derive(Clone, Copy)]
 pub enum MadeFrom<'a> {
-    Inputs(&'a [&'a Input]),
+    Nothing,
+    Input(&'a Input),
     Path(&'a Path),
+}
+
+impl<'a> From<Option<&'a Input>> for MadeFrom<'a> {
+    fn from(input: Option<&'a Input>) -> Self {
+        input.map_or(Self::Nothing, Self::Input)
+    }
 }
 
 impl Target {
@@ -78,18 +85,16 @@ impl Target {
         origin: MadeFrom<'_>,
         session: &Session,
     ) -> Result<Self, Failure> {
-        let (permissions, inputs) = match origin {
-            MadeFrom::Inputs(inputs) => {
-                let first = inputs.first();
-                (first.and_then(|input| input.permissions()), inputs)
-            }
+        let (permissions, input) = match origin {
+            MadeFrom::Nothing => (None, None),
+            MadeFrom::Input(input) => (input.permissions(), Some(input)),
             MadeFrom::Path(input) => {
                 refuse_within(path, input)?;
-                (file_permissions(input), [].as_slice())
+                (file_permissions(input), None)
             }
         };
         if is_standard_output(path) {
-            return Self::standard(inputs, session)?.spare_terminal(replaces, session);
+            return Self::standard(input, session)?.spare_terminal(replaces, session);
         }
         if is_url(path) {
             let object = NewObject::begin(path, replaces, session)?;
@@ -102,7 +107,7 @@ impl Target {
                 Form::File(NewFile::begin(path, permissions).about(&name)?.into())
             }
             Destination::Regular(path, old) => {
-                refuse_same_file(&name, Handle::from_path(&path).ok(), inputs)?;
+                refuse_same_file(&name, Handle::from_path(&path).ok(), input)?;
                 if let Some(refusal) = replaces.refusal(&path, &name, session).about(&name)? {
                     return Err(refusal);
                 }
@@ -118,7 +123,7 @@ impl Target {
             }
             Destination::Special(old) => {
                 if is_block_device(&old) {
-                    refuse_same_file(&name, Handle::from_path(path).ok(), inputs)?;
+                    refuse_same_file(&name, Handle::from_path(path).ok(), input)?;
                     if !session.force {
                         return Err(exists(&name));
                     }
@@ -180,12 +185,12 @@ impl Target {
     }
 
     /// Standard output.
-    fn standard(inputs: &[&Input], session: &Session) -> Result<Self, Failure> {
+    fn standard(input: Option<&Input>, session: &Session) -> Result<Self, Failure> {
         direct::check_closed().about(STANDARD_OUTPUT)?;
         let file = direct::stdout().about(STANDARD_OUTPUT)?;
         let metadata = metadata_of(&file).about(STANDARD_OUTPUT)?;
         if metadata.is_some_and(|metadata| metadata.is_file()) {
-            refuse_same_file(STANDARD_OUTPUT, Handle::stdout().ok(), inputs)?;
+            refuse_same_file(STANDARD_OUTPUT, Handle::stdout().ok(), input)?;
         }
         let file = DirectFile::standard(file, session).about(STANDARD_OUTPUT)?;
         Ok(Self {
@@ -526,13 +531,16 @@ fn exists(name: &str) -> Failure {
 }
 
 /// Only used for outputs that lose their content: a terminal or /dev/null may well be both.
-fn refuse_same_file(name: &str, output: Option<Handle>, inputs: &[&Input]) -> Result<(), Failure> {
-    for input in inputs {
-        let handle = input.handle();
-        if handle.is_some() && handle == output {
+fn refuse_same_file(
+    name: &str,
+    output: Option<Handle>,
+    input: Option<&Input>,
+) -> Result<(), Failure> {
+    match input {
+        Some(input) if output.is_some() && input.handle() == output => {
             let title = format!("input {} and output {name} are the same file", input.name());
-            return Err(Failure::usage(title).hint("write to another file, then rename it"));
+            Err(Failure::usage(title).hint("write to another file, then rename it"))
         }
+        _ => Ok(()),
     }
-    Ok(())
 }

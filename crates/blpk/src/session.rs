@@ -9,7 +9,7 @@ use bloscpack_remote::{Remote, RemoteOptions};
 #[cfg(feature = "remote")]
 use std::sync::OnceLock;
 
-use bloscpack::{Limits, storage::parallel::processors};
+use bloscpack::{Limits, Options, storage::parallel::processors};
 
 use crate::args::{Global, MAX_THREADS, When};
 #[cfg(feature = "remote")]
@@ -86,6 +86,11 @@ impl Session {
         }
         let remote = self.remote.get();
         remote.ok_or_else(|| Failure::new(Status::Failed, "URLs cannot be read"))
+    }
+
+    /// The options by which files are read, on one thread.
+    pub fn options(&self) -> Options {
+        Options::new().limits(self.limits)
     }
 
     /// Limits on what is written: those of the readers, which `--limit` can raise but not lower.

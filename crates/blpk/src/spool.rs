@@ -1,11 +1,10 @@
 //! [`Spool`]: the items of a report, in a temporary file if there are many.
 
 use std::cell::RefCell;
-use std::fmt::{self, Display};
+use std::fmt::Display;
 use std::io::{self, BufRead, BufReader, BufWriter, Seek, Write};
 
 use bloscpack::{Error, error::Side};
-use serde_core::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_core::ser::{Error as _, Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Value, value::RawValue};
 use tempfile::SpooledTempFile;
@@ -79,8 +78,8 @@ impl Serialize for Spool {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut list = serializer.serialize_seq(None)?;
         self.lines(S::Error::custom, |line| {
-            let object: Object = serde_json::from_str(line).map_err(S::Error::custom)?;
-            list.serialize_element(&object)
+            let object: &RawValue = serde_json::from_str(line).map_err(S::Error::custom)?;
+            list.serialize_element(object)
         })?;
         list.end()
     }
@@ -99,38 +98,5 @@ impl Serialize for WithLists<'_> {
             }
         }
         map.end()
-    }
-}
-
-/// An object with its fields as they were written.
-struct Object(Vec<(String, Box<RawValue>)>);
-
-impl Serialize for Object {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
-    }
-}
-
-impl<'de> Deserialize<'de> for Object {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Fields)
-    }
-}
-
-struct Fields;
-
-impl<'de> Visitor<'de> for Fields {
-    type Value = Object;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Object, A::Error> {
-        let mut fields = Vec::new();
-        while let Some(field) = map.next_entry()? {
-            fields.push(field);
-        }
-        Ok(Object(fields))
     }
 }

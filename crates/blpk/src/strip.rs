@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
 use bloscpack::{
-    Options,
     blosc::ChunkHeader,
     storage::{Cursor, ReadAt},
     survey::each_chunk,
@@ -106,7 +105,7 @@ impl Strip {
     /// The chunks of the Bloscpack file at a source, as far as its structure is sound.
     pub fn of(source: &Arc<dyn ReadAt + Send + Sync>, session: &Session) -> Self {
         let mut strip = Self::new();
-        let options = Options::new().limits(session.limits);
+        let options = session.options();
         let source = Cursor::new(Arc::clone(source));
         // Damage is reported by those who read the chunks; the rest is shown as not reached.
         let _ = each_chunk(source, &options, |chunk| strip.add(chunk));

@@ -220,7 +220,12 @@ impl Append {
         (root, inside): (&Path, &str),
         session: &Session,
     ) -> Result<Status, Failure> {
-        self.check_for_store()?;
+        let chunks = self.chunks.is_any_given() || self.chunk_size.is_some();
+        if chunks || self.metadata.is_some() || self.max_app_chunks.is_some() {
+            let title = "the options of chunks and metadata are only for Bloscpack files";
+            let hint = "the columns of a table are compressed as they are now";
+            return Err(Failure::usage(title).hint(hint));
+        }
         let (name, from) = (quoted(&self.file), input::name(&self.input));
         let held = HeldStore::begin(root)?;
         let new = held.copy()?;
@@ -248,18 +253,6 @@ impl Append {
             count(all, "row"),
         ));
         Ok(Status::Done)
-    }
-
-    /// Refuses options that are only for Bloscpack files.
-    fn check_for_store(&self) -> Result<(), Failure> {
-        let chunks = self.chunks.is_any_given() || self.chunk_size.is_some();
-        if chunks || self.metadata.is_some() || self.max_app_chunks.is_some() {
-            let title = "the options of chunks and metadata are only for Bloscpack files";
-            return Err(
-                Failure::usage(title).hint("the columns of a table are compressed as they are now")
-            );
-        }
-        Ok(())
     }
 }
 

@@ -87,8 +87,7 @@ impl Cat {
         if self.is_look(&opened) && self.look(&mut opened, session)? {
             return Ok(Status::Done);
         }
-        let inputs = opened.inputs();
-        let origin = MadeFrom::Inputs(&inputs);
+        let origin = opened.input.as_ref().into();
         let mut output = Target::file(STANDARD.as_ref(), Replaces::Plain, origin, session)?;
         let selection = Selection::of(self.part()).columns(&self.column);
         let done = opened.container.copy(&selection, &mut output);
@@ -130,7 +129,7 @@ impl Cat {
         let mut output = Target::file(
             STANDARD.as_ref(),
             Replaces::Plain,
-            MadeFrom::Inputs(&[]),
+            MadeFrom::Nothing,
             session,
         )?;
         let mut buffer = vec![0; BUFFER_LEN];

@@ -17,7 +17,7 @@ use super::bloscpack_file::{Content, Encoded, Operands, encode, has_extension};
 use crate::args::{self, Auto, ChunkArgs, with_given};
 use crate::failure::{About as _, Failure};
 use crate::input::{self, Input, InterruptibleReader, STANDARD};
-use crate::output::{MadeFrom, Replaces, SyncingFile, Target};
+use crate::output::{MadeFrom, Replaces, Target};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
@@ -113,7 +113,11 @@ impl Compress {
         self.operands.check("compress")?;
         self.check_format()?;
         if self.operands.is_multiple() {
-            self.check_multiple()?;
+            let standard = self.metadata.as_deref().map(input::is_standard_input);
+            if self.size.is_some() || self.flush_every.is_some() || standard == Some(true) {
+                let title = "--multiple goes with neither --size nor --flush-every nor -m -";
+                return Err(Failure::usage(title));
+            }
             let file = |input: &Path, output: &Path| self.file(input, output, session);
             return self.operands.each(session, output_of, file);
         }
@@ -134,7 +138,7 @@ impl Compress {
         let mut output = Target::file(
             output,
             Replaces::Compressed,
-            MadeFrom::Inputs(&[&input]),
+            MadeFrom::Input(&input),
             session,
         )?;
         output.keep_time(&input);
@@ -214,16 +218,6 @@ impl Compress {
         )
     }
 
-    /// Refuses settings that are about a single input.
-    fn check_multiple(&self) -> Result<(), Failure> {
-        let standard = self.metadata.as_deref().map(input::is_standard_input);
-        if self.size.is_some() || self.flush_every.is_some() || standard == Some(true) {
-            let title = "--multiple goes with neither --size nor --flush-every nor -m -";
-            return Err(Failure::usage(title));
-        }
-        Ok(())
-    }
-
     /// Advice for names that were not meant as they were taken.
     fn advise(&self, failure: Failure) -> Failure {
         let is_usage = failure.status() == Status::Usage;
@@ -281,7 +275,9 @@ fn compress_whole(
     let done = match output.seekable().filter(|_| is_wrong && given.is_none()) {
         // The length of the file has changed. An output that can seek can begin again without it.
         Some(file) => {
-            start_over(input, file).about(&input.name())?;
+            input.rewind().about(&input.name())?;
+            file.get_ref().set_len(0).about(output)?;
+            (&mut &*file).rewind().about(output)?;
             progress.restart();
             let mut reader = input.reader(&progress);
             encode(builder(), Content::Reader(&mut reader), output)
@@ -327,13 +323,6 @@ fn attempt(
     };
     let mut reader = first.as_slice().chain(reader);
     encode(builder, Content::Reader(&mut reader), output)
-}
-
-/// Goes back to the beginning of both.
-fn start_over(input: &Input, mut output: &SyncingFile) -> io::Result<()> {
-    input.rewind()?;
-    output.get_ref().set_len(0)?;
-    output.rewind()
 }
 
 /// Whether the input is longer or shorter than claimed.
@@ -390,7 +379,7 @@ fn flush_every(text: &str) -> Result<FlushEvery, String> {
     }
 }
 
-/// Compresses all of the input.
+/// Compresses all of the input into chunks that end early.
 fn compress_flushing(
     builder: EncoderBuilder,
     every: FlushEvery,
@@ -399,39 +388,23 @@ fn compress_flushing(
     session: &Session,
 ) -> Result<Encoded, Failure> {
     let progress = Progress::new(session, input.length());
-    let done = encode_flushing(builder, every, input, &progress, output);
-    done.about(&output.made_from(input))
-}
-
-fn encode_flushing(
-    builder: EncoderBuilder,
-    every: FlushEvery,
-    input: &Input,
-    progress: &Progress,
-    output: &mut Target,
-) -> bloscpack::Result<Encoded> {
-    let mut encoder = builder.interactive(true).write_to(output)?;
-    match every {
-        FlushEvery::Bytes(most) => by_bytes(&mut encoder, most, input, progress)?,
-        FlushEvery::Time(most) => by_time(&mut encoder, most, input, progress)?,
-    }
-    let tuned = encoder.tune()?.cloned();
-    let len = encoder.total_in();
-    encoder.finish()?;
-    Ok((len, tuned))
-}
-
-fn by_bytes(
-    encoder: &mut Encoder<&mut Target>,
-    most: u64,
-    input: &Input,
-    progress: &Progress,
-) -> bloscpack::Result<()> {
-    let mut reader = input.reader(progress);
-    while encoder.read_from(reader.by_ref().take(most))? == most {
-        encoder.flush()?;
-    }
-    Ok(())
+    let encode = || -> bloscpack::Result<Encoded> {
+        let mut encoder = builder.interactive(true).write_to(&mut *output)?;
+        match every {
+            FlushEvery::Bytes(most) => {
+                let mut reader = input.reader(&progress);
+                while encoder.read_from(reader.by_ref().take(most))? == most {
+                    encoder.flush()?;
+                }
+            }
+            FlushEvery::Time(most) => by_time(&mut encoder, most, input, &progress)?,
+        }
+        let tuned = encoder.tune()?.cloned();
+        let len = encoder.total_in();
+        encoder.finish()?;
+        Ok((len, tuned))
+    };
+    encode().about(&output.made_from(input))
 }
 
 fn by_time(

@@ -32,7 +32,7 @@ use crate::layout::{self, Goal};
 use crate::session::Session;
 use crate::status::Status;
 use crate::store::warn_about_lost;
-use crate::text::{count, quoted};
+use crate::text::count;
 use bloscpack_open::internal::size;
 pub use dataset::warn_about_axes;
 
@@ -173,7 +173,11 @@ impl Convert {
     /// Refuses options that have no meaning here.
     fn check(&self, goal: Goal, opened: &mut Opened) -> Result<(), Failure> {
         match goal {
-            Goal::Layout(layout) => self.check_array(layout)?,
+            Goal::Layout(_) if self.chunk_size.is_some() => {
+                let title = "-z is only for Bloscpack files";
+                return Err(Failure::usage(title).hint("use --chunklen or --chunkshape"));
+            }
+            Goal::Layout(layout) => self.storage.check(layout)?,
             Goal::File => self.check_file()?,
         }
         if self.json && !matches!(goal, Goal::Layout(ArrayLayout::Zarr(_))) {
@@ -239,24 +243,8 @@ impl Convert {
         Selection::default().columns(&self.column)
     }
 
-    fn no_file_from_frame(&self) -> Failure {
-        let path = quoted(self.path());
-        let title =
-            format!("{path} is a Blosc2 frame, which cannot be converted into a Bloscpack file");
-        Failure::usage(title)
-            .hint("blpk convert --layout bcolz makes a dataset, which can be converted into a file")
-    }
-
-    fn check_array(&self, layout: ArrayLayout) -> Result<(), Failure> {
-        if self.chunk_size.is_some() {
-            return Err(Failure::usage("-z is only for Bloscpack files")
-                .hint("use --chunklen or --chunkshape"));
-        }
-        self.storage.check(layout)
-    }
-
     fn check_file(&self) -> Result<(), Failure> {
-        if self.storage.is_for_arrays() {
+        if self.storage.is_divided() {
             let title = "--chunklen, --chunkshape, --blockshape, --sparse, --spare and --chunks-per-superchunk are only for datasets and frames";
             return Err(Failure::usage(title).hint("-z is the size of a chunk of a file"));
         }

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use bloscpack::{Decoder, Options};
+use bloscpack::Decoder;
 use clap::Args;
 
 use super::bloscpack_file::{self, Operands, without_extension};
@@ -75,7 +75,7 @@ impl Decompress {
             _ => Replaces::Plain,
         };
         let input = bloscpack_file::open(input, session)?;
-        let mut output = Target::file(output, replaces, MadeFrom::Inputs(&[&input]), session)?;
+        let mut output = Target::file(output, replaces, MadeFrom::Input(&input), session)?;
         output.keep_time(&input);
         let mut metadata_output = self.metadata_output(&output, &input, session)?;
         let progress = Progress::new(session, input.length());
@@ -86,9 +86,9 @@ impl Decompress {
             progress: &progress,
             session,
         };
-        let options = Options::new()
+        let options = session
+            .options()
             .threads(session.threads)
-            .limits(session.limits)
             .allow_unterminated(self.allow_unterminated);
         let located = input.located(&progress);
         let is_located = located.is_some();
@@ -150,8 +150,7 @@ impl Decompress {
         let Some(path) = &self.metadata_out else {
             return Ok(None);
         };
-        let metadata_output =
-            Target::file(path, Replaces::Plain, MadeFrom::Inputs(&[input]), session)?;
+        let metadata_output = Target::file(path, Replaces::Plain, MadeFrom::Input(input), session)?;
         if metadata_output.is_same_file(output) {
             let title = "data and metadata cannot go to the same output";
             return Err(Failure::usage(title));

@@ -109,9 +109,8 @@ impl Export {
 
     /// Begins an output that is as private as the input.
     fn create(&self, opened: &Opened, session: &Session) -> Result<Target, Failure> {
-        let inputs = opened.inputs();
         let origin = if opened.is_bloscpack() {
-            MadeFrom::Inputs(&inputs)
+            opened.input.as_ref().into()
         } else {
             MadeFrom::Path(&self.path)
         };

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use bloscpack::{Category, Options, follow::FollowOptions};
+use bloscpack::{Category, follow::FollowOptions};
 use bloscpack_open::{Family, probe};
 
 use crate::failure::{About as _, Failure, RECOVER, Subject as _};
 use crate::input::{self, Journaled, is_standard_input};
-use crate::output::{Target, is_standard_output};
+use crate::output::Target;
 use crate::session::Session;
 use crate::text::{is_url, quoted};
 
@@ -37,17 +37,8 @@ pub fn options(path: &Path, from: u64, session: &Session) -> Result<FollowOption
     if probe(path).about(&name)?.family == Some(Family::Frame) {
         return Err(refused(format!("{name} is a Blosc2 frame")));
     }
-    let reading = Options::new().limits(session.limits);
+    let reading = session.options();
     Ok(FollowOptions::new().from(from).options(reading))
-}
-
-/// Refuses an output that gets its name only when it is complete.
-pub fn refuse_file(path: &Path) -> Result<(), Failure> {
-    if is_standard_output(path) {
-        return Ok(());
-    }
-    let title = "--follow writes to standard output, for the output is never complete";
-    Err(Failure::usage(title).hint("redirect standard output"))
 }
 
 /// The follower of the file at `path`; `instead` helps with a file of the other kind.

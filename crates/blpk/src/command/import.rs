@@ -152,7 +152,7 @@ impl Import {
         let mut output = Target::file(
             &self.output,
             Replaces::Compressed,
-            MadeFrom::Inputs(&[&input]),
+            MadeFrom::Input(&input),
             session,
         )?;
         let builder = npy_encoder(&header, &self.storage, session).about(&input.name())?;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anstyle::Style;
 use bloscpack::{
-    Encoder, Options,
+    Encoder,
     blosc::{Aim, ChunkSettings, Trial, Tuned},
     indexed::IndexedReader,
     storage::ReadAt,
@@ -292,7 +292,7 @@ fn chosen_for_content(
     summary: &Summary,
     session: &Session,
 ) -> bloscpack::Result<Option<Tuned>> {
-    let reader = IndexedReader::with_options(source, Options::new().limits(session.limits))?;
+    let reader = IndexedReader::with_options(source, session.options())?;
     let chunk_size = summary.get("chunk_size").and_then(Value::as_u64);
     let chunk_size = chunk_size.and_then(|bytes| u32::try_from(bytes).ok());
     let builder = Encoder::builder().auto(aim);
@@ -397,7 +397,12 @@ impl Intact {
         let input = opened.input.as_ref().filter(|_| is_bloscpack)?;
         input.by_position()?;
         input.rewind().ok()?;
-        let header = header_of(input.reader(&opened.progress))?;
+        // It may end right after the header.
+        let mut start = Vec::new();
+        let mut reader = input.reader(&opened.progress).take(MOST);
+        reader.read_to_end(&mut start).ok()?;
+        let needed = Header::needed(&start).ok()?;
+        let header = Header::decode(start.get(..needed)?).ok()?;
         let report = opened.container.verify_with(&mut |_| Ok(())).ok();
         Some(Self {
             header,
@@ -437,12 +442,4 @@ impl Intact {
             "intact_bytes": self.bytes,
         })
     }
-}
-
-/// The header of a Bloscpack file, which may end right after it.
-fn header_of(reader: impl Read) -> Option<Header> {
-    let mut start = Vec::new();
-    reader.take(MOST).read_to_end(&mut start).ok()?;
-    let needed = Header::needed(&start).ok()?;
-    Header::decode(start.get(..needed)?).ok()
 }

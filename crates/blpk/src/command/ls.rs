@@ -53,37 +53,11 @@ impl Ls {
         if !self.json {
             below.note_others(&self.path, session);
         }
-        let others = below.others;
-        let (mut worst, mut found) = (Status::Done, Vec::new());
-        for one in below.found {
-            let path = one.path().to_owned();
-            let mut outline = outline(one, session);
-            // If a column cannot be opened, the number of rows is unknown.
-            let trouble = outline
-                .as_mut()
-                .ok()
-                .and_then(|outline| outline.trouble.take());
-            let trouble = trouble.map(|error| Directory(&path).explain(error.into()));
-            for failure in outline.as_ref().err().into_iter().chain(&trouble) {
-                worst = worst.max(failure.status());
-            }
-            match (self.json, outline) {
-                (true, outline) => found.push(entry(&path, &outline, trouble.as_ref())),
-                (false, Ok(outline)) => {
-                    output::print(&line(&path, &outline))?;
-                    trouble.iter().for_each(Failure::report);
-                }
-                (false, Err(failure)) => failure.report(),
-            }
-        }
-        if self.json {
-            json_text::print(&json!({ "datasets": found, "others": others }))?;
-        }
-        Ok(worst)
+        let found = below.found.into_iter();
+        let found = found.map(|one| (one.path().to_owned(), outline(one, session)));
+        self.print(found, below.others)
     }
-}
 
-impl Ls {
     /// Lists what is in a store; `None` if the path leads to none.
     fn members(&self, session: &Session) -> Result<Option<Status>, Failure> {
         if is_url(&self.path) || !internal::has_members(&self.path) {
@@ -92,34 +66,51 @@ impl Ls {
         let mut opened = Opened::open(&self.path, session)?;
         let mut members = Vec::new();
         let listed = opened.container.members(&mut |path, outline| {
-            members.push((PathBuf::from(path), outline));
+            let path = PathBuf::from(path);
+            let outline = outline.about(&Directory(&path));
+            members.push((path, outline));
             Ok(())
         });
         if !listed.about(&opened.origin)? {
             return Ok(None);
         }
-        let (mut worst, mut found) = (Status::Done, Vec::new());
-        for (path, outline) in members {
-            let outline = outline.about(&Directory(&path));
-            let status = outline.as_ref().err().map(Failure::status);
-            worst = worst.max(status.unwrap_or(Status::Done));
+        self.print(members.into_iter(), 0).map(Some)
+    }
+
+    /// Prints what was found, and returns the highest status.
+    fn print(
+        &self,
+        found: impl Iterator<Item = (PathBuf, Result<Outline, Failure>)>,
+        others: u64,
+    ) -> Result<Status, Failure> {
+        let (mut worst, mut entries) = (Status::Done, Vec::new());
+        for (path, mut outline) in found {
+            // If a column cannot be opened, the number of rows is unknown.
+            let trouble = outline.as_mut().ok().and_then(|all| all.trouble.take());
+            let trouble = trouble.map(|error| Directory(&path).explain(error.into()));
+            for failure in outline.as_ref().err().into_iter().chain(&trouble) {
+                worst = worst.max(failure.status());
+            }
             match (self.json, outline) {
-                (true, outline) => found.push(entry(&path, &outline, None)),
-                (false, Ok(outline)) => output::print(&line(&path, &outline))?,
+                (true, outline) => entries.push(entry(&path, &outline, trouble.as_ref())),
+                (false, Ok(outline)) => {
+                    output::print(&line(&path, &outline))?;
+                    trouble.iter().for_each(Failure::report);
+                }
                 (false, Err(failure)) => failure.report(),
             }
         }
         if self.json {
-            json_text::print(&json!({ "datasets": found, "others": 0 }))?;
+            json_text::print(&json!({ "datasets": entries, "others": others }))?;
         }
-        Ok(Some(worst))
+        Ok(worst)
     }
 }
 
 /// The content of an input, from its headers.
 fn outline(found: Found, session: &Session) -> Result<Outline, Failure> {
     match found {
-        Found::Directory(path, error) if !is_url(&path) => {
+        Found::Directory(path, error) if error.is_some() || !is_url(&path) => {
             let opened = walk::open(&path, error, session);
             let outline = opened.and_then(|mut opened| opened.container.outline());
             outline.about(&Directory(&path))

@@ -5,7 +5,6 @@ use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 
 use bloscpack::{
-    Options,
     error::IoSide as _,
     recover::{Finding, Lost, Recovery, recover_with},
 };
@@ -96,7 +95,7 @@ impl Recover {
         let mut output = Target::file(
             &self.output,
             Replaces::Compressed,
-            MadeFrom::Inputs(&[&input]),
+            MadeFrom::Input(&input),
             session,
         )?;
         let mut found = Found::new(&self.input, self.json);
@@ -120,10 +119,7 @@ impl Recover {
         session: &Session,
         found: &mut Found,
     ) -> bloscpack::Result<Recovery> {
-        let options = Options::new()
-            .fill(self.fill)
-            .threads(session.threads)
-            .limits(session.limits);
+        let options = session.options().threads(session.threads).fill(self.fill);
         if let Some(target) = output.seekable() {
             return recover_with(source, target, &options, |one| found.add(one));
         }

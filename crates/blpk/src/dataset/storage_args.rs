@@ -91,17 +91,90 @@ fn axes_text(number: usize) -> String {
 impl StorageArgs {
     /// Refuses settings that this layout does not have.
     pub fn check(&self, layout: ArrayLayout) -> Result<(), Failure> {
-        let unsupported = match layout {
-            ArrayLayout::Dataset(layout) => self.unsupported_by_dataset(layout),
-            ArrayLayout::Frame(_) => self.unsupported_by_frame(),
-            ArrayLayout::Zarr(version) => self.unsupported_by_zarr(version),
-            ArrayLayout::Store(_) => self.unsupported_by_store(),
+        let has_checksum = self.checksum.is_some_and(|kind| kind != Checksum::None);
+        let (spare, files) = (self.spare.is_some(), self.chunks_per_superchunk.is_some());
+        let for_frames = self.blockshape.is_some() || self.sparse;
+        let is_snappy = self.codec.codec == Some(Compressor::Snappy);
+        let snappy = (is_snappy, "-c snappy", "use -c lz4 or zstd");
+        // Whether they were given, their names, and advice.
+        let unsupported: &[(bool, &str, &str)] = match layout {
+            ArrayLayout::Dataset(DatasetLayout::BlzDocument | DatasetLayout::CarrayDocument) => {
+                &[(
+                    for_frames,
+                    "--blockshape or --sparse",
+                    "use --layout b2nd or caterva",
+                )]
+            }
+            ArrayLayout::Dataset(_) => {
+                let documented = "use --layout blz-doc or carray-doc";
+                &[
+                    (
+                        for_frames,
+                        "--blockshape or --sparse",
+                        "use --layout b2nd or caterva",
+                    ),
+                    (has_checksum, "checksums (-k)", documented),
+                    (
+                        spare,
+                        "--spare, because each chunk fills its file",
+                        documented,
+                    ),
+                    (
+                        files,
+                        "--chunks-per-superchunk, because each file contains one chunk",
+                        documented,
+                    ),
+                ]
+            }
+            ArrayLayout::Frame(_) => &[
+                (has_checksum, "checksums", "omit -k"),
+                (
+                    self.chunklen.is_some(),
+                    "--chunklen",
+                    "use --chunkshape N,N,... with a length for each axis",
+                ),
+                (
+                    spare || files,
+                    "--spare or --chunks-per-superchunk",
+                    "use --sparse for one file per chunk",
+                ),
+                snappy,
+            ],
+            ArrayLayout::Zarr(version) => &[
+                (has_checksum, "checksums", "omit -k"),
+                (
+                    for_frames || spare,
+                    "--blockshape, --sparse or --spare",
+                    "omit it",
+                ),
+                (
+                    files && version == ZarrVersion::V2,
+                    "shards, which --chunks-per-superchunk makes",
+                    "use --layout zarr3",
+                ),
+                snappy,
+            ],
+            ArrayLayout::Store(_) => &[
+                (
+                    has_checksum,
+                    "checksums of chunks",
+                    "omit -k: each frame has a digest",
+                ),
+                (
+                    spare || files || self.sparse,
+                    "--spare, --chunks-per-superchunk or --sparse",
+                    "each array is a file of its own",
+                ),
+                snappy,
+            ],
         };
-        let Some((setting, hint)) = unsupported else {
-            return Ok(());
-        };
-        let title = format!("the layout {layout} does not support {setting}");
-        Err(Failure::usage(title).hint(hint))
+        match unsupported.iter().find(|(is_given, ..)| *is_given) {
+            Some((_, setting, hint)) => {
+                let title = format!("the layout {layout} does not support {setting}");
+                Err(Failure::usage(title).hint(*hint))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Whether anything was given about chunks, blocks or files, which only datasets and frames have.
@@ -109,64 +182,6 @@ impl StorageArgs {
         let shapes = self.chunklen.is_some() || self.chunkshape.is_some();
         let files = self.sparse || self.spare.is_some() || self.chunks_per_superchunk.is_some();
         shapes || files || self.blockshape.is_some()
-    }
-
-    fn has_checksum(&self) -> bool {
-        self.checksum.is_some_and(|kind| kind != Checksum::None)
-    }
-
-    /// A setting that frames do not have, with advice.
-    fn unsupported_by_frame(&self) -> Option<(&'static str, &'static str)> {
-        if self.has_checksum() {
-            Some(("checksums", "omit -k"))
-        } else if self.chunklen.is_some() {
-            Some((
-                "--chunklen",
-                "use --chunkshape N,N,... with a length for each axis",
-            ))
-        } else if self.spare.is_some() || self.chunks_per_superchunk.is_some() {
-            Some((
-                "--spare or --chunks-per-superchunk",
-                "use --sparse for one file per chunk",
-            ))
-        } else if self.codec.codec == Some(Compressor::Snappy) {
-            Some(("-c snappy", "use -c lz4 or zstd"))
-        } else {
-            None
-        }
-    }
-
-    /// A setting that Zarr does not have, with advice.
-    fn unsupported_by_zarr(&self, version: ZarrVersion) -> Option<(&'static str, &'static str)> {
-        if self.has_checksum() {
-            Some(("checksums", "omit -k"))
-        } else if self.is_for_frames() || self.spare.is_some() {
-            Some(("--blockshape, --sparse or --spare", "omit it"))
-        } else if self.chunks_per_superchunk.is_some() && version == ZarrVersion::V2 {
-            Some((
-                "shards, which --chunks-per-superchunk makes",
-                "use --layout zarr3",
-            ))
-        } else if self.codec.codec == Some(Compressor::Snappy) {
-            Some(("-c snappy", "use -c lz4 or zstd"))
-        } else {
-            None
-        }
-    }
-
-    /// A setting that stores do not have, with advice.
-    fn unsupported_by_store(&self) -> Option<(&'static str, &'static str)> {
-        if self.has_checksum() {
-            let hint = "omit -k: each frame has a digest";
-            Some(("checksums of chunks", hint))
-        } else if self.spare.is_some() || self.chunks_per_superchunk.is_some() || self.sparse {
-            let hint = "each array is a file of its own";
-            Some(("--spare, --chunks-per-superchunk or --sparse", hint))
-        } else if self.codec.codec == Some(Compressor::Snappy) {
-            Some(("-c snappy", "use -c lz4 or zstd"))
-        } else {
-            None
-        }
     }
 
     /// Refuses settings that tables do not have.
@@ -177,41 +192,6 @@ impl StorageArgs {
         } else {
             Ok(())
         }
-    }
-
-    /// A setting that this layout of datasets does not have, with advice.
-    fn unsupported_by_dataset(
-        &self,
-        layout: DatasetLayout,
-    ) -> Option<(&'static str, &'static str)> {
-        if self.is_for_frames() {
-            let hint = "use --layout b2nd or caterva";
-            return Some(("--blockshape or --sparse", hint));
-        }
-        if [DatasetLayout::BlzDocument, DatasetLayout::CarrayDocument].contains(&layout) {
-            return None;
-        }
-        let setting = if self.has_checksum() {
-            "checksums (-k)"
-        } else if self.spare.is_some() {
-            "--spare, because each chunk fills its file"
-        } else if self.chunks_per_superchunk.is_some() {
-            "--chunks-per-superchunk, because each file contains one chunk"
-        } else {
-            return None;
-        };
-        Some((setting, "use --layout blz-doc or carray-doc"))
-    }
-
-    /// Whether a setting was given that only datasets or frames have.
-    pub fn is_for_arrays(&self) -> bool {
-        let shape = self.chunklen.is_some() || self.chunkshape.is_some();
-        let file = self.spare.is_some() || self.chunks_per_superchunk.is_some();
-        shape || file || self.is_for_frames()
-    }
-
-    fn is_for_frames(&self) -> bool {
-        self.blockshape.is_some() || self.sparse
     }
 
     /// Sets on an array or a column what was given.

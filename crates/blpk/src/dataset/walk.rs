@@ -137,16 +137,14 @@ fn is_sparse_frame(path: &Path) -> bool {
     })
 }
 
-/// Whether a file begins as one of ours, or has a name like one. Opening a file that cannot be read reports that.
+/// Whether a file begins as one of ours, or has a name like one, and is no ZIP archive of anything else. Opening a file that cannot
+/// be read reports that.
 fn is_ours(path: &Path) -> bool {
-    look(path).map_or(true, |look| look.is_ours) && !is_other_archive(path)
-}
-
-/// Whether a file is a ZIP archive of anything but a dataset.
-fn is_other_archive(path: &Path) -> bool {
-    let is_archive = probe(path).is_ok_and(|probed| probed.family == Some(Family::Archive));
+    let is_known = look(path).map_or(true, |look| look.is_ours);
+    let is_archive = || probe(path).is_ok_and(|probed| probed.family == Some(Family::Archive));
     let opened = || bloscpack_open::open(path, &OpenOptions::new());
-    is_archive && opened().is_err_and(|error| error.category() == Category::Unsupported)
+    let is_other = || opened().is_err_and(|error| error.category() == Category::Unsupported);
+    is_known && !(is_archive() && is_other())
 }
 
 /// Opens a dataset or a sparse frame. An error that names no file says less than that of the walk.

@@ -79,7 +79,11 @@ impl NewFolder {
             place,
         };
         if is_url(path) {
-            refuse_objects(path, session)?;
+            if remote::has_objects(path, session)? {
+                let title = format!("{}: there are objects below this URL", quoted(path));
+                let hint = "a dataset in a bucket cannot be replaced, since a bucket changes one object at a time; choose another URL";
+                return Err(Failure::new(Status::Failed, title).hint(hint));
+            }
             let made = make_folder(None, None);
             let made = made.about(path)?;
             return Ok((begun(Place::Remote), Some(made)));
@@ -159,16 +163,6 @@ impl NewFolder {
 fn beside(path: &Path, input: &Path) -> Result<TempDir, Failure> {
     let made = make_folder(Some(parent(path)), folder_permissions(input));
     made.about(path)
-}
-
-/// Refuses a URL below which there are objects.
-fn refuse_objects(path: &Path, session: &Session) -> Result<(), Failure> {
-    if !remote::has_objects(path, session)? {
-        return Ok(());
-    }
-    let title = format!("{}: there are objects below this URL", quoted(path));
-    let hint = "a dataset in a bucket cannot be replaced, since a bucket changes one object at a time; choose another URL";
-    Err(Failure::new(Status::Failed, title).hint(hint))
 }
 
 /// The folder that a new one replaces. A sparse frame is locked against other changes.

@@ -1,8 +1,8 @@
 //! Anything with content or an array into a Bloscpack file.
 
 use bloscpack::{
-    Compressor, Decoder, Encoder, EncoderBuilder, Error, FormatVersion, Metadata, Options,
-    dtype::DType, storage::Cursor, survey::Survey,
+    Compressor, Decoder, Encoder, EncoderBuilder, Error, FormatVersion, Metadata, dtype::DType,
+    storage::Cursor, survey::Survey,
 };
 use bloscpack_open::{
     Kind,
@@ -23,7 +23,7 @@ use crate::output::{MadeFrom, Replaces, Target};
 use crate::session::Session;
 use crate::status::Status;
 use crate::store::warn_about_zones;
-use crate::text::count;
+use crate::text::{count, quoted};
 use bloscpack::wire::internal::to_u64;
 use bloscpack_open::internal::size;
 
@@ -55,7 +55,13 @@ impl Convert {
     /// Makes a Bloscpack file, and returns its name and its size.
     pub(super) fn file(&self, opened: &mut Opened, session: &Session) -> Result<String, Failure> {
         if opened.container.kind() == Kind::Frame {
-            return Err(self.no_file_from_frame());
+            let title = format!(
+                "{} is a Blosc2 frame, which cannot be converted into a Bloscpack file",
+                quoted(self.path())
+            );
+            let hint =
+                "blpk convert --layout bcolz makes a dataset, which can be converted into a file";
+            return Err(Failure::usage(title).hint(hint));
         }
         let is_bloscpack = opened.is_bloscpack();
         match opened.input.take_if(|_| is_bloscpack) {
@@ -81,19 +87,17 @@ impl Convert {
                 format!("{name}: only a regular file, read from its beginning, can be converted");
             return Err(Failure::usage(title).hint("use blpk decompress | blpk compress for pipes"));
         };
-        let survey = Survey::of_file(Cursor::new(bytes), &Options::new().limits(session.limits));
+        let survey = Survey::of_file(Cursor::new(bytes), &session.options());
         let survey = survey.about(&opened.origin)?;
         let builder = self.file_builder(&survey, name, session)?;
         input.rewind().about(name)?;
         let mut output = Target::file(
             self.output(),
             Replaces::Compressed,
-            MadeFrom::Inputs(&[input]),
+            MadeFrom::Input(input),
             session,
         )?;
-        let options = Options::new()
-            .threads(session.threads)
-            .limits(session.limits);
+        let options = session.options().threads(session.threads);
         let mut decoder = Decoder::with_options(input.reader(&opened.progress), options);
         let done = encode(builder, Content::Reader(&mut decoder), &mut output);
         opened.progress.finish();

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use bloscpack::{
-    Options,
     dtype::DType,
     error::IoSide as _,
     indexed::IndexedReader,
@@ -152,9 +151,7 @@ impl Convert {
             }
             Inner::ZarrArray(array) => Conversion::of_zarr(array, work.format),
             Inner::Bloscpack(Some(source)) => {
-                let open = || {
-                    IndexedReader::with_options(source, Options::new().limits(work.session.limits))
-                };
+                let open = || IndexedReader::with_options(source, work.session.options());
                 Conversion::of_file(open()?, open()?, work.format)?
             }
             _ => match self.array(opened)? {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use bloscpack::{Decoder, Error, Options, records::IndexedRecordReader, storage::ReadAt};
+use bloscpack::{Decoder, Error, records::IndexedRecordReader, storage::ReadAt};
 use clap::Args;
 
 use super::failed_to_read;
@@ -88,10 +88,10 @@ impl Get {
         let output = Target::file(
             STANDARD.as_ref(),
             Replaces::Plain,
-            MadeFrom::Inputs(&[&input]),
+            MadeFrom::Input(&input),
             session,
         )?;
-        let options = Options::new().limits(session.limits);
+        let options = session.options();
         let reader = IndexedRecordReader::with_options(file, options.clone()).map_err(|error| {
             let progress = Progress::new(session, None);
             failed_to_read(error, || {

@@ -118,7 +118,7 @@ impl Pack {
         let mut output = Target::file(
             target,
             Replaces::Compressed,
-            MadeFrom::Inputs(&[&input]),
+            MadeFrom::Input(&input),
             session,
         )?;
         let progress = Progress::new(session, input.length());

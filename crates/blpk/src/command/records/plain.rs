@@ -12,7 +12,7 @@ use clap::Args;
 use memchr::memchr;
 
 use crate::failure::{About as _, Failure};
-use crate::output::Target;
+use crate::output::{Made, Target};
 use crate::session::Session;
 use crate::status::Status;
 
@@ -306,16 +306,13 @@ impl RecordOutput {
     }
 
     /// Writes what is buffered, which also after a failure to read is sound, and completes the output.
-    pub fn finish<T>(
-        mut self,
-        done: Result<T, Failure>,
-        session: &Session,
-    ) -> Result<(T, u64), Failure> {
+    pub fn finish(mut self, done: Result<(), Failure>, session: &Session) -> Result<Made, Failure> {
         let _ = self.flush();
         if let Some(error) = self.error {
             return Err(error).about(&self.output);
         }
-        Ok((done?, self.output.commit(session)?.length))
+        done?;
+        self.output.commit(session)
     }
 
     /// The output underneath.

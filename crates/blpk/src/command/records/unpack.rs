@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::path::PathBuf;
 
-use bloscpack::{Options, error::IoSide as _, follow::RecordFollower, records::RecordReader};
+use bloscpack::{error::IoSide as _, follow::RecordFollower, records::RecordReader};
 use clap::Args;
 
 use super::failed_to_read;
@@ -13,7 +13,7 @@ use crate::args;
 use crate::command::{bloscpack_file, follow};
 use crate::failure::{About as _, Failure};
 use crate::input::{self, Input, InputReader, STANDARD};
-use crate::output::{MadeFrom, Replaces, Target};
+use crate::output::{MadeFrom, Replaces, Target, is_standard_output};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
@@ -66,10 +66,9 @@ impl Unpack {
         let output = Target::file(
             &self.output,
             Replaces::Plain,
-            MadeFrom::Inputs(&[&input]),
+            MadeFrom::Input(&input),
             session,
         )?;
-        let name = output.name().to_owned();
         let out = RefCell::new(RecordOutput::new(output, self.separator.separator()));
         let progress = Progress::new(session, input.length());
         let mut reader = RecordReader::with_options(
@@ -77,9 +76,9 @@ impl Unpack {
                 reader: input.reader(&progress),
                 out: &out,
             },
-            Options::new()
+            session
+                .options()
                 .threads(session.threads)
-                .limits(session.limits)
                 .allow_unterminated(self.allow_unterminated),
         );
         let done = copy(&mut reader, &out, &input, session);
@@ -88,31 +87,31 @@ impl Unpack {
         session.warnings(&input.name(), reader.warnings());
         let (records, read) = (reader.records(), reader.total_in());
         drop(reader);
-        let ((), written) = out.into_inner().finish(done, session)?;
+        let made = out.into_inner().finish(done, session)?;
         session.done(format_args!(
-            "{}, {}, {} unpacked to {name}, {},",
+            "{}, {}, {} unpacked to {}, {},",
             input.name(),
             size::pretty(read),
             count(records, "record"),
-            size::pretty(written),
+            made.name,
+            size::pretty(made.length),
         ));
         Ok(Status::Done)
     }
 
     /// Writes what is there and what comes, until the output is closed.
     fn follow(&self, session: &Session) -> Result<Status, Failure> {
-        follow::refuse_file(&self.output)?;
+        // A file gets its name only when it is complete.
+        if !is_standard_output(&self.output) {
+            let title = "--follow writes to standard output, for the output is never complete";
+            return Err(Failure::usage(title).hint("redirect standard output"));
+        }
         let options = follow::options(&self.file, self.from.unwrap_or(0), session)?;
         let follower = options.records(&self.file);
         let content = "blpk cat --follow prints content";
         let mut follower = follow::opened(follower, &self.file, content)?;
         let name = input::name(&self.file);
-        let output = Target::file(
-            &self.output,
-            Replaces::Plain,
-            MadeFrom::Inputs(&[]),
-            session,
-        )?;
+        let output = Target::file(&self.output, Replaces::Plain, MadeFrom::Nothing, session)?;
         let mut out = RecordOutput::new(output, self.separator.separator());
         let done = loop {
             match write_new(&mut follower, &mut out, &name, session) {
