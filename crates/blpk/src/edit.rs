@@ -369,6 +369,19 @@ impl<'a> DatasetEdit<'a> {
         }
     }
 
+    /// Opens the dataset at `path`, and makes the change that `stage` prepares.
+    pub fn change<T>(
+        path: &'a Path,
+        session: &Session,
+        stage: impl FnOnce(&Self, &mut Dataset) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let edit = Self::find(path)?;
+        let mut dataset = edit.open(session)?;
+        let staged = stage(&edit, &mut dataset).about(&edit)?;
+        edit.flush(&mut dataset)?;
+        Ok(staged)
+    }
+
     /// Makes the change.
     pub fn flush(&self, dataset: &mut Dataset) -> Result<(), Failure> {
         let done = match dataset {

@@ -28,7 +28,7 @@ use direct::DirectFile;
 pub use file::Replaces;
 use file::{Destination, NewFile, is_block_device};
 pub use folder::FolderKind;
-use folder::{NewFolder, file_permissions, refuse_within};
+use folder::{file_permissions, refuse_within};
 use object::NewObject;
 pub use syncing::SyncingFile;
 pub use temporary::parent;
@@ -49,6 +49,8 @@ pub struct Target {
     name: String,
     /// The path at which the library makes it, or else its own.
     path: PathBuf,
+    /// Whether there is something that it replaces.
+    replaces: bool,
     form: Form,
     /// The temporary folder in which the library makes it, if it needs a path for that.
     made: Option<TempDir>,
@@ -60,7 +62,8 @@ enum Form {
     File(Box<NewFile>),
     Direct(DirectFile),
     Object(Box<NewObject>),
-    Folder(NewFolder),
+    /// A folder that is to have this path.
+    Folder(PathBuf),
 }
 
 /// The origin of an output: it must not be the same file, and is not more public.
@@ -97,29 +100,31 @@ impl Target {
             return Self::standard(input, session)?.spare_terminal(replaces, session);
         }
         if is_url(path) {
-            let object = NewObject::begin(path, replaces, session)?;
-            return Ok(Self::new(path, Form::Object(object.into())));
+            let (object, replaces) = NewObject::begin(path, replaces, session)?;
+            return Ok(Self::new(path, replaces, Form::Object(object.into())));
         }
         let name = quoted(path);
-        let form = match Destination::of(path).about(&name)? {
-            Destination::New(path) => {
-                remove_left_over(parent(&path), session);
-                Form::File(NewFile::begin(path, permissions).about(&name)?.into())
+        match Destination::of(path).about(&name)? {
+            Destination::New(real) => {
+                remove_left_over(parent(&real), session);
+                let file = NewFile::begin(real, permissions).about(&name)?;
+                Ok(Self::new(path, false, Form::File(file.into())))
             }
-            Destination::Regular(path, old) => {
-                refuse_same_file(&name, Handle::from_path(&path).ok(), input)?;
-                if let Some(refusal) = replaces.refusal(&path, &name, session).about(&name)? {
+            Destination::Regular(real, old) => {
+                refuse_same_file(&name, Handle::from_path(&real).ok(), input)?;
+                if let Some(refusal) = replaces.refusal(&real, &name, session).about(&name)? {
                     return Err(refusal);
                 }
                 if !session.force {
                     return Err(exists(&name));
                 }
-                remove_left_over(parent(&path), session);
-                Form::File(NewFile::replace(path, old).about(&name)?.into())
+                remove_left_over(parent(&real), session);
+                let file = NewFile::replace(real, old).about(&name)?;
+                Ok(Self::new(path, true, Form::File(file.into())))
             }
             Destination::Special(old) if old.is_dir() => {
                 let title = format!("output {name} is a directory");
-                return Err(Failure::usage(title).hint("name the file to write in it"));
+                Err(Failure::usage(title).hint("name the file to write in it"))
             }
             Destination::Special(old) => {
                 if is_block_device(&old) {
@@ -130,10 +135,9 @@ impl Target {
                 }
                 let file = OpenOptions::new().write(true).open(path).about(&name)?;
                 let form = Form::Direct(DirectFile::new(file, session));
-                return Self::new(path, form).spare_terminal(replaces, session);
+                Self::new(path, false, form).spare_terminal(replaces, session)
             }
-        };
-        Ok(Self::new(path, form))
+        }
     }
 
     /// Begins a compressed file at `path` that the library makes at [another path](Self::path), from what is at `input`.
@@ -151,21 +155,22 @@ impl Target {
         session: &Session,
     ) -> Result<Self, Failure> {
         let deferred = Deferred::begin();
-        let (folder, made) = NewFolder::begin(path, kind, input, session)?;
-        Ok(Self::new(path, Form::Folder(folder)).made_in(made, deferred))
+        let (made, replaces) = folder::begin(path, kind, input, session)?;
+        let form = Form::Folder(path.to_owned());
+        Ok(Self::new(path, replaces, form).made_in(made, deferred))
     }
 
     /// Begins what replaces the store at `path`, an archive or a folder, of which it is made.
     pub fn replacing(path: &Path) -> Result<Self, Failure> {
         if path.is_dir() {
             let deferred = Deferred::begin();
-            let (folder, made) = NewFolder::replace(path)?;
-            return Ok(Self::new(path, Form::Folder(folder)).made_in(Some(made), deferred));
+            let (made, form) = (folder::beside(path, path)?, Form::Folder(path.to_owned()));
+            return Ok(Self::new(path, true, form).made_in(Some(made), deferred));
         }
         match Destination::of(path).about(path)? {
             Destination::Regular(real, old) => {
                 let file = NewFile::replace(real, old).about(path)?;
-                Self::new(path, Form::File(file.into())).at_path()
+                Self::new(path, true, Form::File(file.into())).at_path()
             }
             _ => {
                 let title = format!("{} is not a regular file", quoted(path));
@@ -174,10 +179,11 @@ impl Target {
         }
     }
 
-    fn new(path: &Path, form: Form) -> Self {
+    fn new(path: &Path, replaces: bool, form: Form) -> Self {
         Self {
             name: quoted(path),
             path: path.to_owned(),
+            replaces,
             form,
             made: None,
             _deferred: None,
@@ -195,7 +201,7 @@ impl Target {
         let file = DirectFile::standard(file, session).about(STANDARD_OUTPUT)?;
         Ok(Self {
             name: STANDARD_OUTPUT.to_owned(),
-            ..Self::new(Path::new(STANDARD), Form::Direct(file))
+            ..Self::new(Path::new(STANDARD), false, Form::Direct(file))
         })
     }
 
@@ -300,41 +306,35 @@ impl Target {
     /// Adds to a failure what has become of the output. It replaces the failure if the reader of a pipe has gone, or if
     /// binary data was about to reach a terminal.
     fn unfinished(&self, failure: Failure) -> Failure {
-        let replaces = match &self.form {
+        match &self.form {
             Form::Direct(file) => {
                 // The next bytes of other processes go after it.
                 let _ = file.settle();
-                return if file.broken {
+                if file.broken {
                     Failure::broken_pipe()
                 } else if file.refused {
                     refuse_terminal("binary data")
                 } else {
                     failure
-                };
+                }
             }
-            Form::File(file) => file.replaced.is_some(),
-            Form::Object(object) => object.replaces(),
-            Form::Folder(folder) => folder.replaces(),
-        };
-        failure.detail(if replaces {
-            unchanged(&self.name)
-        } else {
-            not_written(&self.name)
-        })
+            _ if self.replaces => failure.detail(unchanged(&self.name)),
+            _ => failure.detail(not_written(&self.name)),
+        }
     }
 
     /// Gives the output its name, since it is complete.
     pub fn commit(mut self, session: &Session) -> Result<Made, Failure> {
         self.adopt().map_err(|failure| self.explain(failure))?;
-        let Self {
-            name, form, made, ..
-        } = self;
-        let length = match form {
+        let (name, replaces) = (self.name, self.replaces);
+        let length = match self.form {
             Form::Direct(file) => file.settle(),
             Form::File(file) => file.commit(),
             Form::Object(object) => object.commit(),
-            Form::Folder(folder) => {
-                folder.commit(made, &name, session)?;
+            Form::Folder(path) => {
+                if let Some(made) = self.made {
+                    folder::put(made, &path, (&name, replaces), session)?;
+                }
                 return Ok(Made { name, length: 0 });
             }
         };

@@ -2,7 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use bloscpack_open::{
     Family,
@@ -47,120 +47,76 @@ impl FolderKind {
     }
 }
 
-/// A folder that was begun.
-pub struct NewFolder {
-    path: PathBuf,
-    place: Place,
+/// Begins a folder at `path`, made from what is at `input`, in a temporary folder that is as private. There is none if the library
+/// itself replaces a dataset, in a single change. Returns whether there is something to replace, too.
+pub fn begin(
+    path: &Path,
+    kind: FolderKind,
+    input: &Path,
+    session: &Session,
+) -> Result<(Option<TempDir>, bool), Failure> {
+    if is_url(path) {
+        if remote::has_objects(path, session)? {
+            let title = format!("{}: there are objects below this URL", quoted(path));
+            let hint = "a dataset in a bucket cannot be replaced, since a bucket changes one object at a time; choose another URL";
+            return Err(Failure::new(Status::Failed, title).hint(hint));
+        }
+        let made = make_folder(None, None).about(path)?;
+        return Ok((Some(made), false));
+    }
+    if !is_replaced(path, input, session)? {
+        return Ok((Some(beside(path, input)?), false));
+    }
+    if let Some(other) = kind.other(path)? {
+        return Err(in_the_way(path, other));
+    }
+    let is_dataset = kind == FolderKind::Dataset;
+    let made = (!is_dataset).then(|| beside(path, input));
+    Ok((made.transpose()?, true))
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// There is nothing yet.
-    New,
-    /// It trades places with another.
-    Replace,
-    /// The library itself replaces a dataset, in a single change.
-    ByLibrary,
-    /// It is uploaded.
-    Remote,
-}
-
-impl NewFolder {
-    /// Begins a folder at `path`, made from what is at `input`, in a temporary folder that is as private. There is none if the
-    /// library replaces a dataset.
-    pub fn begin(
-        path: &Path,
-        kind: FolderKind,
-        input: &Path,
-        session: &Session,
-    ) -> Result<(Self, Option<TempDir>), Failure> {
-        let begun = |place| Self {
-            path: path.to_owned(),
-            place,
-        };
-        if is_url(path) {
-            if remote::has_objects(path, session)? {
-                let title = format!("{}: there are objects below this URL", quoted(path));
-                let hint = "a dataset in a bucket cannot be replaced, since a bucket changes one object at a time; choose another URL";
-                return Err(Failure::new(Status::Failed, title).hint(hint));
-            }
-            let made = make_folder(None, None);
-            let made = made.about(path)?;
-            return Ok((begun(Place::Remote), Some(made)));
-        }
-        if !is_replaced(path, input, session)? {
-            return Ok((begun(Place::New), Some(beside(path, input)?)));
-        }
-        if let Some(other) = kind.other(path)? {
-            return Err(in_the_way(path, other));
-        }
-        if kind == FolderKind::Dataset {
-            return Ok((begun(Place::ByLibrary), None));
-        }
-        Ok((begun(Place::Replace), Some(beside(path, input)?)))
-    }
-
-    /// Begins a folder that replaces the one at `path`, of which it is made.
-    pub fn replace(path: &Path) -> Result<(Self, TempDir), Failure> {
-        let (path, place) = (path.to_owned(), Place::Replace);
-        let made = beside(&path, &path)?;
-        Ok((Self { path, place }, made))
-    }
-
-    /// Whether there is something that it replaces.
-    pub fn replaces(&self) -> bool {
-        matches!(self.place, Place::Replace | Place::ByLibrary)
-    }
-
-    /// Gives its name to what was made.
-    pub fn commit(
-        self,
-        made: Option<TempDir>,
-        name: &str,
-        session: &Session,
-    ) -> Result<(), Failure> {
-        let path = &self.path;
-        let Some(made) = made else { return Ok(()) };
-        let interrupted = || {
-            let stays = if self.replaces() {
+/// Puts what was made in its place, unless the user has stopped the work.
+pub fn put(
+    made: TempDir,
+    path: &Path,
+    (name, replaces): (&str, bool),
+    session: &Session,
+) -> Result<(), Failure> {
+    let check = || {
+        interrupt::check().map_err(|error| {
+            Failure::from(error).detail(if replaces {
                 unchanged(name)
             } else {
                 not_written(name)
-            };
-            Failure::interrupted().detail(stays)
-        };
-        if self.place == Place::Remote {
-            if interrupt::is_requested() {
-                return Err(interrupted());
-            }
-            return remote::upload(made.path(), path, session);
-        }
-        let replaced = match self.place {
-            Place::Replace => Some(Replaced::begin(path, session)?),
-            _ => None,
-        };
-        let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => exists(name),
-            _ => Failure::from(error).named(name),
-        };
-        let mut pending = interrupt::pending();
-        if interrupt::is_requested() {
-            return Err(interrupted());
-        }
-        let put = match &replaced {
-            Some(replaced) => replaced.swap(made.path(), path),
-            None => fs::rename(made.path(), path),
-        };
-        put.map_err(failed)?;
-        let here = made.keep();
-        pending.retain(|path| *path != here);
-        drop(pending);
-        sync_folder(path).map_err(failed)
+            })
+        })
+    };
+    if is_url(path) {
+        check()?;
+        return remote::upload(made.path(), path, session);
     }
+    let replaced = replaces
+        .then(|| Replaced::begin(path, session))
+        .transpose()?;
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::DirectoryNotEmpty => exists(name),
+        _ => Failure::from(error).named(name),
+    };
+    let mut pending = interrupt::pending();
+    check()?;
+    let put = match &replaced {
+        Some(replaced) => replaced.swap(made.path(), path),
+        None => fs::rename(made.path(), path),
+    };
+    put.map_err(failed)?;
+    let here = made.keep();
+    pending.retain(|path| *path != here);
+    drop(pending);
+    sync_folder(path).map_err(failed)
 }
 
 /// Makes a temporary folder beside `path`, for what is made from `input`.
-fn beside(path: &Path, input: &Path) -> Result<TempDir, Failure> {
+pub fn beside(path: &Path, input: &Path) -> Result<TempDir, Failure> {
     let made = make_folder(Some(parent(path)), folder_permissions(input));
     made.about(path)
 }

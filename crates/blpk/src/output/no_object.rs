@@ -12,15 +12,11 @@ use crate::session::Session;
 pub enum NewObject {}
 
 impl NewObject {
-    pub fn begin(path: &Path, _: Replaces, _: &Session) -> Result<Self, Failure> {
+    pub fn begin(path: &Path, _: Replaces, _: &Session) -> Result<(Self, bool), Failure> {
         Err(remote::not_built(path))
     }
 
     pub fn url(&self) -> &Path {
-        match *self {}
-    }
-
-    pub fn replaces(&self) -> bool {
         match *self {}
     }
 

@@ -20,8 +20,6 @@ use crate::text::quoted;
 #[derive(Debug)]
 pub struct NewObject {
     url: PathBuf,
-    /// Whether it replaces another object.
-    replaces: bool,
     writer: RemoteWriter,
     /// A temporary file, for data whose beginning is known at its end. `None` for data that is sent as it comes.
     spool: Option<SyncingFile>,
@@ -29,8 +27,12 @@ pub struct NewObject {
 }
 
 impl NewObject {
-    /// Begins an object. With -f it replaces one that is there.
-    pub fn begin(path: &Path, replaces: Replaces, session: &Session) -> Result<Self, Failure> {
+    /// Begins an object, and returns whether it replaces another, as -f allows.
+    pub fn begin(
+        path: &Path,
+        replaces: Replaces,
+        session: &Session,
+    ) -> Result<(Self, bool), Failure> {
         let (url, name) = (path.to_string_lossy(), quoted(path));
         let remote = session.remote()?;
         let options = WriteOptions::new().create_new(!session.force);
@@ -57,23 +59,18 @@ impl NewObject {
                 Some(SyncingFile::temporary(file))
             }
         };
-        Ok(Self {
+        let object = Self {
             url: path.to_owned(),
-            replaces: is_there,
             writer,
             spool,
             progress: Progress::new(session, None),
-        })
+        };
+        Ok((object, is_there))
     }
 
     /// Its URL.
     pub fn url(&self) -> &Path {
         &self.url
-    }
-
-    /// Whether it replaces another object.
-    pub fn replaces(&self) -> bool {
-        self.replaces
     }
 
     /// The temporary file, if there is one.

@@ -91,33 +91,33 @@ impl Attrs {
             Failure::usage(format!("'{value}' is not JSON: {error}"))
                 .hint("put text into double quotes within single quotes: '\"text\"'")
         })?;
-        let edit = DatasetEdit::find(&self.path)?;
-        let mut dataset = edit.open(session)?;
-        let done = match (&mut dataset, &self.column) {
-            (Dataset::Array(array), None) => array.set_attribute(key, &value),
-            (Dataset::Table(table), None) => table.set_attribute(key, &value),
-            (Dataset::Table(table), Some(name)) => table.set_column_attribute(name, key, &value),
-            (Dataset::Array(_), Some(_)) => return Err(no_columns(&self.path)),
-        };
-        done.about(&edit)?;
-        edit.flush(&mut dataset)?;
-        Ok(Status::Done)
+        DatasetEdit::change(&self.path, session, |_, dataset| {
+            match (dataset, &self.column) {
+                (Dataset::Array(array), None) => array.set_attribute(key, &value)?,
+                (Dataset::Table(table), None) => table.set_attribute(key, &value)?,
+                (Dataset::Table(table), Some(name)) => {
+                    table.set_column_attribute(name, key, &value)?;
+                }
+                (Dataset::Array(_), Some(_)) => return Err(no_columns(&self.path)),
+            }
+            Ok(Status::Done)
+        })
     }
 
     fn remove(&self, key: &str, session: &Session) -> Result<Status, Failure> {
-        let edit = DatasetEdit::find(&self.path)?;
-        let mut dataset = edit.open(session)?;
-        let done = match (&mut dataset, &self.column) {
-            (Dataset::Array(array), None) => array.remove_attribute(key),
-            (Dataset::Table(table), None) => table.remove_attribute(key),
-            (Dataset::Table(table), Some(name)) => table.remove_column_attribute(name, key),
-            (Dataset::Array(_), Some(_)) => return Err(no_columns(&self.path)),
-        };
-        if !done.about(&edit)? {
-            return Err(missing(&self.path, key, self.attributes(&dataset)?));
-        }
-        edit.flush(&mut dataset)?;
-        Ok(Status::Done)
+        DatasetEdit::change(&self.path, session, |_, dataset| {
+            let was_there = match (&mut *dataset, &self.column) {
+                (Dataset::Array(array), None) => array.remove_attribute(key)?,
+                (Dataset::Table(table), None) => table.remove_attribute(key)?,
+                (Dataset::Table(table), Some(name)) => table.remove_column_attribute(name, key)?,
+                (Dataset::Array(_), Some(_)) => return Err(no_columns(&self.path)),
+            };
+            if was_there {
+                Ok(Status::Done)
+            } else {
+                Err(missing(&self.path, key, self.attributes(dataset)?))
+            }
+        })
     }
 }
 

@@ -17,7 +17,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
-use crate::text::{count, exact, plain, shown};
+use crate::text::{count, exact, plain, quoted, shown};
 
 /// Store the minimum, maximum and nulls of each superchunk
 ///
@@ -63,14 +63,41 @@ impl Index {
         if self.check {
             return self.check(session);
         }
-        let edit = DatasetEdit::find(&self.path)?;
-        let mut dataset = edit.open(session)?;
-        let names = self.names(&dataset, session)?;
         if self.drop {
-            self.drop_all(&edit, &mut dataset, names)
-        } else {
-            self.update(&edit, &mut dataset, names, session)
+            return self.drop_all(session);
         }
+        let (updates, progress) = DatasetEdit::change(&self.path, session, |_, dataset| {
+            let names = self.names(dataset, session)?;
+            let progress = self.progress(dataset, &names, session);
+            let mut watch = |bytes| {
+                progress.advance(bytes);
+                Ok(interrupt::check()?)
+            };
+            let mut updates: Results<IndexUpdate> = Vec::new();
+            for name in names {
+                let update = match (&mut *dataset, &name) {
+                    (Dataset::Array(array), _) => array.update_index(&mut watch)?,
+                    (Dataset::Table(table), Some(name)) => table.update_index(name, &mut watch)?,
+                    (Dataset::Table(_), None) => continue,
+                };
+                updates.push((name, update));
+            }
+            Ok((updates, progress))
+        })?;
+        progress.finish();
+        if self.json {
+            self.print(&updates, |update| {
+                json!({ "kept": update.kept, "computed": update.computed, "skipped": update.skipped })
+            })?;
+        }
+        let sum = |of: fn(&IndexUpdate) -> u64| updates.iter().map(|(_, update)| of(update)).sum();
+        session.done(format_args!(
+            "{}: {} read, {} unchanged,",
+            quoted(&self.path),
+            count(sum(|update| update.computed), "superchunk"),
+            count(sum(|update| update.kept), "superchunk"),
+        ));
+        Ok(Status::Done)
     }
 
     /// The columns that were given, or all that can have an index; `None` for an array.
@@ -103,60 +130,19 @@ impl Index {
         }
     }
 
-    fn update(
-        &self,
-        edit: &DatasetEdit<'_>,
-        dataset: &mut Dataset,
-        names: Vec<Option<String>>,
-        session: &Session,
-    ) -> Result<Status, Failure> {
-        let progress = self.progress(dataset, &names, session);
-        let mut watch = |bytes| {
-            progress.advance(bytes);
-            Ok(interrupt::check()?)
-        };
-        let mut updates: Results<IndexUpdate> = Vec::new();
-        for name in names {
-            let done = match (&mut *dataset, &name) {
-                (Dataset::Array(array), _) => array.update_index(&mut watch),
-                (Dataset::Table(table), Some(name)) => table.update_index(name, &mut watch),
-                (Dataset::Table(_), None) => continue,
-            };
-            updates.push((name, done.about(edit)?));
-        }
-        edit.flush(dataset)?;
-        progress.finish();
-        if self.json {
-            self.print(&updates, |update| {
-                json!({ "kept": update.kept, "computed": update.computed, "skipped": update.skipped })
-            })?;
-        }
-        let sum = |of: fn(&IndexUpdate) -> u64| updates.iter().map(|(_, update)| of(update)).sum();
-        session.done(format_args!(
-            "{}: {} read, {} unchanged,",
-            edit.name(),
-            count(sum(|update| update.computed), "superchunk"),
-            count(sum(|update| update.kept), "superchunk"),
-        ));
-        Ok(Status::Done)
-    }
-
-    fn drop_all(
-        &self,
-        edit: &DatasetEdit<'_>,
-        dataset: &mut Dataset,
-        names: Vec<Option<String>>,
-    ) -> Result<Status, Failure> {
-        let mut removed: Results<bool> = Vec::new();
-        for name in names {
-            let done = match (&mut *dataset, &name) {
-                (Dataset::Array(array), _) => array.remove_index(),
-                (Dataset::Table(table), Some(name)) => table.remove_index(name),
-                (Dataset::Table(_), None) => continue,
-            };
-            removed.push((name, done.about(edit)?));
-        }
-        edit.flush(dataset)?;
+    fn drop_all(&self, session: &Session) -> Result<Status, Failure> {
+        let removed = DatasetEdit::change(&self.path, session, |_, dataset| {
+            let mut removed: Results<bool> = Vec::new();
+            for name in self.names(dataset, session)? {
+                let was_there = match (&mut *dataset, &name) {
+                    (Dataset::Array(array), _) => array.remove_index()?,
+                    (Dataset::Table(table), Some(name)) => table.remove_index(name)?,
+                    (Dataset::Table(_), None) => continue,
+                };
+                removed.push((name, was_there));
+            }
+            Ok(removed)
+        })?;
         if self.json {
             self.print(&removed, |was_there| json!({ "removed": was_there }))?;
         }

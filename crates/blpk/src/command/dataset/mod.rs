@@ -5,7 +5,7 @@ mod index;
 mod repair;
 mod set;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bloscpack::wire::internal::to_u64;
 use bloscpack_open::{
@@ -26,7 +26,7 @@ use crate::input;
 use crate::layout::ArrayLayout;
 use crate::session::Session;
 use crate::status::Status;
-use crate::text::count;
+use crate::text::{count, quoted};
 
 /// Change arrays and tables in directories
 ///
@@ -163,47 +163,47 @@ pub struct Resize {
 
 impl Trim {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let edit = DatasetEdit::find(&self.path)?;
-        let mut dataset = edit.open(session)?;
-        let before = dataset.rows().about(&edit)?;
-        if self.rows > before {
-            let title = format!("{} has only {}", edit.name(), count(before, "row"));
-            return Err(Failure::usage(title).hint("blpk dataset resize appends default values"));
-        }
-        let done = match &mut dataset {
-            Data::Array(array) => array.trim(self.rows),
-            Data::Table(table) => table.trim(self.rows),
-        };
-        changed(done, &edit, &mut dataset, before, session)
+        change_rows(&self.path, session, |name, before, dataset| {
+            if self.rows > before {
+                let title = format!("{name} has only {}", count(before, "row"));
+                let hint = "blpk dataset resize appends default values";
+                return Err(Failure::usage(title).hint(hint));
+            }
+            match dataset {
+                Data::Array(array) => array.trim(self.rows)?,
+                Data::Table(table) => table.trim(self.rows)?,
+            }
+            Ok(())
+        })
     }
 }
 
 impl Resize {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let edit = DatasetEdit::find(&self.path)?;
-        let mut dataset = edit.open(session)?;
-        let before = dataset.rows().about(&edit)?;
-        let done = match &mut dataset {
-            Data::Array(array) => array.resize(self.rows),
-            Data::Table(table) => table.resize(self.rows),
-        };
-        changed(done, &edit, &mut dataset, before, session)
+        change_rows(&self.path, session, |_, _, dataset| {
+            match dataset {
+                Data::Array(array) => array.resize(self.rows)?,
+                Data::Table(table) => table.resize(self.rows)?,
+            }
+            Ok(())
+        })
     }
 }
 
-fn changed(
-    done: bloscpack::Result<()>,
-    edit: &DatasetEdit<'_>,
-    dataset: &mut Data,
-    before: u64,
+/// Makes a change, and tells of the rows before and after.
+fn change_rows(
+    path: &Path,
     session: &Session,
+    stage: impl FnOnce(&str, u64, &mut Data) -> Result<(), Failure>,
 ) -> Result<Status, Failure> {
-    done.about(edit)?;
-    edit.flush(dataset)?;
-    let after = dataset.rows().about(edit)?;
+    let (before, after) = DatasetEdit::change(path, session, |edit, dataset| {
+        let before = dataset.rows()?;
+        stage(&edit.name(), before, dataset)?;
+        Ok((before, dataset.rows()?))
+    })?;
     session.verbose(format_args!(
         "{} had {}, and now has {after}",
-        edit.name(),
+        quoted(path),
         count(before, "row"),
     ));
     Ok(Status::Done)
@@ -255,42 +255,38 @@ pub struct DeleteColumn {
 
 impl AddColumn {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let edit = DatasetEdit::find(&self.path)?;
-        let mut dataset = edit.open(session)?;
-        self.storage.check(ArrayLayout::Dataset(dataset.layout()))?;
-        let table = edit.table(&mut dataset)?;
-        let options = ImportOptions::new();
-        let (mut source, file) = self.reading.open(&self.input, options, session)?;
-        let columns = source.schema().columns.len();
-        if columns != 1 {
-            let columns = count(to_u64(columns), "column");
-            let title = format!("{} has {columns}, expected one", file.name);
-            return Err(Failure::usage(title));
-        }
-        let builder = source.schema().array_builder().about(&edit)?;
-        let mut source = ProgressSource::new(&mut *source, session);
-        let mut data = Vec::new();
-        while let Some(batch) = source.next_batch(BATCH).about(&file)? {
-            batch
-                .columns
-                .iter()
-                .for_each(|column| data.extend_from_slice(column));
-        }
-        let done = table.add_column(&self.name, self.storage.array(builder), &data, self.at);
-        done.about(&edit)?;
-        edit.flush(&mut dataset)?;
+        DatasetEdit::change(&self.path, session, |edit, dataset| {
+            self.storage.check(ArrayLayout::Dataset(dataset.layout()))?;
+            let table = edit.table(dataset)?;
+            let options = ImportOptions::new();
+            let (mut source, file) = self.reading.open(&self.input, options, session)?;
+            let columns = source.schema().columns.len();
+            if columns != 1 {
+                let columns = count(to_u64(columns), "column");
+                let title = format!("{} has {columns}, expected one", file.name);
+                return Err(Failure::usage(title));
+            }
+            let builder = self.storage.array(source.schema().array_builder()?);
+            let mut source = ProgressSource::new(&mut *source, session);
+            let mut data = Vec::new();
+            while let Some(batch) = source.next_batch(BATCH).about(&file)? {
+                batch
+                    .columns
+                    .iter()
+                    .for_each(|column| data.extend_from_slice(column));
+            }
+            Ok(table.add_column(&self.name, builder, &data, self.at)?)
+        })?;
         Ok(Status::Done)
     }
 }
 
 impl DeleteColumn {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let edit = DatasetEdit::find(&self.path)?;
-        let mut dataset = edit.open(session)?;
-        let table = edit.table(&mut dataset)?;
-        let done = table.delete_column(&self.name, self.keep_files);
-        done.about(&edit)?;
-        edit.flush(&mut dataset)?;
+        DatasetEdit::change(&self.path, session, |edit, dataset| {
+            let table = edit.table(dataset)?;
+            Ok(table.delete_column(&self.name, self.keep_files)?)
+        })?;
         Ok(Status::Done)
     }
 }
