@@ -39,12 +39,12 @@ pub struct Cli {
     pub command: Command,
 }
 
-/// Parses arguments, of which the first one is the name of the program.
+/// Parses arguments. The first one is the name of the program.
 pub fn parse(args: &[OsString]) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&help::arranged(Cli::command()).try_get_matches_from(args)?)
 }
 
-/// Subcommands that change what is there. They are not suggested for a word that was mistyped.
+/// Subcommands that change files. They are not suggested for a mistyped word.
 const CHANGING: [&str; 10] = [
     "a",
     "append",

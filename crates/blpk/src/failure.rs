@@ -263,7 +263,7 @@ impl Failure {
 
 /// The text of an error, after the name of the file.
 fn titled(name: &str, text: String) -> String {
-    // Errors of object stores name the URL themselves, and what is there may have a longer one.
+    // Errors of object stores name the URL themselves; that of an object in a folder is longer.
     if name.contains("://") && text.starts_with(name.trim_matches('\'')) {
         text
     } else {

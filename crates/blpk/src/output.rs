@@ -160,7 +160,7 @@ impl Target {
         Ok(Self::new(path, replaces, form).made_in(made, deferred))
     }
 
-    /// Begins what replaces the store at `path`, an archive or a folder, of which it is made.
+    /// Begins the replacement of the store at `path`, an archive or a folder, with a changed copy.
     pub fn replacing(path: &Path) -> Result<Self, Failure> {
         if path.is_dir() {
             let deferred = Deferred::begin();

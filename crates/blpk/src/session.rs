@@ -117,7 +117,7 @@ impl Session {
         self.verbose(format_args!("{text} in {:.2?}", self.begun.elapsed()));
     }
 
-    /// Prints a line for a person who looks on: on a terminal, or if asked to, but nothing into the logs of scripts.
+    /// Prints advice: on a terminal, or if asked to, but not into the logs of scripts.
     pub fn advice(&self, text: impl Display) {
         if self.verbose || (!self.quiet && io::stderr().is_terminal()) {
             message::note(text);

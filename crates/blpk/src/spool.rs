@@ -85,7 +85,7 @@ impl Serialize for Spool {
     }
 }
 
-/// An object of which some fields are these lists.
+/// An object, some of whose fields are these lists.
 pub struct WithLists<'a>(pub Value, pub Vec<(&'static str, &'a Spool)>);
 
 impl Serialize for WithLists<'_> {

@@ -1,4 +1,4 @@
-//! Text for people: names in quotes, of URLs without secrets; counts with their nouns, shapes.
+//! Human-readable text: names in quotes, URLs without secrets, counts with their nouns, shapes.
 
 use std::path::Path;
 

@@ -115,7 +115,7 @@ impl Cat {
         Ok(is_shown)
     }
 
-    /// Prints what is there and what comes, until the output is closed.
+    /// Prints the content, then what is appended to it, until the output is closed.
     fn follow(&self, session: &Session) -> Result<Status, Failure> {
         let range = self.range.unwrap_or_default();
         if range.end.is_some() {

@@ -17,7 +17,7 @@ use bloscpack_open::{
     Container, Inner, Kind, Selection,
     datasets::{Attributes, CArray},
     exchange::{BoxedSource, FixedSource},
-    frames::ArrayKind,
+    frames::{ArrayKind, NdArray},
     internal::{needs_column, not_a_table},
 };
 use clap::Args;
@@ -98,9 +98,6 @@ Examples:
   blpk convert prices prices.b2z
   blpk convert north.b2nd south.b2nd winds.b2z
   blpk convert cube.cat cube.b2nd --layout b2nd --dtype '<f8'";
-
-/// The key of an array's attributes in the metadata of a Bloscpack file, beside the keys of NumPy.
-const ATTRIBUTES: &str = "attributes";
 
 impl Convert {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
@@ -238,6 +235,20 @@ impl Convert {
         }
     }
 
+    /// The dtype of the elements of a frame, if it is given or stored.
+    fn dtype_of(&self, array: &NdArray, name: &str) -> Result<Option<DType>, Failure> {
+        let dtype = self.dtype.as_ref().or(array.dtype());
+        match dtype.map(|dtype| (dtype, dtype.itemsize(), array.itemsize())) {
+            Some((dtype, found, expected)) if found != u64::from(expected) => {
+                let title = format!(
+                    "--dtype {dtype} has {found} bytes, but an element of {name} has {expected}"
+                );
+                Err(Failure::usage(title))
+            }
+            _ => Ok(dtype.cloned()),
+        }
+    }
+
     /// All rows of PATH or of its column.
     fn selection(&self) -> Selection {
         Selection::default().columns(&self.column)
@@ -261,6 +272,12 @@ impl Convert {
     fn header_format(&self) -> FormatVersion {
         self.format.unwrap_or(FormatVersion::V3)
     }
+}
+
+/// The failure to convert elements without a dtype.
+fn no_dtype(name: &str) -> Failure {
+    let title = format!("{name} does not store the dtype of its elements");
+    Failure::usage(title).hint("add --dtype DTYPE")
 }
 
 /// How much was converted: the size of a file, or the rows of a dataset.

@@ -12,7 +12,7 @@ use crate::text::without_code;
 
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// One damage, for people.
+/// One damage as text.
 pub fn line(damage: &Damage) -> String {
     let mut text = labelled(&damage.error);
     if let Some(records) = &damage.records {
@@ -35,7 +35,7 @@ pub fn labelled(error: &Error) -> String {
     format!("{BAD}{label}{BAD:#}: {}", without_code(&error))
 }
 
-/// The numbers of some records, for people: `record 7`, `records 7..12`.
+/// The numbers of some records as text: `record 7`, `records 7..12`.
 pub fn numbers(records: &Range<u64>) -> String {
     let Range { start, end } = records;
     match end.checked_sub(*start) {
@@ -44,7 +44,7 @@ pub fn numbers(records: &Range<u64>) -> String {
     }
 }
 
-/// One damage, for scripts.
+/// One damage as JSON.
 pub fn json(damage: &Damage) -> Value {
     let mut object = error_json(&damage.error);
     object["bytes"] = json!(damage.bytes.as_ref().map(range_json));
@@ -53,7 +53,7 @@ pub fn json(damage: &Damage) -> Value {
     object
 }
 
-/// An error, for scripts.
+/// An error as JSON.
 pub fn error_json(error: &Error) -> Value {
     let position = error.position();
     json!({
@@ -67,7 +67,7 @@ pub fn error_json(error: &Error) -> Value {
     })
 }
 
-/// A range, for scripts.
+/// A range as JSON.
 pub fn range_json(range: &Range<u64>) -> Value {
     json!({ "start": range.start, "end": range.end })
 }

@@ -8,14 +8,14 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use bloscpack::{
-    Code, Encoder, EncoderBuilder, Error, Metadata,
+    Code, Encoder, EncoderBuilder, Error,
     blosc::Aim,
     dtype::npy::{NpyError, NpyHeader},
     error::IoSide as _,
     wire::internal::to_u64,
 };
 use bloscpack_open::{
-    datasets::DatasetLayout,
+    datasets::{Attributes, DatasetLayout},
     exchange::{
         BoxedSource, Format, ImportOptions, Source as _, import_array, import_store, import_table,
     },
@@ -24,9 +24,8 @@ use bloscpack_open::{
 };
 use clap::Args;
 use same_file::is_same_file;
-use serde_json::json;
 
-use super::bloscpack_file::{Content, encode};
+use super::bloscpack_file::{Content, encode, numpy_metadata};
 use super::convert::warn_about_axes;
 use crate::args;
 use crate::args::with_given;
@@ -328,8 +327,10 @@ fn npy_encoder(
 ) -> bloscpack::Result<EncoderBuilder> {
     let (codec, filter) = (&storage.codec, storage.filter.filter());
     let is_given = codec.codec.is_some() || codec.level().is_some() || filter.is_some();
+    let (dtype, shape) = (&header.dtype, &header.shape);
+    let metadata = numpy_metadata(dtype, shape, header.fortran_order, &Attributes::default())?;
     let mut builder = Encoder::builder()
-        .metadata(npy_metadata(header)?)
+        .metadata(metadata)
         .threads(session.threads)
         .limits(session.write_limits());
     if !is_given {
@@ -347,16 +348,4 @@ fn npy_encoder(
         size: header.content_len(),
     );
     Ok(builder)
-}
-
-/// The description that `pack_ndarray` writes.
-fn npy_metadata(header: &NpyHeader) -> bloscpack::Result<Metadata> {
-    let order = if header.fortran_order { "F" } else { "C" };
-    let json = json!({
-        "dtype": header.dtype.descr()?,
-        "shape": header.shape,
-        "order": order,
-        "container": "numpy",
-    });
-    Ok(Metadata::from_json(json.to_string())?)
 }

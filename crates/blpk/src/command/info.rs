@@ -3,14 +3,13 @@
 use std::fmt::Display;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anstyle::Style;
 use bloscpack::{
     Encoder,
     blosc::{Aim, ChunkSettings, Trial, Tuned},
     indexed::IndexedReader,
-    storage::ReadAt,
+    storage::SharedSource,
     wire::Header,
 };
 use bloscpack_open::{
@@ -130,7 +129,7 @@ impl Info {
         json_text::print(&object)
     }
 
-    /// Prints the report for people: one block of lines for each member, and one for the whole if there are several.
+    /// Prints the report as text: one block of lines for each member, and one for the whole if there are several.
     fn print(
         &self,
         all: &Summary,
@@ -175,7 +174,7 @@ impl Info {
 }
 
 /// The bytes of a Bloscpack file whose chunks can be drawn.
-fn chunks_of(opened: &Opened) -> Result<Source, Failure> {
+fn chunks_of(opened: &Opened) -> Result<SharedSource, Failure> {
     match opened.container.inner() {
         Inner::Bloscpack(Some(source)) => Ok(source.clone()),
         _ => Err(
@@ -272,11 +271,8 @@ fn chosen_for_plain(
     Ok(tuned.about(&name)?.map(|tuned| (tuned, input.length())))
 }
 
-/// A source that can be read at any position.
-type Source = Arc<dyn ReadAt + Send + Sync>;
-
 /// The source of a Bloscpack file with content.
-fn content_of(opened: &Opened) -> Result<Source, Failure> {
+fn content_of(opened: &Opened) -> Result<SharedSource, Failure> {
     match (opened.container.kind(), opened.container.inner()) {
         (Kind::Bloscpack, Inner::Bloscpack(Some(source))) => Ok(source.clone()),
         (Kind::Records, _) => Err(refusal("records")),
@@ -288,7 +284,7 @@ fn content_of(opened: &Opened) -> Result<Source, Failure> {
 /// Chooses for the content of a Bloscpack file.
 fn chosen_for_content(
     aim: Aim,
-    source: Source,
+    source: SharedSource,
     summary: &Summary,
     session: &Session,
 ) -> bloscpack::Result<Option<Tuned>> {
@@ -304,7 +300,7 @@ fn chosen_for_content(
     builder.tune_at(&reader, 0..reader.content_len())
 }
 
-/// The choice and the trials, for people.
+/// The choice and the trials as text.
 fn choice_text(tuned: &Tuned, summary: Option<&Summary>) -> String {
     let aim = tuned.aim();
     let mut text = line("auto", tuned);
@@ -354,7 +350,7 @@ fn settings(summary: &Summary) -> String {
     format!("{codecs}, filter {filters}, typesize {typesize}")
 }
 
-/// The choice and the trials, for scripts.
+/// The choice and the trials as JSON.
 fn choice_json(tuned: &Tuned) -> Value {
     let aim = tuned.aim();
     let trials = tuned.trials().iter().map(|trial| described(trial, aim));

@@ -159,7 +159,7 @@ impl Recover {
     }
 }
 
-/// The report for people after damages and losses.
+/// The last lines of the report, after damages and losses.
 fn lines(name: &str, output: &str, report: &Recovery, fill: bool) -> String {
     let mut text = String::new();
     let has_records = has_records(report);
@@ -236,7 +236,7 @@ struct Found {
     name: String,
     is_json: bool,
     damages: Spool,
-    /// As JSON or, for people, as lost content and as lost records: only the totals show which of them they are.
+    /// As JSON; in the text report, as lost content and as lost records, since only the totals show which of them they are.
     lost: Spool,
     lost_records: Spool,
 }

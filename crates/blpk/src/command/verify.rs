@@ -66,7 +66,7 @@ struct Outcome {
     path: PathBuf,
     status: Status,
     report: Result<(Report, Spool), Failure>,
-    /// The chunks, for a person who looks on.
+    /// The chunks, drawn on a terminal.
     strip: Option<Strip>,
 }
 
@@ -167,7 +167,7 @@ impl Verify {
         }
     }
 
-    /// The chunks of a Bloscpack file, if it is the only input and a person looks on.
+    /// The chunks of a Bloscpack file, if it is the only input and standard output is a terminal.
     fn strip(&self, path: &Path, opened: &Opened, session: &Session) -> Option<Strip> {
         let is_wanted = self.paths == [path] && !self.json && message::is_shown();
         match opened.container.inner() {

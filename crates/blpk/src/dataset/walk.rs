@@ -210,10 +210,13 @@ pub fn below_url(path: &Path, session: &Session) -> Result<Below, Failure> {
         let is_inside = folders
             .iter()
             .any(|folder| full.to_string_lossy().starts_with(folder));
-        match has_known_ending(file) {
-            _ if is_inside => {}
-            true => found.push(Found::File(full)),
-            false => others += 1,
+        if is_inside {
+            continue;
+        }
+        if has_known_ending(file) {
+            found.push(Found::File(full));
+        } else {
+            others += 1;
         }
     }
     found.sort_by(|one, other| one.path().cmp(other.path()));

@@ -30,7 +30,7 @@ pub enum Bytes {
 }
 
 impl Bytes {
-    /// Takes a snapshot of the file at `path`, through its journal if a change was interrupted. A file of which there can be
+    /// Takes a snapshot of the file at `path`, through its journal if a change was interrupted. A file that allows
     /// none is read as it is.
     pub fn of(plain: File, path: &Path, session: &Session) -> Result<Self, Failure> {
         match Snapshot::open(path).map_err(Error::from) {

@@ -181,7 +181,7 @@ pub enum Destination {
 }
 
 impl Destination {
-    /// Looks at what is there.
+    /// Finds out what is at `path`.
     pub fn of(path: &Path) -> io::Result<Self> {
         check_name(path)?;
         match fs::metadata(path) {

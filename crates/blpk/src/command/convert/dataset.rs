@@ -6,7 +6,7 @@ use bloscpack_open::{
     exchange::{ArraySource, Schema, TableSource, import_array, import_table},
 };
 
-use super::Convert;
+use super::{Convert, no_dtype};
 use crate::container::Opened;
 use crate::dataset::source::ProgressSource;
 use crate::dataset::{new_array, new_table};
@@ -24,7 +24,11 @@ impl Convert {
         layout: DatasetLayout,
         session: &Session,
     ) -> Result<String, Failure> {
-        self.check_dtype(opened)?;
+        if let Inner::NdArray(array) = opened.container.inner()
+            && self.dtype_of(array, &opened.origin.name)?.is_none()
+        {
+            return Err(no_dtype(&opened.origin.name));
+        }
         let new = Target::folder(self.output(), FolderKind::Dataset, self.path(), session)?;
         let filled = if let (Inner::Table(table), None) = (opened.container.inner(), &self.column) {
             self.table(table, layout, &new, session)
@@ -37,20 +41,6 @@ impl Convert {
         };
         filled.about(&new.made_from(&opened.origin))?;
         Ok(new.commit(session)?.name)
-    }
-
-    /// Refuses elements without a dtype.
-    fn check_dtype(&self, opened: &Opened) -> Result<(), Failure> {
-        match opened.container.inner() {
-            Inner::NdArray(array) if array.dtype().is_none() && self.dtype.is_none() => {
-                let title = format!(
-                    "{} does not store the dtype of its elements",
-                    opened.origin.name
-                );
-                Err(Failure::usage(title).hint("add --dtype DTYPE"))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Rows of any input into an array.

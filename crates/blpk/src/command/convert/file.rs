@@ -1,7 +1,7 @@
 //! Anything with content or an array into a Bloscpack file.
 
 use bloscpack::{
-    Compressor, Decoder, Encoder, EncoderBuilder, Error, FormatVersion, Metadata, dtype::DType,
+    Compressor, Decoder, Encoder, EncoderBuilder, FormatVersion, Metadata, dtype::DType,
     storage::Cursor, survey::Survey,
 };
 use bloscpack_open::{
@@ -9,12 +9,11 @@ use bloscpack_open::{
     datasets::{Attributes, CArray},
     exchange::OneArray,
 };
-use serde_json::json;
 
-use super::{ATTRIBUTES, Convert, codec_for, codec_of};
+use super::{Convert, codec_for, codec_of};
 use crate::args::with_given;
 use crate::command::bloscpack_file::has_records;
-use crate::command::bloscpack_file::{Content, encode};
+use crate::command::bloscpack_file::{Content, encode, numpy_metadata};
 use crate::container::Opened;
 use crate::dataset::source::ElementReader;
 use crate::failure::{About as _, Failure};
@@ -230,19 +229,6 @@ impl Convert {
             let title = format!("{name}: --format 1 cannot store the shape of an array");
             return Err(Failure::usage(title).hint("use --format 2 or 3"));
         }
-        let descr = array.dtype.descr().map_err(Error::from).about(name)?;
-        let object = json!({
-            "dtype": descr,
-            "shape": array.shape,
-            "order": "C",
-            "container": "numpy",
-        });
-        let mut text = object.to_string();
-        if !array.attributes.is_empty() {
-            // As their writer spelled them, with the numbers that only Python knows.
-            text.pop();
-            text += &format!(",\"{ATTRIBUTES}\":{}}}", array.attributes.text());
-        }
-        Metadata::from_json(text).map_err(Error::from).about(name)
+        numpy_metadata(&array.dtype, &array.shape, false, &array.attributes).about(name)
     }
 }

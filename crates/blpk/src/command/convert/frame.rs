@@ -86,13 +86,7 @@ impl Convert {
         let mut builder = builder?.kind(kind).options(options(session));
         match (kind, &self.dtype) {
             (ArrayKind::B2nd, Some(given)) => {
-                let (found, itemsize) = (given.itemsize(), u64::from(source.itemsize()));
-                if found != itemsize {
-                    let title = format!(
-                        "--dtype {given} has {found} bytes, but an element of {name} has {itemsize}"
-                    );
-                    return Err(Failure::usage(title));
-                }
+                self.dtype_of(source, name)?;
                 builder = builder.dtype(given.clone());
             }
             (ArrayKind::Caterva, Some(_)) => {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use bloscpack::{
-    dtype::DType,
     error::IoSide as _,
     indexed::IndexedReader,
     storage::{DiskStore, Key},
@@ -12,12 +11,11 @@ use bloscpack::{
 use bloscpack_open::{
     Inner, Region,
     datasets::{Attributes, CTable},
-    frames::NdArray,
     zarr::{ArrayFiles, ChunkCounts, Conversion, Format, create_group},
 };
 use serde_json::json;
 
-use super::Convert;
+use super::{Convert, no_dtype};
 use crate::container::Opened;
 use crate::failure::{About as _, Failure};
 use crate::interrupt;
@@ -146,7 +144,9 @@ impl Convert {
         let opened = work.opened;
         let mut conversion = match opened.container.inner() {
             Inner::NdArray(array) => {
-                let dtype = self.zarr_dtype(array, opened)?;
+                let name = &opened.origin.name;
+                let dtype = self.dtype_of(array, name)?;
+                let dtype = dtype.ok_or_else(|| no_dtype(name))?;
                 Conversion::of_frame(array, dtype, work.format)
             }
             Inner::ZarrArray(array) => Conversion::of_zarr(array, work.format),
@@ -166,28 +166,6 @@ impl Convert {
             attach(&mut conversion, attributes);
         }
         self.written(work, conversion, "").map(|(_, counts)| counts)
-    }
-
-    /// The dtype of the elements of a frame.
-    fn zarr_dtype(&self, array: &NdArray, opened: &Opened) -> Result<DType, Failure> {
-        match self.dtype.as_ref().or(array.dtype()) {
-            Some(dtype) if dtype.itemsize() == u64::from(array.itemsize()) => Ok(dtype.clone()),
-            Some(dtype) => {
-                let (found, expected) = (dtype.itemsize(), array.itemsize());
-                let title = format!(
-                    "--dtype {dtype} has {found} bytes, but an element of {} has {expected}",
-                    opened.origin.name
-                );
-                Err(Failure::usage(title))
-            }
-            None => {
-                let title = format!(
-                    "{} does not store the dtype of its elements",
-                    opened.origin.name
-                );
-                Err(Failure::usage(title).hint("add --dtype DTYPE"))
-            }
-        }
     }
 
     /// Writes an array into a folder of the store.

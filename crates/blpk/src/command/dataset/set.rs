@@ -106,7 +106,7 @@ impl Set {
         })
     }
 
-    /// Copies the bytes, of which there must be exactly as many as the elements have.
+    /// Copies the bytes; there must be exactly as many as the elements have.
     fn copy(
         &self,
         bytes: &mut impl Read,

@@ -56,7 +56,7 @@ enum RecordNumbers {
 }
 
 impl RecordNumbers {
-    /// The range among so many records, if all of it exists.
+    /// The range, if all of it exists in a file with this number of records.
     fn of(self, records: u64) -> Option<Range<u64>> {
         let (start, end) = match self {
             Self::One(number) => (number, number.checked_add(1)?),

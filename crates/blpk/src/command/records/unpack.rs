@@ -99,7 +99,7 @@ impl Unpack {
         Ok(Status::Done)
     }
 
-    /// Writes what is there and what comes, until the output is closed.
+    /// Writes the records of the file, then those appended to it, until the output is closed.
     fn follow(&self, session: &Session) -> Result<Status, Failure> {
         // A file gets its name only when it is complete.
         if !is_standard_output(&self.output) {
