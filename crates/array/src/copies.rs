@@ -26,13 +26,9 @@ pub fn copy(
     (to, to_bytes): (&[Range<u64>], &mut [u8]),
     itemsize: u64,
 ) -> Result<()> {
-    if region.iter().any(Range::is_empty) {
+    let Some((from, to)) = places(region, (from, to), itemsize)? else {
         return Ok(());
-    }
-    let (from, to) = (
-        Place::of(region, from, itemsize)?,
-        Place::of(region, to, itemsize)?,
-    );
+    };
     let from = Strided {
         bytes: from_bytes,
         start: from.start,
@@ -56,13 +52,9 @@ pub fn runs(
     itemsize: u64,
     mut each: impl FnMut(Run) -> Result<()>,
 ) -> Result<()> {
-    if region.iter().any(Range::is_empty) {
+    let Some((from, to)) = places(region, (from, to), itemsize)? else {
         return Ok(());
-    }
-    let (from, to) = (
-        Place::of(region, from, itemsize)?,
-        Place::of(region, to, itemsize)?,
-    );
+    };
     let strides = [from.strides.as_slice(), &to.strides];
     strided::runs(
         &sizes(region)?,
@@ -76,6 +68,19 @@ pub fn runs(
             })
         },
     )
+}
+
+/// The places of a region in two windows; nothing if it has no elements.
+fn places(
+    region: &[Range<u64>],
+    (from, to): (&[Range<u64>], &[Range<u64>]),
+    itemsize: u64,
+) -> Result<Option<(Place, Place)>> {
+    if region.iter().any(Range::is_empty) {
+        return Ok(None);
+    }
+    let from = Place::of(region, from, itemsize)?;
+    Ok(Some((from, Place::of(region, to, itemsize)?)))
 }
 
 /// Where a region is in the bytes of a window. None of its numbers exceeds the length of the window in bytes, which fits into memory.

@@ -163,7 +163,15 @@ impl Grid {
     /// The positions of the chunks that a region touches.
     #[must_use]
     pub fn positions(&self, region: &[Range<u64>]) -> Positions {
-        Positions::touched(region, &self.chunk)
+        let axes = region.iter().zip(&self.chunk);
+        let within = axes.map(|(range, len)| {
+            if range.is_empty() || *len == 0 {
+                0..0
+            } else {
+                range.start / len..range.end.div_ceil(*len)
+            }
+        });
+        Positions::new(within.collect())
     }
 
     /// The part of a region that the chunk at this position contains.
@@ -226,19 +234,6 @@ impl Positions {
             within,
             next: (!is_empty).then_some(first),
         }
-    }
-
-    /// The positions of the chunks of this shape that a region touches.
-    fn touched(region: &[Range<u64>], chunk: &[u64]) -> Self {
-        let axes = region.iter().zip(chunk);
-        let within = axes.map(|(range, len)| {
-            if range.is_empty() || *len == 0 {
-                0..0
-            } else {
-                range.start / len..range.end.div_ceil(*len)
-            }
-        });
-        Self::new(within.collect())
     }
 }
 

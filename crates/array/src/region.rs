@@ -20,7 +20,7 @@ pub const BATCH: usize = 16 << 20;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Region {
-    /// A range for each axis. An axis of which one position was asked for has length 1.
+    /// A range for each axis. An axis at a single position has length 1.
     pub ranges: Vec<Range<u64>>,
 }
 

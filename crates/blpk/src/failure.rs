@@ -34,13 +34,13 @@ pub struct Failure {
     in_chunk: bool,
     /// Whether it is about an output of another kind that exists, and may have been meant as an input.
     is_taken: bool,
-    /// Whether it says what has become of the output, or of the file that was to be changed.
+    /// Whether the state of the output, or of the changed file, is already stated.
     is_settled: bool,
 }
 
-/// What a failure can be about: a file by its name, an input, an output.
+/// The subject of a failure: a file by its name, an input, an output.
 pub trait Subject {
-    /// Names it in an error that has no name yet, and adds what is known of it.
+    /// Names the subject in an error without a name, and adds details and advice.
     fn explain(&self, failure: Failure) -> Failure;
 }
 
@@ -89,7 +89,7 @@ impl Subject for Directory<'_> {
 
 /// Results whose errors become failures.
 pub trait About<T> {
-    /// Names the subject of the error, and adds what is known of it.
+    /// Turns an error into a failure that names its subject.
     fn about(self, subject: &(impl Subject + ?Sized)) -> Result<T, Failure>;
 }
 
@@ -199,7 +199,7 @@ impl Failure {
         }
     }
 
-    /// The same failure, which now says what has become of the output, or of the file that was to be changed.
+    /// The same failure, with the state of the output stated.
     pub fn settled(self) -> Self {
         Self {
             is_settled: true,
@@ -207,7 +207,7 @@ impl Failure {
         }
     }
 
-    /// Whether it says that.
+    /// Whether the state of the output is already stated.
     pub fn is_settled(&self) -> bool {
         self.is_settled
     }
@@ -248,7 +248,7 @@ impl Failure {
         self.title.as_deref()
     }
 
-    /// The stable name of what went wrong, for scripts.
+    /// The code of the error in JSON.
     pub fn code(&self) -> Option<&'static str> {
         self.code.map(Code::as_str)
     }

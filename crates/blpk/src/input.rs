@@ -40,7 +40,7 @@ pub struct Input {
     bytes: Arc<Bytes>,
     /// Nothing for standard input.
     path: Option<PathBuf>,
-    /// Of a regular file or an object, the part that was left to read when it was opened.
+    /// The unread part of a regular file or an object when it was opened.
     extent: Option<Extent>,
     /// Whether it is an object, or a copy of one.
     is_remote: bool,
@@ -127,7 +127,7 @@ impl Input {
         Ok(input)
     }
 
-    /// Opens a compressed input for salvage: if a change was interrupted and its journal is gone, the file as it is.
+    /// Opens a compressed input for salvage. If the journal of an interrupted change is missing, the file is read as it is.
     pub fn open_damaged(path: &Path, session: &Session) -> Result<Self, Failure> {
         match Self::open_binary(path, session) {
             Err(failure) if failure.status() == Status::CutShort => {
@@ -177,7 +177,7 @@ impl Input {
             .map_or_else(|| "standard input".to_owned(), quoted)
     }
 
-    /// What tells its file from all others; an object has none.
+    /// The identity of its file; an object has none.
     pub fn handle(&self) -> Option<Handle> {
         Handle::from_file(self.bytes.file()?.try_clone().ok()?).ok()
     }
@@ -363,7 +363,7 @@ fn stdin() -> io::Result<File> {
 const ENDINGS: [&str; 4] = ["blp", "b2nd", "b2frame", "b2z"];
 /// Bytes by which a file is recognized. The first of them alone may be those of any text.
 const MAGIC_LEN: usize = 4;
-/// Bytes that are looked at.
+/// Length of the beginning that is probed.
 pub const LOOK: u64 = 16;
 
 /// The kind of a file by its name and its first bytes.
@@ -373,14 +373,14 @@ pub struct Look {
     pub is_ours: bool,
 }
 
-/// Looks at name and first bytes of a file.
+/// Probes the name and the first bytes of a file.
 pub fn look(path: &Path) -> io::Result<Look> {
     let mut first = Vec::new();
     File::open(path)?.take(LOOK).read_to_end(&mut first)?;
     Ok(look_at(path, &first))
 }
 
-/// Looks at a name, and at the first bytes that are there; [`LOOK`] suffice.
+/// Probes a name and up to [`LOOK`] first bytes.
 pub fn look_at(path: &Path, first: &[u8]) -> Look {
     let is_known = first.len() >= MAGIC_LEN && probe_bytes(first).family.is_some();
     Look {

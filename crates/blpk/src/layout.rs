@@ -1,4 +1,4 @@
-//! What `import` and `convert` make: the layouts of `--layout`, and what the ending of OUT says.
+//! Layouts that `import` and `convert` write: by `--layout`, or by the extension of OUT.
 
 use std::fmt;
 use std::path::Path;

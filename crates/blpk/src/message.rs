@@ -1,4 +1,4 @@
-//! What a person sees besides the output: errors, warnings and notes on standard error, and the width of the terminal.
+//! Errors, warnings and notes on standard error, and the width of the terminal.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};

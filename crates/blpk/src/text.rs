@@ -13,7 +13,7 @@ pub fn quoted(path: &Path) -> String {
     }
 }
 
-/// The path for scripts: as it was given; of a URL, without what may be secret.
+/// The path in JSON: as given, or a URL without its secrets.
 pub fn exact(path: &Path) -> String {
     if is_url(path) {
         public(path)

@@ -131,11 +131,7 @@ impl From<&ChunkError> for Code {
             (ChunkError::NotBuilt { .. } | ChunkError::OnlyRead { .. }, _) => Self::NotBuilt,
             (ChunkError::Memory, _) => Self::NoMemory,
             (_, Fault::Damaged) => Self::Chunk,
-            (_, Fault::CutShort) => Self::CutShort,
-            (_, Fault::Unsupported) => Self::Unsupported,
-            (_, Fault::OverLimit) => Self::OverLimit,
-            (_, Fault::Usage) => Self::Usage,
-            (_, Fault::Bug) => Self::Bug,
+            (_, fault) => fault.into(),
         }
     }
 }
@@ -144,11 +140,6 @@ impl From<&FormatError> for Code {
     fn from(error: &FormatError) -> Self {
         match error {
             FormatError::Magic { .. } => Self::UnknownFormat,
-            FormatError::Version { .. }
-            | FormatError::Options { .. }
-            | FormatError::ChecksumId { .. }
-            | FormatError::MetadataFormat { .. }
-            | FormatError::Unsupported { .. } => Self::Unsupported,
             FormatError::MemberMagic { .. } | FormatError::Field { .. } => Self::Header,
             FormatError::Seal { .. } => Self::Seal,
             FormatError::MetadataData { .. } => Self::Metadata,
@@ -161,20 +152,13 @@ impl From<&FormatError> for Code {
             FormatError::UncountedChunk { .. }
             | FormatError::HiddenChunks
             | FormatError::EarlyEndMark { .. } => Self::UncountedChunk,
-            FormatError::Empty
-            | FormatError::TornHeader { .. }
-            | FormatError::Cut { .. }
-            | FormatError::MissingChunks { .. } => Self::CutShort,
             FormatError::Unterminated => Self::Unterminated,
             FormatError::Unfinished { .. } => Self::Unfinished,
             FormatError::Interrupted { .. } => Self::Interrupted,
-            FormatError::Limit { .. } => Self::OverLimit,
             FormatError::WriteLimit { .. } => Self::WriteLimit,
             FormatError::ReadOnly { .. } => Self::ReadOnly,
             FormatError::NoPlace { .. } => Self::CannotStore,
-            FormatError::Hasher { .. } => Self::Usage,
-            FormatError::Bug { .. } => Self::Bug,
-            // The enum is not exhaustive for other crates.
+            // Others have the general code of their fault.
             other => other.fault().into(),
         }
     }

@@ -112,17 +112,6 @@ impl Error {
         )
     }
 
-    /// More bytes than a limit allows.
-    #[must_use]
-    pub fn over_limit(limit: Limit, found: u64, allowed: u64) -> Self {
-        FormatError::Limit {
-            limit,
-            found,
-            allowed,
-        }
-        .into()
-    }
-
     /// There is not enough memory for so many bytes.
     #[must_use]
     pub fn no_memory(bytes: u64) -> Self {
@@ -141,7 +130,12 @@ impl Error {
         if found <= allowed {
             Ok(())
         } else {
-            Err(Self::over_limit(limit, found, allowed))
+            Err(FormatError::Limit {
+                limit,
+                found,
+                allowed,
+            }
+            .into())
         }
     }
 
@@ -318,7 +312,7 @@ impl Error {
         }
         match &self.0.cause {
             Cause::Format(error) if error.is_unended() => {
-                Some("allow unterminated input to read the chunks that are there")
+                Some("allow unterminated input to read the complete chunks")
             }
             Cause::Format(FormatError::Magic { .. }) => {
                 Some("the input may be damaged, or compressed by another program")

@@ -97,7 +97,7 @@ impl Cat {
         Ok(Status::Done)
     }
 
-    /// Whether a table is to be looked at.
+    /// Whether the output is an aligned table on a terminal.
     fn is_look(&self, opened: &Opened) -> bool {
         let is_part = self.range.is_some() || self.chunk.is_some() || self.slice.is_some();
         let is_table = opened.container.kind() == Kind::Table && self.column.is_none();
@@ -166,7 +166,7 @@ const HEAD: u64 = 10;
 const TAIL: u64 = 5;
 /// Rows that are all shown.
 const FEW: u64 = 20;
-/// Columns that are looked at; no terminal is wider.
+/// Most columns of a table that are printed; no terminal is wider.
 const MOST: usize = 100;
 /// Columns of the terminal for a cell.
 const WIDEST: usize = 24;

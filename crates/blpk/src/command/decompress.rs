@@ -62,7 +62,7 @@ impl Decompress {
             let file = |input: &Path, output: &Path| self.file(input, output, session);
             return self.operands.each(session, output, file);
         }
-        // Before its name is looked at.
+        // Before the output is named after it.
         frame::refuse(self.operands.input(), READ)?;
         let done = self.file(self.operands.input(), &self.output()?, session);
         done.map_err(|failure| self.operands.advise("decompress", failure))

@@ -286,7 +286,7 @@ impl Found {
     }
 }
 
-/// The report for scripts, with lists of losses and damages.
+/// The report as JSON, with lists of losses and damages.
 fn json(input: &Path, output: &Path, report: &Recovery, is_changing: bool) -> Value {
     json!({
         "path": exact(input),
@@ -313,7 +313,7 @@ fn json(input: &Path, output: &Path, report: &Recovery, is_changing: bool) -> Va
     })
 }
 
-/// One loss, for scripts.
+/// One loss as JSON.
 fn lost_json(lost: &Lost) -> Value {
     json!({
         "at": lost.at,

@@ -45,7 +45,7 @@ pub struct Verify {
     paths: Vec<PathBuf>,
 }
 
-/// The report on all inputs, for scripts.
+/// The report on all inputs as JSON.
 struct Files<'a> {
     files: Vec<WithLists<'a>>,
     /// Files below directories that are of other kinds.

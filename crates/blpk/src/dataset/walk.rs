@@ -18,7 +18,7 @@ use crate::text::quoted;
 pub struct Below {
     /// In the order of the paths.
     pub found: Vec<Found>,
-    /// Files of other kinds, links and devices, which are not looked at.
+    /// Files of other kinds, links and devices, which are skipped.
     pub others: u64,
 }
 
@@ -71,7 +71,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// Looks at a folder, and at all below it.
+    /// Visits a folder and all below it.
     fn folder(&mut self, root: PathBuf) {
         let mut open = vec![root];
         while let Some(path) = open.pop() {
@@ -97,7 +97,7 @@ impl Walk {
         }
     }
 
-    /// Looks at an entry of a folder.
+    /// Visits an entry of a folder.
     fn entry(&mut self, entry: &DirEntry, kind: io::Result<FileType>, path: PathBuf) {
         let name = entry.file_name();
         let name = name.to_string_lossy();
@@ -117,7 +117,7 @@ impl Walk {
 }
 
 impl Below {
-    /// Says how many files were not looked at.
+    /// Notes how many files were skipped.
     pub fn note_others(&self, root: &Path, session: &Session) {
         let others = match self.others {
             0 => return,

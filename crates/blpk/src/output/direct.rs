@@ -156,9 +156,8 @@ pub fn check_closed() -> io::Result<()> {
 
 /// Whether standard output was closed when the process began.
 ///
-/// Before `main`, the standard library opens `/dev/null` in the place of a closed stream, so that no other file gets its number. What
-/// is written there is lost without an error. Parents that discard output open it in the same way, so that nothing can tell the two
-/// apart later on.
+/// Before `main`, the standard library opens `/dev/null` in place of a closed stream, so that no other file gets its descriptor, and
+/// writes succeed. Later this cannot be distinguished from a parent that discards the output.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code, reason = "a function that runs before main")]
 mod closed {

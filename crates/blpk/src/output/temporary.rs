@@ -16,7 +16,7 @@ use crate::text::quoted;
 const PREFIX: &str = ".blpk-out-";
 const SUFFIX: &str = ".tmp";
 
-/// Entries of a folder that are looked at: a loop over the files of a large one must not list it again and again.
+/// Most entries of a folder that are listed: a loop over the files of a large folder must not list all of it each time.
 const LOOK: usize = 1000;
 /// A file that is younger may not be locked yet.
 const AGE: Duration = Duration::from_secs(60);

@@ -240,7 +240,7 @@ pub struct AddColumn {
 /// Remove a column from a table
 #[derive(Args, Debug)]
 pub struct DeleteColumn {
-    /// Keep the files of the column, which are no longer used
+    /// Keep the files of the deleted column
     #[arg(long, alias = "keep")]
     keep_files: bool,
 

@@ -125,7 +125,7 @@ impl Unpack {
     }
 }
 
-/// Writes the records that are there, and waits for more; false if nobody reads the output any more.
+/// Writes the records of the file, and waits for more; false if the output is closed.
 fn write_new(
     follower: &mut RecordFollower,
     out: &mut RecordOutput,
