@@ -137,7 +137,7 @@ pub use bloscpack_error::{Category, Code, Error, Result};
 pub use bloscpack_wire::{Checksum, FormatVersion, Limits, Metadata};
 pub use decoder::{Decoder, Warning};
 pub use encoder::{DEFAULT_CHUNK_SIZE, Encoder, EncoderBuilder, SeekEncoder};
-pub use options::Options;
+pub use options::{Options, Watch};
 
 use std::io::Write;
 

@@ -1,11 +1,17 @@
-//! [`Options`]: how an input is read.
+//! [`Options`]: how an input is opened.
 
+use bloscpack_dtype::DType;
+use bloscpack_storage::{LockTimeout, parallel::processors};
 use bloscpack_wire::{Hashers, Limits};
 use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+use std::{fmt, io};
 
-/// How an input is read: by a [`Decoder`](crate::Decoder), a [`RecordReader`](crate::records::RecordReader), an
+/// How an input is opened: by a [`Decoder`](crate::Decoder), a [`RecordReader`](crate::records::RecordReader), an
 /// [`IndexedReader`](crate::indexed::IndexedReader), by [`verify`](mod@crate::verify), [`recover`](mod@crate::recover) and a
-/// [`Survey`](crate::survey::Survey). Each method says who uses it; others ignore it.
+/// [`Survey`](crate::survey::Survey); and by the crates above this one: datasets, frames, their stores, Zarr, and `bloscpack-open`,
+/// which opens any of them. Each method says who uses it; others ignore it.
 ///
 /// ```
 /// use bloscpack::{Checksum, Encoder, Options, survey::Survey, verify::verify};
@@ -37,22 +43,40 @@ use std::ops::Range;
 /// ```
 #[derive(Debug, Clone)]
 #[must_use]
+#[non_exhaustive]
 pub struct Options {
-    pub(crate) threads: usize,
-    pub(crate) limits: Limits,
-    pub(crate) hashers: Hashers,
-    pub(crate) cache: Option<usize>,
-    pub(crate) check_digests: bool,
-    pub(crate) allow_unterminated: bool,
-    pub(crate) range: Option<Range<u64>>,
-    pub(crate) members: Option<u64>,
-    pub(crate) fill: bool,
+    /// The number of threads, if it was set.
+    pub threads: Option<usize>,
+    /// The limits on the memory and work that the input may demand.
+    pub limits: Limits,
+    /// The implementations that compute digests.
+    pub hashers: Hashers,
+    /// Bytes of chunks that are kept in memory, if that was set.
+    pub cache: Option<usize>,
+    /// Whether the digest of a chunk is checked before any part of the chunk is decoded.
+    pub check_digests: bool,
+    /// Whether a stream without its end mark is accepted.
+    pub allow_unterminated: bool,
+    /// The range of the content to deliver; `None` for all of it.
+    pub range: Option<Range<u64>>,
+    /// The number of members to read; `None` for all.
+    pub members: Option<u64>,
+    /// Whether zeros replace lost content.
+    pub fill: bool,
+    /// Whether the headers of superchunks are ignored.
+    pub lenient: bool,
+    /// The dtype of a frame that does not store one.
+    pub dtype: Option<DType>,
+    /// How long to wait for a lock.
+    pub lock_timeout: LockTimeout,
+    /// The function that is called as the work goes on.
+    pub watch: Watch,
 }
 
 impl Default for Options {
     fn default() -> Self {
         Self {
-            threads: 1,
+            threads: None,
             limits: Limits::default(),
             hashers: Hashers::default(),
             cache: None,
@@ -61,6 +85,10 @@ impl Default for Options {
             range: None,
             members: None,
             fill: false,
+            lenient: false,
+            dtype: None,
+            lock_timeout: LockTimeout::default(),
+            watch: Watch::default(),
         }
     }
 }
@@ -71,18 +99,32 @@ impl Options {
         Self::default()
     }
 
-    /// Threads that check and decompress chunks; one by default, which is the caller's own. Recovery also compresses on them,
-    /// and scans on one. Records need chunks of 4 KiB or more to gain from more than one, as packed ones have.
+    /// Threads that check, decompress and compress. By default, readers and editors of Bloscpack files work on the caller's own
+    /// thread, and arrays, frames, Zarr and `bloscpack-open` on all processors. 0 counts as 1. Recovery scans on one thread.
+    /// Records need chunks of 4 KiB or more to gain from more than one, as packed ones have.
     ///
-    /// Peak memory is about `(threads + 2) × 2 × chunk`, plus 256 KiB of input and the scratch space of a block for each
-    /// thread. An async reader works on the threads of this process; the number is then that of the chunks that may be decoded
-    /// at once.
+    /// The peak memory of a decoder is about `(threads + 2) × 2 × chunk`, plus 256 KiB of input and the scratch space of a block
+    /// for each thread. An async reader works on the threads of this process; the number is then that of the chunks that may be
+    /// decoded at once.
     pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = threads;
+        self.threads = Some(threads);
         self
     }
 
-    /// How much memory and work the input may demand. Recovery treats a chunk over a limit as lost.
+    /// The number of threads of an array, a frame or `bloscpack-open`.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        self.threads
+            .map_or_else(processors, |threads| threads.max(1))
+    }
+
+    /// The number of threads of a reader of Bloscpack files.
+    pub(crate) fn codec_threads(&self) -> usize {
+        self.threads.map_or(1, |threads| threads.max(1))
+    }
+
+    /// How much memory and work the input may demand. Recovery treats a chunk over a limit as lost. Datasets, frames and Zarr
+    /// check [`total`](Limits::total) when they are opened, and the limits on chunks when a chunk is read.
     ///
     /// ```
     /// use bloscpack::{Decoder, Options, error::Category, wire::Limits};
@@ -99,14 +141,23 @@ impl Options {
         self
     }
 
-    /// The implementations that compute digests.
+    /// The implementations that compute the digests of Bloscpack files.
     pub fn hashers(mut self, hashers: Hashers) -> Self {
         self.hashers = hashers;
         self
     }
 
-    /// Bytes of decoded chunks that an indexed reader keeps; 0 keeps none. By default 16 MiB of content, or 64 MiB of unpacked
-    /// records. A chunk that is larger is decoded again for every read, and records that are chunks of their own are not kept.
+    /// Bytes of chunks that are kept in memory.
+    ///
+    /// | used by | bytes of | default |
+    /// |---|---|--:|
+    /// | an indexed reader of content | decoded chunks; a larger one is decoded again for every read | 16 MiB |
+    /// | an indexed reader of records | unpacked chunks; records that are chunks of their own are not kept | 64 MiB |
+    /// | a dataset | the chunks used last, which the columns of a table share equally | 256 MiB |
+    /// | a dataset in `bloscpack-open` | the same | 64 MiB |
+    /// | a frame that is written | changed chunks that are not compressed yet; no more threads compress than there are chunks in it | 64 MiB |
+    ///
+    /// 0 keeps no chunk, of a frame that is written one.
     pub fn cache(mut self, bytes: usize) -> Self {
         self.cache = Some(bytes);
         self
@@ -206,5 +257,79 @@ impl Options {
     pub fn fill(mut self, fill: bool) -> Self {
         self.fill = fill;
         self
+    }
+
+    /// Whether a dataset ignores the first 16 bytes of superchunks, as bcolz does; false by default.
+    pub fn lenient(mut self, lenient: bool) -> Self {
+        self.lenient = lenient;
+        self
+    }
+
+    /// `bloscpack-open` reads a frame that does not store the dtype of its elements as elements of this one. Opening anything
+    /// else is then wrong usage.
+    pub fn dtype(mut self, dtype: DType) -> Self {
+        self.dtype = Some(dtype);
+        self
+    }
+
+    /// How long opening a dataset or a frame waits for other writers, and a flush for readers of earlier versions, which lock
+    /// it; ten seconds by default.
+    pub fn lock_timeout(mut self, timeout: Duration) -> Self {
+        self.lock_timeout.set_limit(timeout);
+        self
+    }
+
+    /// Calls `goes_on` many times a second while opening a dataset or a frame, or a flush, waits for others, with the time waited
+    /// so far. Waiting ends when it returns false, or when the [`lock_timeout`](Self::lock_timeout()) is over.
+    pub fn while_waiting(
+        mut self,
+        goes_on: impl Fn(Duration) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.lock_timeout.keep_waiting_while(goes_on);
+        self
+    }
+
+    /// What `bloscpack-open` opens calls this function as the work goes on, perhaps from several threads: with the bytes that were
+    /// processed since the last call, and how many there will be in all where that is known. For Bloscpack files these are bytes
+    /// of the file, elsewhere those of the uncompressed content. An error that it returns ends the work, except for the
+    /// verification of datasets and frames.
+    pub fn watch(
+        mut self,
+        callback: impl Fn(u64, Option<u64>) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        self.watch = Watch(Some(Arc::new(callback)));
+        self
+    }
+}
+
+/// The function of [`Options::watch`], if there is one.
+#[derive(Clone, Default)]
+pub struct Watch(Option<Arc<Callback>>);
+
+/// Called with the bytes that were processed, and how many there will be in all where that is known.
+type Callback = dyn Fn(u64, Option<u64>) -> io::Result<()> + Send + Sync;
+
+impl Watch {
+    /// Whether there is a function.
+    #[must_use]
+    pub fn is_set(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Calls the function with the bytes that were processed, and how many there will be in all where that is known.
+    ///
+    /// # Errors
+    /// Returns the error of the function.
+    pub fn count(&self, bytes: u64, total: Option<u64>) -> io::Result<()> {
+        match &self.0 {
+            Some(callback) => callback(bytes, total),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").finish_non_exhaustive()
     }
 }

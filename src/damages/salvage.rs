@@ -54,7 +54,7 @@ impl<'a, S: ReadAt, O: ContentOutput> Salvage<'a, S, O> {
             source,
             limits,
             fetcher,
-            pipeline: Pipeline::new(options.threads, make_worker),
+            pipeline: Pipeline::new(options.codec_threads(), make_worker),
             pending: VecDeque::new(),
             collector,
         }

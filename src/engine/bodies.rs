@@ -107,7 +107,7 @@ impl<R: Read> Engine<R> {
         let most = std::mem::replace(&mut bodies.ahead, usize::MAX);
         let here = bodies.extent.start + self.input.total();
         if most == usize::MAX && self.input.total() > 0 && here < bodies.extent.end {
-            let threads = self.settings.options.threads;
+            let threads = self.settings.options.codec_threads();
             let windows = bodies.windows.get_or_insert_with(|| {
                 Windows::new(&bodies.source, here..bodies.extent.end, threads)
             });

@@ -115,7 +115,7 @@ impl<R> Engine<R> {
             let hashers = hashers.clone();
             move |batch| work_all(&mut decoder, &hashers, batch)
         };
-        let mut pipeline = Pipeline::new(settings.options.threads, make_worker);
+        let mut pipeline = Pipeline::new(settings.options.codec_threads(), make_worker);
         if let Some(crew) = &settings.crew {
             pipeline = pipeline.on(Arc::clone(crew));
         }

@@ -99,7 +99,7 @@ pub(super) fn builder<S: ReadAt>(
     let member = of_kind().find(|member| member.sound > 0);
     let settle = |builder: EncoderBuilder| {
         let mut builder = builder
-            .threads(options.threads)
+            .threads(options.codec_threads())
             .hashers(options.hashers.clone())
             .limits(options.limits.max(Limits::default()));
         if let Some(metadata) = metadata {
