@@ -9,7 +9,8 @@
     reason = "a benchmark of an array of one axis"
 )]
 
-use bloscpack_open::datasets::{CArray, CTable, DatasetOptions};
+use bloscpack::Options;
+use bloscpack_open::datasets::{CArray, CTable, Dataset};
 use std::path::Path;
 use std::time::Instant;
 
@@ -101,8 +102,7 @@ fn table(folder: &Path) -> f64 {
 /// Sums all values of a table, block by block.
 fn scan(folder: &Path) -> f64 {
     let begun = Instant::now();
-    let table = DatasetOptions::new()
-        .open(folder.join("ours-table"))
+    let table = Dataset::open_with(folder.join("ours-table"), &Options::new())
         .unwrap()
         .into_table()
         .unwrap();

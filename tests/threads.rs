@@ -14,7 +14,7 @@ use bloscpack::{
     recover::recover,
     verify::{verify, verify_at},
 };
-use bloscpack_open::datasets::{CArray, DatasetOptions};
+use bloscpack_open::datasets::{CArray, Dataset};
 use bloscpack_open::frames::{Frame, FrameOptions, NdArray};
 use std::fmt::Debug;
 use std::io::{self, Cursor, Read, Write};
@@ -540,9 +540,8 @@ fn arrays_in_directories_come_to_the_same() {
     ] {
         let store = directory(damages);
         same(&format!("{damages:?}"), |threads| {
-            let options = DatasetOptions::new().threads(threads);
-            let array = options
-                .open_in(store.clone())
+            let options = Options::new().threads(threads);
+            let array = Dataset::open_in(store.clone(), &options)
                 .unwrap()
                 .into_array()
                 .unwrap();
@@ -589,8 +588,11 @@ fn without_a_single_thread_all_goes_on() {
     let frame = Frame::from_bytes(bytes).unwrap();
     assert!(frame.verify(|_| ()).is_sound());
     let store = directory(&[]);
-    let options = DatasetOptions::new().threads(4);
-    let array = options.open_in(store).unwrap().into_array().unwrap();
+    let options = Options::new().threads(4);
+    let array = Dataset::open_in(store, &options)
+        .unwrap()
+        .into_array()
+        .unwrap();
     assert!(array.verify(|_| ()).is_sound());
     assert!(array.read_rows(0..array.rows()).unwrap() == sensor(40 * 4096 * 8, 11));
 }

@@ -4,8 +4,8 @@
 //! The input says which directory to begin with, and what to do to its files: `directory/edits.rs`.
 
 use bloscpack::storage::Memory;
-use bloscpack::{Limits, Result};
-use bloscpack_open::datasets::{CArray, Dataset, DatasetOptions, RepairOptions};
+use bloscpack::{Limits, Options, Result};
+use bloscpack_open::datasets::{CArray, Dataset, RepairOptions};
 
 #[path = "directory/bases.rs"]
 mod bases;
@@ -22,13 +22,13 @@ const ENOUGH: u64 = 1 << 20;
 /// The columns, or the array itself: names and bytes.
 type Leaves = Vec<(String, Vec<u8>)>;
 
-fn options() -> DatasetOptions {
+fn options() -> Options {
     let limits = Limits::new()
         .chunk(1 << 20)
         .block(1 << 18)
         .metadata(1 << 16)
         .offsets(1 << 16);
-    DatasetOptions::new()
+    Options::new()
         .threads(1)
         .cache(1 << 16)
         .limits(limits)
@@ -73,7 +73,7 @@ fn whole(dataset: &Dataset) -> Option<Result<Leaves>> {
 }
 
 fn opened(files: &Files) -> Result<Dataset> {
-    options().open_in(files.store())
+    Dataset::open_in(files.store(), &options())
 }
 
 /// All that a directory holds; nothing where that cannot be said.
@@ -127,7 +127,7 @@ fn change(dataset: &mut Dataset, kind: u64) -> Result<()> {
 
 /// Nothing if it does not let itself be changed.
 fn changed(store: Memory, kind: u64) -> Option<()> {
-    let mut dataset = options().edit_in(store).ok()?;
+    let mut dataset = Dataset::edit_in(store, &options()).ok()?;
     // A wrong shape is not a valid start.
     if !arrays(&dataset)
         .iter()

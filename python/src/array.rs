@@ -6,8 +6,8 @@ use crate::options::{compressor, filter};
 use crate::work::Signals;
 use bloscpack::dtype::DType;
 use bloscpack::storage::Memory;
-use bloscpack::{Error, serde_json};
-use bloscpack_open::datasets::{CArray, CArrayBuilder, Dataset, DatasetLayout, DatasetOptions};
+use bloscpack::{Error, Options, serde_json};
+use bloscpack_open::datasets::{CArray, CArrayBuilder, Dataset, DatasetLayout};
 use bloscpack_open::frames::{Frame, FrameOptions, NdArray};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
@@ -59,8 +59,8 @@ impl ArrayOptions {
 }
 
 /// Threads and cache of datasets.
-pub fn dataset_options(threads: usize) -> DatasetOptions {
-    DatasetOptions::new().threads(threads)
+pub fn dataset_options(threads: usize) -> Options {
+    Options::new().threads(threads)
 }
 
 /// The open array, by its kind.
@@ -85,13 +85,13 @@ pub fn dataset(
     let options = dataset_options(threads);
     let Ok(path) = object.extract::<PathBuf>() else {
         let source = crate::file::source(object)?;
-        return py.detach(|| options.open_zip(source)).or_raise(py);
+        return py.detach(|| Dataset::open_zip(source, &options)).or_raise(py);
     };
     let opened = py.detach(|| {
         let opened = if writable {
-            options.edit(&path)
+            Dataset::edit_with(&path, &options)
         } else {
-            options.open(&path)
+            Dataset::open_with(&path, &options)
         };
         opened.map_err(|error| error.in_file(&path))
     });

@@ -10,10 +10,10 @@
 use bloscpack::blosc::Aim;
 use bloscpack::storage::Memory;
 use bloscpack::{
-    Compressor, Encoder, EncoderBuilder, Filter, FormatVersion,
+    Compressor, Encoder, EncoderBuilder, Filter, FormatVersion, Options,
     records::{RecordWriter, RecordWriterBuilder},
 };
-use bloscpack_open::datasets::{Attributes, CArray, CTable, DatasetLayout, DatasetOptions};
+use bloscpack_open::datasets::{Attributes, CArray, CTable, Dataset, DatasetLayout};
 use bloscpack_open::frames::{Frame, FrameOptions, NdArray};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -272,7 +272,7 @@ fn rows(data: &[u8], seed: u64) -> Vec<&[u8]> {
 }
 
 fn array(layout: DatasetLayout, threads: usize, parts: &[&[u8]]) -> BTreeMap<String, Vec<u8>> {
-    let (store, options) = (Memory::new(), DatasetOptions::new().threads(threads));
+    let (store, options) = (Memory::new(), Options::new().threads(threads));
     let mut builder = CArray::of::<i64>()
         .chunk_rows(1_500)
         .layout(layout)
@@ -293,8 +293,7 @@ fn array(layout: DatasetLayout, threads: usize, parts: &[&[u8]]) -> BTreeMap<Str
     behind.iter().for_each(|part| array.append(part).unwrap());
     array.flush().unwrap();
     drop(array);
-    let mut array = options
-        .edit_in(store.clone())
+    let mut array = Dataset::edit_in(store.clone(), &options)
         .unwrap()
         .into_array()
         .unwrap();
@@ -349,7 +348,7 @@ fn table(layout: DatasetLayout, threads: usize, parts: &[&[u8]]) -> BTreeMap<Str
         .column("c", column().filter(Filter::None))
         .layout(layout)
         .attributes(attributes())
-        .options(DatasetOptions::new().threads(threads))
+        .options(Options::new().threads(threads))
         .create_in(store.clone())
         .unwrap();
     for part in parts {

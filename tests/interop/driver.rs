@@ -2,9 +2,10 @@
 
 mod protocol;
 
+use bloscpack::Options;
 use bloscpack::dtype::DType;
 use bloscpack_open::datasets::{
-    Attributes, CArray, CArrayBuilder, CTable, Dataset, DatasetLayout, DatasetOptions, Warning,
+    Attributes, CArray, CArrayBuilder, CTable, Dataset, DatasetLayout, Warning,
 };
 use protocol::{
     Answer, Result, count, counts, first, from_hex, range, ranges, serve, text, to_hex,
@@ -156,8 +157,8 @@ fn change_table(table: &mut CTable, name: &str, command: &Value, data: &[Vec<u8>
     Ok(())
 }
 
-fn options(command: &Value) -> Result<DatasetOptions> {
-    let mut options = DatasetOptions::new();
+fn options(command: &Value) -> Result<Options> {
+    let mut options = Options::new();
     if let Some(threads) = command["threads"].as_u64() {
         options = options.threads(usize::try_from(threads)?);
     }
@@ -170,9 +171,9 @@ fn options(command: &Value) -> Result<DatasetOptions> {
 fn open(command: &Value) -> Result<Dataset> {
     let (options, path) = (options(command)?, text(&command["path"])?);
     Ok(if command["edit"] == true {
-        options.edit(path)?
+        Dataset::edit_with(path, &options)?
     } else {
-        options.open(path)?
+        Dataset::open_with(path, &options)?
     })
 }
 

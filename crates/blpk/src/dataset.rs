@@ -6,9 +6,8 @@ pub mod walk;
 
 use std::path::Path;
 
-use bloscpack_open::datasets::{
-    CArray, CArrayBuilder, CTable, CTableBuilder, Dataset, DatasetOptions,
-};
+use bloscpack::Options;
+use bloscpack_open::datasets::{CArray, CArrayBuilder, CTable, CTableBuilder, Dataset};
 
 use crate::failure::{About as _, Directory, Failure};
 use crate::input::{FROM_JOURNAL, INTERRUPTED};
@@ -22,8 +21,8 @@ pub const BATCH: usize = 16 << 20;
 const CACHE: usize = 64 << 20;
 
 /// The options by which datasets are opened.
-pub fn options(session: &Session) -> DatasetOptions {
-    DatasetOptions::new()
+pub fn options(session: &Session) -> Options {
+    Options::new()
         .threads(session.threads)
         .limits(session.limits)
         .cache(CACHE)
@@ -53,7 +52,7 @@ pub fn new_table(
 
 /// Opens a dataset for reading, and warns about an interrupted change.
 pub fn open(path: &Path, session: &Session) -> Result<Dataset, Failure> {
-    let dataset = options(session).open(path).about(&Directory(path))?;
+    let dataset = Dataset::open_with(path, &options(session)).about(&Directory(path))?;
     let name = quoted(path);
     if dataset.was_interrupted() {
         session.warning(format_args!("{name}: {INTERRUPTED}; {FROM_JOURNAL}"));

@@ -354,7 +354,7 @@ impl<'a> DatasetEdit<'a> {
         if is_url(self.0.path) {
             return remote::edit(self.0.path, &options, session);
         }
-        let dataset = options.edit(self.0.path).about(self)?;
+        let dataset = Dataset::edit_with(self.0.path, &options).about(self)?;
         if dataset.was_interrupted() {
             session.warning(format_args!("{}: {INTERRUPTED}; {COMPLETED}", self.name()));
         }

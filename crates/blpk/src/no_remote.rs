@@ -2,11 +2,8 @@
 
 use std::path::Path;
 
-use bloscpack::storage::SharedSource;
-use bloscpack_open::{
-    Container, OpenOptions,
-    datasets::{Dataset, DatasetOptions},
-};
+use bloscpack::{Options, storage::SharedSource};
+use bloscpack_open::{Container, OpenOptions, datasets::Dataset};
 
 use crate::failure::Failure;
 use crate::session::Session;
@@ -34,7 +31,7 @@ pub fn upload(_: &Path, path: &Path, _: &Session) -> Result<(), Failure> {
     Err(not_built(path))
 }
 
-pub fn edit(path: &Path, _: &DatasetOptions, _: &Session) -> Result<Dataset, Failure> {
+pub fn edit(path: &Path, _: &Options, _: &Session) -> Result<Dataset, Failure> {
     Err(not_built(path))
 }
 

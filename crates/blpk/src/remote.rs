@@ -4,9 +4,8 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use bloscpack::storage::SharedSource;
-use bloscpack::wire::internal::to_u64;
-use bloscpack_open::{Container, OpenOptions};
+use bloscpack::{Options, storage::SharedSource, wire::internal::to_u64};
+use bloscpack_open::{Container, OpenOptions, datasets::Dataset};
 
 use crate::failure::{About as _, Directory, Failure};
 use crate::interrupt;
@@ -103,13 +102,9 @@ pub fn upload(made: &Path, path: &Path, session: &Session) -> Result<(), Failure
 }
 
 /// Opens a dataset at a URL to change it.
-pub fn edit(
-    path: &Path,
-    options: &bloscpack_open::datasets::DatasetOptions,
-    session: &Session,
-) -> Result<bloscpack_open::datasets::Dataset, Failure> {
+pub fn edit(path: &Path, options: &Options, session: &Session) -> Result<Dataset, Failure> {
     let editor = session.remote()?.edit(&path.to_string_lossy());
     let opened = editor.map_err(bloscpack::Error::from);
-    let opened = opened.and_then(|editor| options.edit_in(editor));
+    let opened = opened.and_then(|editor| Dataset::edit_in(editor, options));
     opened.about(&Directory(path))
 }

@@ -1,8 +1,8 @@
 //! [`Files`]: the files of a store, with errors that name the file and the side.
 
 use crate::error::{invalid_name, not_a_file};
-use crate::options::DatasetOptions;
 use crate::wire::error::too_long;
+use bloscpack::Options;
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Code, Error, IoSide as _, Result, Side};
 use bloscpack_storage::{
@@ -24,7 +24,7 @@ pub(crate) struct Files {
     /// Where reading fails: in the target, if the store was opened for changes.
     side: Side,
     /// How the store is opened again, if a reader may do that.
-    origin: Option<(Arc<dyn Store>, DatasetOptions)>,
+    origin: Option<(Arc<dyn Store>, Options)>,
 }
 
 impl Files {
@@ -47,12 +47,12 @@ impl Files {
     }
 
     /// The same files, which are opened again in this way.
-    pub(crate) fn opened_by(mut self, store: Arc<dyn Store>, options: DatasetOptions) -> Self {
+    pub(crate) fn opened_by(mut self, store: Arc<dyn Store>, options: Options) -> Self {
         self.origin = Some((store, options));
         self
     }
 
-    pub(crate) fn origin(&self) -> Option<&(Arc<dyn Store>, DatasetOptions)> {
+    pub(crate) fn origin(&self) -> Option<&(Arc<dyn Store>, Options)> {
         self.origin.as_ref()
     }
 

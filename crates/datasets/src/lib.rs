@@ -77,7 +77,6 @@ mod layout;
 mod missing;
 mod new;
 mod open;
-mod options;
 mod refresh;
 mod remove;
 mod repair;
@@ -99,7 +98,6 @@ pub use dataset_layout::DatasetLayout;
 pub use index::{IndexCheck, IndexState, IndexUpdate};
 #[cfg(feature = "ndarray")]
 pub use ndarray;
-pub use options::DatasetOptions;
 pub use repair::{Finding, Remedy, RepairOptions, Uncounted};
 pub use survey::ArraySurvey;
 pub use verify::DatasetReport;

@@ -2,9 +2,9 @@
 
 use crate::array_storage::ChunkOptions;
 use crate::dataset_layout::DatasetLayout;
-use crate::options::DatasetOptions;
 use crate::superchunk::SuperchunkOptions;
 use crate::wire::Attributes;
+use bloscpack::Options;
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;
 use bloscpack_error::checked::in_memory;
@@ -51,5 +51,5 @@ pub(crate) struct NewDataset {
     pub layout: DatasetLayout,
     pub attributes: Attributes,
     pub replace: bool,
-    pub options: DatasetOptions,
+    pub options: Options,
 }

@@ -1,13 +1,14 @@
 //! Opens datasets.
 
+use crate::array_storage::Resources;
 use crate::carray::CArray;
 use crate::ctable::CTable;
 use crate::dataset::Dataset;
 use crate::files::Files;
 use crate::handle::Handle;
 use crate::layout;
-use crate::options::DatasetOptions;
 use crate::wire::RootDirs;
+use bloscpack::Options;
 use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Code, Error, IoSide as _, Result};
 use bloscpack_storage::{Access, DiskStore, Key, Store};
@@ -19,86 +20,10 @@ use std::sync::Arc;
 /// Bytes of a `__rootdirs__` that is looked at to find out whether a directory is a column of a table.
 const MAX_ROOTDIRS: u64 = 16 << 20;
 
-impl DatasetOptions {
-    /// Opens the dataset in this directory for reading. Nothing is ever written.
+impl Dataset {
+    /// Opens the dataset in this directory for reading, with default options. Nothing is ever written.
     ///
     /// With the feature `zip`, the path may lead to a ZIP archive, or to a folder in one: `archive.zip/eeg`.
-    ///
-    /// # Errors
-    /// Returns any error of the file system; [`Code::UnknownFormat`] if the directory is not a dataset, and other errors
-    /// of the category [`Unsupported`](bloscpack_error::Category::Unsupported) for one that this build cannot read; errors
-    /// of the category [`Damaged`](bloscpack_error::Category::Damaged) if its small files are damaged or contradict each
-    /// other.
-    pub fn open(&self, path: impl AsRef<Path>) -> Result<Dataset> {
-        self.open_path(path.as_ref(), Access::Read)
-    }
-
-    /// Opens the dataset in this directory for reading and changing it. Only one process can do so at a time.
-    ///
-    /// # Errors
-    /// Returns the errors of [`open`](Self::open), and [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if another process
-    /// changes the dataset.
-    pub fn edit(&self, path: impl AsRef<Path>) -> Result<Dataset> {
-        self.open_path(path.as_ref(), Access::Write)
-    }
-
-    /// Opens the dataset at the root of a store for reading.
-    ///
-    /// # Errors
-    /// Returns the errors of [`open`](Self::open).
-    pub fn open_in(&self, store: impl Store + 'static) -> Result<Dataset> {
-        self.open_at(Arc::new(store), &Key::root(), Access::Read)
-    }
-
-    /// Opens the dataset at the root of a store for reading and changing it.
-    ///
-    /// # Errors
-    /// Returns the errors of [`edit`](Self::edit).
-    pub fn edit_in(&self, store: impl Store + 'static) -> Result<Dataset> {
-        self.open_at(Arc::new(store), &Key::root(), Access::Write)
-    }
-
-    fn open_path(&self, path: &Path, access: Access) -> Result<Dataset> {
-        #[cfg(feature = "zip")]
-        if let Some((archive, inside)) = archive_of(path) {
-            let opened = std::fs::File::open(archive).and_then(|file| in_archive(file, &inside));
-            let store = opened.reading().map_err(|error| error.in_file(path))?;
-            return self.open_at(Arc::new(store), &Key::root(), access);
-        }
-        let (store, at) = match access {
-            Access::Read => store_of(path).reading(),
-            Access::Write => store_of(path).writing(),
-        }
-        .map_err(|error| error.in_file(path))?;
-        self.open_at(Arc::new(store), &at, access)
-    }
-
-    /// Opens the dataset in a ZIP archive for reading: at its root, or in the folder that contains everything in it.
-    ///
-    /// # Errors
-    /// Returns the errors of [`open`](Self::open), and those of [`ZipStore`](bloscpack_storage::ZipStore).
-    #[cfg(feature = "zip")]
-    pub fn open_zip(&self, archive: impl ReadAt + Send + Sync + 'static) -> Result<Dataset> {
-        self.open_in(in_archive(archive, "").reading()?)
-    }
-
-    pub(crate) fn open_at(
-        &self,
-        store: Arc<dyn Store>,
-        at: &Key,
-        access: Access,
-    ) -> Result<Dataset> {
-        let files = Files::open(Arc::clone(&store), access, self.lock_timeout.clone())?;
-        let files = match access {
-            Access::Read => files.opened_by(store, self.clone()),
-            Access::Write => files,
-        };
-        open_beneath(&Arc::new(files), at, self, access)
-    }
-}
-
-impl Dataset {
-    /// Opens the dataset in this directory for reading.
     ///
     /// ```
     /// # testkit::enter_testdata();
@@ -110,35 +35,123 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`DatasetOptions::open`].
+    /// Returns any error of the file system; [`Code::UnknownFormat`] if the directory is not a dataset, and other errors
+    /// of the category [`Unsupported`](bloscpack_error::Category::Unsupported) for one that this build cannot read; errors
+    /// of the category [`Damaged`](bloscpack_error::Category::Damaged) if its small files are damaged or contradict each
+    /// other.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        DatasetOptions::new().open(path)
+        Self::open_with(path, &Options::new())
+    }
+
+    /// Opens the dataset in this directory for reading and changing it, with default options. Only one process can do so at a
+    /// time.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](Self::open), and [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if another process
+    /// changes the dataset.
+    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
+        Self::edit_with(path, &Options::new())
+    }
+
+    /// Opens the dataset in this directory for reading.
+    ///
+    /// ```
+    /// # testkit::enter_testdata();
+    /// use bloscpack::Options;
+    /// use bloscpack_datasets::Dataset;
+    /// let options = Options::new().threads(2).cache(16 << 20);
+    /// let dataset = Dataset::open_with("testdata/datasets/bcolz/py2_int64", &options)?;
+    /// assert_eq!(dataset.rows()?, 1000);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](Self::open).
+    pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
+        open_path(path.as_ref(), options, Access::Read)
     }
 
     /// Opens the dataset in this directory for reading and changing it.
     ///
     /// # Errors
-    /// Returns the errors of [`DatasetOptions::edit`].
-    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        DatasetOptions::new().edit(path)
+    /// Returns the errors of [`edit`](Self::edit).
+    pub fn edit_with(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
+        open_path(path.as_ref(), options, Access::Write)
     }
+
+    /// Opens the dataset at the root of a store for reading.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](Self::open).
+    pub fn open_in(store: impl Store + 'static, options: &Options) -> Result<Self> {
+        open_at(Arc::new(store), &Key::root(), options, Access::Read)
+    }
+
+    /// Opens the dataset at the root of a store for reading and changing it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`edit`](Self::edit).
+    pub fn edit_in(store: impl Store + 'static, options: &Options) -> Result<Self> {
+        open_at(Arc::new(store), &Key::root(), options, Access::Write)
+    }
+
+    /// Opens the dataset in a ZIP archive for reading: at its root, or in the folder that contains everything in it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](Self::open), and those of [`ZipStore`](bloscpack_storage::ZipStore).
+    #[cfg(feature = "zip")]
+    pub fn open_zip(
+        archive: impl ReadAt + Send + Sync + 'static,
+        options: &Options,
+    ) -> Result<Self> {
+        Self::open_in(in_archive(archive, "").reading()?, options)
+    }
+}
+
+fn open_path(path: &Path, options: &Options, access: Access) -> Result<Dataset> {
+    #[cfg(feature = "zip")]
+    if let Some((archive, inside)) = archive_of(path) {
+        let opened = std::fs::File::open(archive).and_then(|file| in_archive(file, &inside));
+        let store = opened.reading().map_err(|error| error.in_file(path))?;
+        return open_at(Arc::new(store), &Key::root(), options, access);
+    }
+    let (store, at) = match access {
+        Access::Read => store_of(path).reading(),
+        Access::Write => store_of(path).writing(),
+    }
+    .map_err(|error| error.in_file(path))?;
+    open_at(Arc::new(store), &at, options, access)
+}
+
+pub(crate) fn open_at(
+    store: Arc<dyn Store>,
+    at: &Key,
+    options: &Options,
+    access: Access,
+) -> Result<Dataset> {
+    let files = Files::open(Arc::clone(&store), access, options.lock_timeout.clone())?;
+    let files = match access {
+        Access::Read => files.opened_by(store, options.clone()),
+        Access::Write => files,
+    };
+    open_beneath(&Arc::new(files), at, options, access)
 }
 
 impl CArray {
     /// Opens the array in this directory for reading.
     ///
     /// # Errors
-    /// Returns the errors of [`DatasetOptions::open`], and a usage error if the dataset is a table.
+    /// Returns the errors of [`Dataset::open`], and a usage error if the dataset is a table.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        DatasetOptions::new().open(path)?.into_array()
+        Dataset::open(path)?.into_array()
     }
 
     /// Opens the array in this directory for reading and changing it.
     ///
     /// # Errors
-    /// Returns the errors of [`DatasetOptions::edit`], and a usage error if the dataset is a table.
+    /// Returns the errors of [`Dataset::edit`], and a usage error if the dataset is a table.
     pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        DatasetOptions::new().edit(path)?.into_array()
+        Dataset::edit(path)?.into_array()
     }
 
     /// Opens the array at the root of a store for reading.
@@ -146,7 +159,7 @@ impl CArray {
     /// # Errors
     /// Returns the errors of [`open`](Self::open).
     pub fn open_in(store: impl Store + 'static) -> Result<Self> {
-        DatasetOptions::new().open_in(store)?.into_array()
+        Dataset::open_in(store, &Options::new())?.into_array()
     }
 
     /// Opens the array at the root of a store for reading and changing it.
@@ -154,7 +167,7 @@ impl CArray {
     /// # Errors
     /// Returns the errors of [`edit`](Self::edit).
     pub fn edit_in(store: impl Store + 'static) -> Result<Self> {
-        DatasetOptions::new().edit_in(store)?.into_array()
+        Dataset::edit_in(store, &Options::new())?.into_array()
     }
 }
 
@@ -162,17 +175,17 @@ impl CTable {
     /// Opens the table in this directory for reading.
     ///
     /// # Errors
-    /// Returns the errors of [`DatasetOptions::open`], and a usage error if the dataset is an array.
+    /// Returns the errors of [`Dataset::open`], and a usage error if the dataset is an array.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        DatasetOptions::new().open(path)?.into_table()
+        Dataset::open(path)?.into_table()
     }
 
     /// Opens the table in this directory for reading and changing it.
     ///
     /// # Errors
-    /// Returns the errors of [`DatasetOptions::edit`], and a usage error if the dataset is an array.
+    /// Returns the errors of [`Dataset::edit`], and a usage error if the dataset is an array.
     pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        DatasetOptions::new().edit(path)?.into_table()
+        Dataset::edit(path)?.into_table()
     }
 
     /// Opens the table at the root of a store for reading.
@@ -180,7 +193,7 @@ impl CTable {
     /// # Errors
     /// Returns the errors of [`open`](Self::open).
     pub fn open_in(store: impl Store + 'static) -> Result<Self> {
-        DatasetOptions::new().open_in(store)?.into_table()
+        Dataset::open_in(store, &Options::new())?.into_table()
     }
 
     /// Opens the table at the root of a store for reading and changing it.
@@ -188,7 +201,7 @@ impl CTable {
     /// # Errors
     /// Returns the errors of [`edit`](Self::edit).
     pub fn edit_in(store: impl Store + 'static) -> Result<Self> {
-        DatasetOptions::new().edit_in(store)?.into_table()
+        Dataset::edit_in(store, &Options::new())?.into_table()
     }
 }
 
@@ -196,7 +209,7 @@ impl CTable {
 pub(crate) fn open_beneath(
     files: &Arc<Files>,
     at: &Key,
-    options: &DatasetOptions,
+    options: &Options,
     access: Access,
 ) -> Result<Dataset> {
     let kind = layout::detect(files, at)?.ok_or_else(|| {
@@ -208,10 +221,11 @@ pub(crate) fn open_beneath(
     let mut handle = Handle::new(Arc::clone(files), at.clone(), kind.layout, access);
     // Only columns are opened below the root.
     handle.in_table = *at != Key::root();
+    let (lenient, resources) = (options.lenient, Resources::new(options));
     Ok(if kind.is_table {
-        Dataset::Table(Box::new(CTable::open_beneath(handle, options)?))
+        Dataset::Table(Box::new(CTable::open_beneath(handle, lenient, resources)?))
     } else {
-        Dataset::Array(Box::new(CArray::open_beneath(handle, options)?))
+        Dataset::Array(Box::new(CArray::open_beneath(handle, lenient, resources)?))
     })
 }
 

@@ -4,6 +4,7 @@ use crate::carray::CArray;
 use crate::ctable::CTable;
 use crate::dataset::Dataset;
 use crate::handle::Handle;
+use crate::open::open_at;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Access, Refreshed};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ fn reopen(handle: &Handle) -> Result<Dataset> {
         .files
         .origin()
         .ok_or_else(|| Error::usage("only a dataset that was opened for reading is refreshed"))?;
-    options.open_at(Arc::clone(store), &handle.at, Access::Read)
+    open_at(Arc::clone(store), &handle.at, options, Access::Read)
 }
 
 impl CArray {
@@ -40,8 +41,7 @@ impl CArray {
     /// ```
     ///
     /// # Errors
-    /// Returns a usage error if it was not opened for reading, and the errors of
-    /// [`DatasetOptions::open`](crate::DatasetOptions::open). The array is then as it was.
+    /// Returns a usage error if it was not opened for reading, and the errors of [`Dataset::open`]. The array is then as it was.
     pub fn refresh(&mut self) -> Result<Refreshed> {
         let new = reopen(self.handle())?.into_array()?;
         let is_same = self.layout() == new.layout()
@@ -76,8 +76,8 @@ impl CTable {
     /// ```
     ///
     /// # Errors
-    /// Returns a usage error if it was not opened for reading, and the errors of
-    /// [`DatasetOptions::open`](crate::DatasetOptions::open) and of [`rows`](Self::rows). The table is then as it was.
+    /// Returns a usage error if it was not opened for reading, and the errors of [`Dataset::open`] and of [`rows`](Self::rows).
+    /// The table is then as it was.
     pub fn refresh(&mut self) -> Result<Refreshed> {
         let new = reopen(self.handle())?.into_table()?;
         let is_same = self.layout() == new.layout() && self.names() == new.names();

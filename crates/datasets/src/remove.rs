@@ -7,13 +7,13 @@ use crate::files::{Files, below};
 use crate::handle::Handle;
 use crate::layout;
 use crate::open::open_beneath;
-use crate::options::DatasetOptions;
+use bloscpack::Options;
 use bloscpack_error::Result;
 use bloscpack_storage::{Access, Key};
 use std::sync::Arc;
 
 /// Removes the files of the dataset at the root of a store, and its folders if nothing else is in them. All other files stay.
-pub(crate) fn remove_dataset(files: &Arc<Files>, options: &DatasetOptions) -> Result<()> {
+pub(crate) fn remove_dataset(files: &Arc<Files>, options: &Options) -> Result<()> {
     let at = Key::root();
     let dataset = open_beneath(files, &at, options, Access::Write)?;
     // The file with the number of rows goes first.

@@ -3,9 +3,8 @@
 use crate::dataset_layout::DatasetLayout;
 use crate::files::Files;
 use crate::layout;
-use crate::options::DatasetOptions;
 use bloscpack_error::{IoSide as _, Result};
-use bloscpack_storage::{Access, DiskStore, EntryKind, Key, Store};
+use bloscpack_storage::{Access, DiskStore, EntryKind, Key, LockTimeout, Store};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -55,8 +54,7 @@ pub fn walk_in(
     store: impl Store + 'static,
     mut failed: impl FnMut(&Path, bloscpack_error::Error),
 ) -> Result<Vec<DatasetEntry>> {
-    let lock_timeout = DatasetOptions::default().lock_timeout;
-    let files = Files::open(Arc::new(store), Access::Read, lock_timeout)?;
+    let files = Files::open(Arc::new(store), Access::Read, LockTimeout::default())?;
     let (mut found, mut open) = (Vec::new(), vec![Key::root()]);
     while let Some(at) = open.pop() {
         let path = PathBuf::from(at.as_str());

@@ -91,7 +91,10 @@ fn open_shared(
         if let Some(found) = crate::containers::zarr::in_archive(Arc::clone(&source), options)? {
             return Ok(found);
         }
-        return contained(dataset_options(options).open_zip(source)?, options);
+        return contained(
+            Dataset::open_zip(source, &dataset_options(options))?,
+            options,
+        );
     }
     if super::probe_source(&source).reading()?.family == Some(Family::Frame) {
         let opened = crate::containers::frame::open_source(Arc::clone(&source), options, warnings)?;
@@ -175,18 +178,21 @@ pub fn open_store(
     {
         return Ok(found);
     }
-    contained(dataset_options(options).open_in(store)?, options)
+    contained(Dataset::open_in(store, &dataset_options(options))?, options)
 }
 
-fn dataset_options(options: &OpenOptions) -> bloscpack_datasets::DatasetOptions {
-    bloscpack_datasets::DatasetOptions::new()
+fn dataset_options(options: &OpenOptions) -> bloscpack::Options {
+    bloscpack::Options::new()
         .threads(options.workers())
         .limits(options.limits)
         .cache(options.cache)
 }
 
 fn dataset(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
-    contained(dataset_options(options).open(path)?, options)
+    contained(
+        Dataset::open_with(path, &dataset_options(options))?,
+        options,
+    )
 }
 
 fn contained(dataset: Dataset, options: &OpenOptions) -> Result<Box<dyn Container>> {

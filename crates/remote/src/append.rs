@@ -8,8 +8,9 @@ use crate::conflict::ChangedByAnotherWriter;
 use crate::error::Failure;
 use crate::overlay::{JOURNALS, Overlay, is_own};
 use crate::publish::{Content, Put, marked};
+use bloscpack::Options;
 use bloscpack::storage::{Entry, EntryKind, Key, Object, Store};
-use bloscpack_open::datasets::{CArray, Dataset, DatasetLayout, DatasetOptions};
+use bloscpack_open::datasets::{CArray, Dataset, DatasetLayout};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -80,8 +81,8 @@ fn check_rows(editor: &Arc<Overlay>, puts: &[Put]) -> Result<Change, Failure> {
         }
     };
     let open = |store: View| {
-        let options = DatasetOptions::new().threads(1).cache(0);
-        options.open_in(store).map_err(failed)
+        let options = Options::new().threads(1).cache(0);
+        Dataset::open_in(store, &options).map_err(failed)
     };
     let (old, new) = (open(View::old(editor))?, open(View::new(editor))?);
     let (Dataset::Array(old), Dataset::Array(new)) = (old, new) else {

@@ -2,8 +2,8 @@
 
 use super::files::Files;
 use bloscpack::storage::Memory;
-use bloscpack::{Result, dtype::DType};
-use bloscpack_open::datasets::{CArray, CTable, DatasetLayout, DatasetOptions};
+use bloscpack::{Options, Result, dtype::DType};
+use bloscpack_open::datasets::{CArray, CTable, Dataset, DatasetLayout};
 use std::sync::{Arc, LazyLock};
 
 use testkit::faulty::{ENOSPC, Fault, FaultyStore, Plan};
@@ -26,8 +26,8 @@ pub fn base(number: u8) -> Files {
     BASES[usize::from(number) % BASES.len()].clone()
 }
 
-fn options() -> DatasetOptions {
-    DatasetOptions::new().threads(1)
+fn options() -> Options {
+    Options::new().threads(1)
 }
 
 fn made(layout: DatasetLayout, is_table: bool, store: &Memory) -> Result<()> {
@@ -78,12 +78,12 @@ fn interrupted(base: &Files) -> Files {
 }
 
 fn append(store: FaultyStore) -> Result<()> {
-    match options().edit_in(store)? {
-        bloscpack_open::datasets::Dataset::Array(mut array) => {
+    match Dataset::edit_in(store, &options())? {
+        Dataset::Array(mut array) => {
             array.append(&[1; 8])?;
             array.flush()
         }
-        bloscpack_open::datasets::Dataset::Table(mut table) => {
+        Dataset::Table(mut table) => {
             table.append(&[&[1; 8], &[2; 8]])?;
             table.flush()
         }

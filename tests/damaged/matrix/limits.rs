@@ -9,7 +9,7 @@ use bloscpack::{
     indexed::IndexedReader,
     records::{IndexedRecordReader, RecordReader, RecordWriter},
 };
-use bloscpack_open::datasets::{CArray, Dataset, DatasetLayout, DatasetOptions};
+use bloscpack_open::datasets::{CArray, Dataset, DatasetLayout};
 use bloscpack_open::frames::{Frame, FrameOptions};
 use std::io::Write;
 
@@ -139,8 +139,8 @@ fn arrays_of_datasets_keep_to_both() {
         array.flush().unwrap();
         drop(array);
         let read = |limits| {
-            let options = DatasetOptions::new().limits(limits);
-            match options.open_in(store.clone())? {
+            let options = Options::new().limits(limits);
+            match Dataset::open_in(store.clone(), &options)? {
                 Dataset::Array(array) => array.read_rows(0..LEN as u64).map(drop),
                 Dataset::Table(_) => panic!("a table"),
             }

@@ -2,9 +2,9 @@
 
 use bloscpack::blosc::Compressor;
 use bloscpack::storage::{Key, Memory, Store};
-use bloscpack::{Checksum, Filter, Result};
+use bloscpack::{Checksum, Filter, Options, Result};
 use bloscpack_open::datasets::wire::Attributes;
-use bloscpack_open::datasets::{CArray, CTable, Dataset, DatasetLayout, DatasetOptions};
+use bloscpack_open::datasets::{CArray, CTable, Dataset, DatasetLayout};
 use bloscpack_open::frames::{ArrayKind, Frame, FrameOptions, NdArray};
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -50,7 +50,7 @@ pub struct Told {
 
 pub fn read(reader: Reader, files: &Files) -> Result<Told> {
     match reader {
-        Reader::Dataset(_) => dataset(&DatasetOptions::new().threads(1).open_in(store(files))?),
+        Reader::Dataset(_) => dataset(&Dataset::open_in(store(files), &Options::new().threads(1))?),
         Reader::Contiguous => frame(frame_options().read(files[0].1.clone())?),
         Reader::Sparse => frame(frame_options().open_store(store(files))?),
     }

@@ -11,14 +11,14 @@ mod spec;
 use crate::error::{missing_superchunk, wrong_count, wrong_length};
 use crate::files::{Files, join};
 use crate::grid::BandedGrid;
-use crate::options::Resources;
 use crate::superchunk::{FIRST_READ, StoredChunk, SuperchunkIndex};
 use append::Tail;
 use blosc1::ChunkHeader;
+use bloscpack::Options;
 use bloscpack_error::checked::{in_memory, to_u64, to_usize};
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::{Entry, EntryKind, Key, Object, ReadAhead};
-use bloscpack_wire::Limit;
+use bloscpack_wire::{Limit, Limits};
 use cache::ChunkCache;
 use index::Written;
 use pool::{Decoders, Encoders};
@@ -43,6 +43,43 @@ pub(crate) struct ArrayStorage {
     tail: Mutex<Option<Tail>>,
     /// The superchunks that were written since the last flush, if the array has an index.
     written: Option<Written>,
+}
+
+/// The resources that an array may use.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Resources {
+    pub threads: usize,
+    /// Bytes of chunks that are kept.
+    pub cache: usize,
+    pub limits: Limits,
+    /// Whether encoders and decoders are kept for their next use.
+    pub keeps_idle: bool,
+}
+
+/// Bytes of chunks that are kept by default.
+const DEFAULT_CACHE: usize = 256 << 20;
+
+/// The number of columns from which on none of them keeps encoders and decoders, which take half a megabyte each.
+const WIDE_TABLE: usize = 256;
+
+impl Resources {
+    pub(crate) fn new(options: &Options) -> Self {
+        Self {
+            threads: options.workers(),
+            cache: options.cache.unwrap_or(DEFAULT_CACHE),
+            limits: options.limits,
+            keeps_idle: true,
+        }
+    }
+
+    /// Those of each column of a table.
+    pub(crate) fn for_columns(self, columns: usize) -> Self {
+        Self {
+            cache: self.cache / columns.max(1),
+            keeps_idle: columns < WIDE_TABLE,
+            ..self
+        }
+    }
 }
 
 /// How much is read at once of a superchunk with several chunks, for the sake of its index.

@@ -1,7 +1,7 @@
 //! [`CArrayBuilder`]: creates arrays.
 
 use super::CArray;
-use crate::array_storage::ChunkOptions;
+use crate::array_storage::{ChunkOptions, Resources};
 use crate::create::{begin, new_store};
 use crate::dataset_layout::DatasetLayout;
 use crate::files::Files;
@@ -9,10 +9,10 @@ use crate::handle::Handle;
 use crate::index::{check_elements, check_layout};
 use crate::layout;
 use crate::new::{NewArray, NewDataset};
-use crate::options::DatasetOptions;
 use crate::superchunk::SuperchunkOptions;
 use crate::wire::{Attributes, ChunkBase, default_chunk_rows};
 use blosc1::{Compressor, Filter};
+use bloscpack::Options;
 use bloscpack_dtype::{DType, native::Element};
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
@@ -232,7 +232,7 @@ impl CArrayBuilder {
 
     /// Threads, memory and limits.
     #[must_use]
-    pub fn options(mut self, options: DatasetOptions) -> Self {
+    pub fn options(mut self, options: Options) -> Self {
         self.new.options = options;
         self
     }
@@ -262,7 +262,8 @@ impl CArrayBuilder {
     fn create_at(self, store: Arc<dyn Store>) -> Result<CArray> {
         let new = self.plan(self.new.layout)?;
         let files = begin(store, &self.new)?;
-        self.create_beneath(&files, &Key::root(), self.new.layout, new)
+        let resources = Resources::new(&self.new.options);
+        self.create_beneath(&files, &Key::root(), self.new.layout, new, resources)
     }
 
     /// Creates an array in a folder that contains no dataset.
@@ -272,6 +273,7 @@ impl CArrayBuilder {
         at: &Key,
         layout: DatasetLayout,
         new: NewArray,
+        resources: Resources,
     ) -> Result<CArray> {
         let layout_files = layout.files()?;
         let spec = layout_files.new_array(crate::files::below(at, &["data"])?, &new)?;
@@ -280,7 +282,7 @@ impl CArrayBuilder {
         let handle = Handle::new(Arc::clone(files), at.clone(), layout, Access::Write);
         let mut array = CArray {
             attributes: new.attributes,
-            ..CArray::of_spec(handle, spec, &self.new.options)
+            ..CArray::of_spec(handle, spec, resources)
         };
         if self.index {
             array.storage.note_writes(true);

@@ -7,10 +7,9 @@ mod change;
 mod interop;
 mod read;
 
-use crate::array_storage::{ArraySpec, ArrayStorage};
+use crate::array_storage::{ArraySpec, ArrayStorage, Resources};
 use crate::dataset_layout::DatasetLayout;
 use crate::handle::Handle;
-use crate::options::DatasetOptions;
 use crate::warning::Warning;
 use crate::wire::Attributes;
 use bloscpack_dtype::DType;
@@ -55,26 +54,27 @@ pub struct CArray {
 
 impl CArray {
     /// Opens a dataset that is an array.
-    pub(crate) fn open_beneath(handle: Handle, options: &DatasetOptions) -> Result<Self> {
+    pub(crate) fn open_beneath(
+        handle: Handle,
+        lenient: bool,
+        resources: Resources,
+    ) -> Result<Self> {
         let layout = handle.layout.files()?;
-        let description = layout.open_array(&handle.files, &handle.at, options.lenient)?;
-        let (found, allowed) = (
-            description.spec.grid.nbytes(),
-            options.resources.limits.total,
-        );
+        let description = layout.open_array(&handle.files, &handle.at, lenient)?;
+        let (found, allowed) = (description.spec.grid.nbytes(), resources.limits.total);
         Error::check_limit(Limit::Total, found, allowed)?;
         let mut array = Self {
             attributes: description.attributes,
             warnings: description.warnings,
-            ..Self::of_spec(handle, description.spec, options)
+            ..Self::of_spec(handle, description.spec, resources)
         };
         array.keep_index()?;
         Ok(array)
     }
 
     /// A column that is described with its table.
-    pub(crate) fn of_spec(handle: Handle, spec: ArraySpec, options: &DatasetOptions) -> Self {
-        let storage = ArrayStorage::new(Arc::clone(&handle.files), spec, options.resources);
+    pub(crate) fn of_spec(handle: Handle, spec: ArraySpec, resources: Resources) -> Self {
+        let storage = ArrayStorage::new(Arc::clone(&handle.files), spec, resources);
         Self {
             handle,
             flushed_rows: storage.grid().rows(),

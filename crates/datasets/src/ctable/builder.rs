@@ -1,6 +1,7 @@
 //! [`CTableBuilder`]: creates tables.
 
 use super::{CTable, Column, names};
+use crate::array_storage::Resources;
 use crate::carray::{CArray, CArrayBuilder};
 use crate::create::{begin, new_store};
 use crate::dataset_layout::DatasetLayout;
@@ -8,8 +9,8 @@ use crate::files::join;
 use crate::handle::Handle;
 use crate::index::check_layout;
 use crate::new::NewDataset;
-use crate::options::DatasetOptions;
 use crate::wire::Attributes;
+use bloscpack::Options;
 use bloscpack_error::Result;
 use bloscpack_storage::{Access, Key, Store};
 use std::path::Path;
@@ -95,7 +96,7 @@ impl CTableBuilder {
 
     /// Threads, memory and limits. The options of the columns are ignored.
     #[must_use]
-    pub fn options(mut self, options: DatasetOptions) -> Self {
+    pub fn options(mut self, options: Options) -> Self {
         self.new.options = options;
         self
     }
@@ -144,7 +145,8 @@ impl CTableBuilder {
             columns: Vec::new(),
             attributes,
             warnings: Vec::new(),
-            options: options.for_columns(self.columns.len()),
+            lenient: options.lenient,
+            resources: Resources::new(&options).for_columns(self.columns.len()),
         };
         for (name, array) in self.columns {
             let array = if self.index {
@@ -172,7 +174,7 @@ impl CTable {
         chunk_rows: Option<u64>,
     ) -> Result<CArray> {
         let handle = &self.handle;
-        let array = array.clone().options(self.options.clone());
+        let array = array.clone();
         let column = if handle.layout.columns_are_datasets() {
             let array = match chunk_rows {
                 Some(rows) => array.chunk_rows(rows),
@@ -181,7 +183,7 @@ impl CTable {
             let new = array.plan(handle.layout)?;
             let at = join(&handle.at, name)?;
             handle.files.make_folders(&at)?;
-            array.create_beneath(&handle.files, &at, handle.layout, new)?
+            array.create_beneath(&handle.files, &at, handle.layout, new, self.resources)?
         } else {
             let new = array
                 .chunk_rows(chunk_rows.unwrap_or(SHARED_CHUNK_ROWS))
@@ -189,7 +191,7 @@ impl CTable {
             let layout = handle.layout.files()?;
             let spec = layout.new_column(&handle.at, name, &new)?;
             handle.files.make_folders(&spec.folder)?;
-            CArray::of_spec(handle.clone(), spec, &self.options)
+            CArray::of_spec(handle.clone(), spec, self.resources)
         };
         // Superchunks of an earlier column of this name may be there, and its index.
         column.storage().clear()?;

@@ -5,11 +5,11 @@ mod change;
 mod names;
 mod read;
 
+use crate::array_storage::Resources;
 use crate::carray::CArray;
 use crate::dataset_layout::DatasetLayout;
 use crate::handle::Handle;
 use crate::layout::{self, ColumnSource};
-use crate::options::DatasetOptions;
 use crate::warning::Warning;
 use crate::wire::Attributes;
 use bloscpack_error::{Code, Error, Result};
@@ -50,7 +50,9 @@ pub struct CTable {
     columns: Vec<Column>,
     attributes: Attributes,
     warnings: Vec<Warning>,
-    options: DatasetOptions,
+    lenient: bool,
+    /// Those of each column.
+    resources: Resources,
 }
 
 /// A column, which is opened when it is needed.
@@ -77,10 +79,14 @@ impl Column {
 
 impl CTable {
     /// Opens a dataset that is a table.
-    pub(crate) fn open_beneath(handle: Handle, options: &DatasetOptions) -> Result<Self> {
+    pub(crate) fn open_beneath(
+        handle: Handle,
+        lenient: bool,
+        resources: Resources,
+    ) -> Result<Self> {
         let layout = handle.layout.files()?;
         let description = layout.open_table(&handle.files, &handle.at)?;
-        let options = options.clone().for_columns(description.columns.len());
+        let resources = resources.for_columns(description.columns.len());
         let (mut names, mut columns) = (Vec::new(), Vec::new());
         for column in description.columns {
             names.push(column.name);
@@ -91,7 +97,7 @@ impl CTable {
                     rows: OnceLock::new(),
                 },
                 ColumnSource::Shared(spec) => {
-                    let column = CArray::of_spec(handle.clone(), *spec, &options);
+                    let column = CArray::of_spec(handle.clone(), *spec, resources);
                     Column::opened(column.in_table(&handle))
                 }
             });
@@ -102,7 +108,8 @@ impl CTable {
             columns,
             attributes: description.attributes,
             warnings: description.warnings,
-            options,
+            lenient,
+            resources,
         })
     }
 
@@ -196,7 +203,7 @@ impl CTable {
                 in_table: true,
                 ..self.handle.clone()
             };
-            CArray::open_beneath(handle, &self.options)
+            CArray::open_beneath(handle, self.lenient, self.resources)
         };
         open().map_err(|error| files.locate(&at, error))
     }

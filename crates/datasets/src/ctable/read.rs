@@ -25,7 +25,7 @@ impl CTable {
         }
         let mut read = vec![Vec::new(); columns.len()];
         let jobs = columns.iter().zip(read.iter_mut());
-        parallel::for_each(self.options.resources.threads, jobs, |(column, bytes)| {
+        parallel::for_each(self.resources.threads, jobs, |(column, bytes)| {
             *bytes = column.read_rows(rows.clone())?;
             Ok::<_, Error>(())
         })?;

@@ -10,7 +10,7 @@ use crate::dataset::Dataset;
 use crate::files::Files;
 use crate::layout;
 use crate::open::{open_beneath, store_of};
-use crate::options::DatasetOptions;
+use bloscpack::Options;
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_storage::{Access, Key, Store};
 use std::path::Path;
@@ -58,7 +58,7 @@ pub struct RepairOptions {
     dry_run: bool,
     uncounted: Uncounted,
     cut: bool,
-    options: DatasetOptions,
+    options: Options,
 }
 
 /// Something that [`RepairOptions::repair`] has found.
@@ -112,7 +112,7 @@ impl RepairOptions {
 
     /// Threads, memory and limits.
     #[must_use]
-    pub fn options(mut self, options: DatasetOptions) -> Self {
+    pub fn options(mut self, options: Options) -> Self {
         self.options = options;
         self
     }
@@ -123,7 +123,7 @@ impl RepairOptions {
     /// other operating systems, and corrects counts that are wrong or missing. Damage inside of chunks is not repaired.
     ///
     /// # Errors
-    /// Returns the errors of [`DatasetOptions::edit`], if the dataset cannot be opened and the cause cannot be repaired.
+    /// Returns the errors of [`Dataset::edit`], if the dataset cannot be opened and the cause cannot be repaired.
     pub fn repair(&self, path: impl AsRef<Path>) -> Result<Vec<Finding>> {
         let (store, at) = store_of(path.as_ref()).writing()?;
         self.repair_at(Arc::new(store), &at)

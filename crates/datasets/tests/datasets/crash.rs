@@ -20,8 +20,8 @@ const DEPTH: Depth = Depth {
 type Seen = Option<(Value, Vec<(String, Vec<u8>)>)>;
 
 fn seen(store: &TreeRecorder) -> Result<Seen> {
-    let options = bloscpack_datasets::DatasetOptions::new().threads(1);
-    let dataset = match options.open_in(store.clone()) {
+    let options = bloscpack::Options::new().threads(1);
+    let dataset = match Dataset::open_in(store.clone(), &options) {
         // Nothing is there yet.
         Err(error) if error.category() == Category::Unsupported => return Ok(None),
         dataset => dataset?,
@@ -73,7 +73,7 @@ fn rows(from: u32, count: u32) -> Vec<u8> {
 }
 
 fn array(layout: DatasetLayout, replace: bool) -> bloscpack_datasets::CArrayBuilder {
-    let options = bloscpack_datasets::DatasetOptions::new().threads(1);
+    let options = bloscpack::Options::new().threads(1);
     CArray::of::<u32>()
         .layout(layout)
         .chunk_rows(10)
@@ -165,8 +165,8 @@ fn crash(before: Disk, what: &str, random: &mut Random, change: impl Fn(TreeReco
         );
         if found.is_some() && states % 5 == 0 {
             // The next writer completes or discards an unfinished change.
-            let options = bloscpack_datasets::DatasetOptions::new().threads(1);
-            drop(options.edit_in(left.clone()).unwrap());
+            let options = bloscpack::Options::new().threads(1);
+            drop(Dataset::edit_in(left.clone(), &options).unwrap());
             assert!(
                 seen(&left).unwrap() == found,
                 "{what}, after operation {at}: recovery gives something else"

@@ -4,19 +4,20 @@
 use crate::counting::peak_of;
 use crate::documents::unless_it_panics;
 use crate::hostile_dirs::{Case, Leaves, Sound, hurried, some};
-use bloscpack_datasets::{CArray, CTable, Dataset, DatasetOptions};
+use bloscpack::Options;
+use bloscpack_datasets::{CArray, CTable, Dataset};
 use bloscpack_error::{Category, Error, Result};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// On the thread that asks, whose memory is counted.
-fn options() -> DatasetOptions {
-    DatasetOptions::new().threads(1)
+fn options() -> Options {
+    Options::new().threads(1)
 }
 
 fn all_of(root: &Path) -> Result<Leaves> {
-    all_in(&options().open(root)?)
+    all_in(&Dataset::open_with(root, &options())?)
 }
 
 fn all_in(dataset: &Dataset) -> Result<Leaves> {
@@ -150,7 +151,7 @@ const CHANGES: [Change; 4] = [
 
 /// Changes it if it lets itself be changed; nothing if not.
 fn changed(root: &Path, change: Change) -> Option<()> {
-    let mut dataset = options().edit(root).ok()?;
+    let mut dataset = Dataset::edit_with(root, &options()).ok()?;
     // A wrong shape is not a valid start.
     if dataset.rows().is_ok_and(|rows| rows > 1000) {
         return None;
@@ -304,7 +305,7 @@ fn what_takes_the_place_of_a_superchunk_after_opening_is_not_followed() {
     for (sound, at, outside) in superchunks {
         for pipe in [false, true] {
             let place = Place::new(sound);
-            let dataset = options().open(place.path("root")).unwrap();
+            let dataset = Dataset::open_with(place.path("root"), &options()).unwrap();
             if pipe {
                 place.put(at, fifo)
             } else {

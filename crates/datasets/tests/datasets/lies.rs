@@ -1,7 +1,8 @@
 //! Tests of wrong shapes and counts: work on them ends soon, and takes no more memory than the files justify.
 
 use crate::counting::peak_of;
-use bloscpack_datasets::{CArray, CTable, DatasetLayout, DatasetOptions};
+use bloscpack::Options;
+use bloscpack_datasets::{CArray, CTable, Dataset, DatasetLayout};
 use bloscpack_error::{Category, Result};
 use bloscpack_storage::{Key, Memory, Store};
 use testkit::stopwatch::HANG;
@@ -45,10 +46,7 @@ fn proposal(shape: &str, chunk: &str, superchunk_len: u64, first: Vec<u8>) -> Me
 }
 
 fn edit(store: &Memory) -> Result<CArray> {
-    DatasetOptions::new()
-        .threads(1)
-        .edit_in(store.clone())?
-        .into_array()
+    Dataset::edit_in(store.clone(), &Options::new().threads(1))?.into_array()
 }
 
 #[test]
@@ -133,7 +131,7 @@ fn a_wide_table_takes_little_for_each_of_its_columns() {
     let builder = (0..columns).fold(CTable::builder(), |table, column| {
         table.column(format!("c{column}"), one())
     });
-    let options = DatasetOptions::new().threads(1);
+    let options = Options::new().threads(1);
     // Chunks of the carray proposal are as long as the longest, however few rows there are.
     let mut table = builder
         .layout(DatasetLayout::CarrayDocument)
@@ -170,8 +168,11 @@ fn the_cache_of_a_table_is_for_all_of_its_columns() {
     table.append(&[&noise[..]; 8]).unwrap();
     table.flush().unwrap();
     drop(table);
-    let options = DatasetOptions::new().threads(1).cache(8 << 20);
-    let table = options.open_in(store).unwrap().into_table().unwrap();
+    let options = Options::new().threads(1).cache(8 << 20);
+    let table = Dataset::open_in(store, &options)
+        .unwrap()
+        .into_table()
+        .unwrap();
     let (read, peak) = peak_of(|| table.read_rows(&names, 0..1));
     assert!(read.unwrap().iter().all(|row| row[..] == noise[..8]));
     assert!(peak < 16 << 20, "{peak}");

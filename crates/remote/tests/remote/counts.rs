@@ -3,9 +3,9 @@
 use crate::bucket::{Bucket, Seen};
 use bloscpack::indexed::IndexedReader;
 use bloscpack::storage::ReadAt as _;
-use bloscpack::{Encoder, records::RecordWriter};
+use bloscpack::{Encoder, Options, records::RecordWriter};
 use bloscpack_open::OpenOptions;
-use bloscpack_open::datasets::{CArray, CTable, DatasetOptions};
+use bloscpack_open::datasets::{CArray, CTable, Dataset};
 use bloscpack_open::frames::NdArray;
 use bloscpack_remote::{Remote, RemoteOptions, WriteOptions};
 use std::io::{self, Write as _};
@@ -150,8 +150,7 @@ fn a_carray() {
     bucket.put_all(&remote, "array", &path);
     let open = || {
         let store = bucket.remote().store("memory://bucket/array").unwrap();
-        DatasetOptions::new()
-            .open_in(store)
+        Dataset::open_in(store, &Options::new())
             .unwrap()
             .into_array()
             .unwrap()
@@ -171,9 +170,8 @@ fn a_carray() {
     row("all 1,024 superchunks", seen, 1024, 1024 / 8);
     assert!(seen.at_once >= 8, "{seen:?}");
     // In blocks, as an export reads them.
-    let found = DatasetOptions::new().cache(0);
-    let found = found
-        .open_in(remote.store("memory://bucket/array").unwrap())
+    let found = Options::new().cache(0);
+    let found = Dataset::open_in(remote.store("memory://bucket/array").unwrap(), &found)
         .unwrap()
         .into_array()
         .unwrap();
@@ -246,8 +244,7 @@ fn a_ctable() {
     let (bucket, remote) = slow();
     bucket.put_all(&remote, "table", &path);
     let store = remote.store("memory://bucket/table").unwrap();
-    let found = DatasetOptions::new()
-        .open_in(store)
+    let found = Dataset::open_in(store, &Options::new())
         .unwrap()
         .into_table()
         .unwrap();

@@ -3,8 +3,8 @@
 use super::choices::Choices;
 use super::{Flushed, Judge, Leaf, Step, Tale, boxes, compare, sample};
 use bloscpack::storage::Memory;
-use bloscpack::{Category, Checksum, dtype::DType};
-use bloscpack_open::datasets::{CArray, CArrayBuilder, DatasetLayout, DatasetOptions};
+use bloscpack::{Category, Checksum, Options, dtype::DType};
+use bloscpack_open::datasets::{CArray, CArrayBuilder, Dataset, DatasetLayout};
 use serde_json::{Map, Value, json};
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -45,8 +45,8 @@ pub fn leaf_of(name: &str, array: &CArray, own_attributes: bool) -> Leaf {
     }
 }
 
-pub fn options(choices: &mut Choices<'_>) -> DatasetOptions {
-    let options = DatasetOptions::new().threads(choices.pick(&[1, 3]));
+pub fn options(choices: &mut Choices<'_>) -> Options {
+    let options = Options::new().threads(choices.pick(&[1, 3]));
     match choices.below(3) {
         0 => options,
         1 => options.cache(0),
@@ -295,7 +295,7 @@ pub fn how_few(rows: u64, chunk: u64, choices: &mut Choices<'_>) -> u64 {
 struct Run<'a> {
     store: Memory,
     making: Making,
-    options: DatasetOptions,
+    options: Options,
     array: Option<CArray>,
     now: Model,
     /// The state at the last flush.
@@ -440,7 +440,7 @@ impl Run<'_> {
     fn reopen(&mut self) {
         self.tale.tell("reopen");
         self.array = None;
-        let dataset = self.options.edit_in(self.store.clone()).unwrap();
+        let dataset = Dataset::edit_in(self.store.clone(), &self.options).unwrap();
         self.array = Some(dataset.into_array().unwrap());
     }
 

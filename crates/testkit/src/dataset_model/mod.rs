@@ -22,8 +22,9 @@ pub mod choices;
 pub mod sample;
 pub mod table;
 
+use bloscpack::Options;
 use bloscpack::storage::Memory;
-use bloscpack_open::datasets::{Dataset, DatasetLayout, DatasetOptions};
+use bloscpack_open::datasets::{Dataset, DatasetLayout};
 use serde_json::Value;
 
 /// The state that a flush has made permanent.
@@ -55,8 +56,8 @@ pub type Judge<'a> = &'a mut dyn FnMut(&Flushed<'_>);
 pub type Step = [u8; 6];
 
 /// Opens what was flushed for reading, and compares all of it.
-fn compare(flushed: &Flushed<'_>, options: &DatasetOptions) {
-    let dataset = options.open_in(flushed.store.clone()).unwrap();
+fn compare(flushed: &Flushed<'_>, options: &Options) {
+    let dataset = Dataset::open_in(flushed.store.clone(), options).unwrap();
     assert_eq!(dataset.layout(), flushed.layout, "layout");
     assert_eq!(
         dataset.attributes().to_value(),

@@ -5,8 +5,8 @@ use super::choices::Choices;
 use super::{Flushed, Judge, Step, Tale, boxes, compare, sample};
 use bloscpack::dtype::DType;
 use bloscpack::storage::Memory;
-use bloscpack::{Category, Result};
-use bloscpack_open::datasets::{CArray, CTable, DatasetLayout, DatasetOptions};
+use bloscpack::{Category, Options, Result};
+use bloscpack_open::datasets::{CArray, CTable, Dataset, DatasetLayout};
 use serde_json::{Map, Value, json};
 
 /// More rows than this are not worth the time.
@@ -41,7 +41,7 @@ struct Run<'a> {
     store: Memory,
     layout: DatasetLayout,
     chunk_rows: u64,
-    options: DatasetOptions,
+    options: Options,
     table: Option<CTable>,
     now: Tables,
     flushed: Option<Tables>,
@@ -369,7 +369,7 @@ impl Run<'_> {
     fn reopen(&mut self) {
         self.tale.tell("reopen");
         self.table = None;
-        let dataset = self.options.edit_in(self.store.clone()).unwrap();
+        let dataset = Dataset::edit_in(self.store.clone(), &self.options).unwrap();
         self.table = Some(dataset.into_table().unwrap());
     }
 

@@ -1,9 +1,8 @@
 //! Tests that writers keep an index up to date, and write nothing for an array without one.
 
 use super::{assert_current, builder, holding, index, indexed, numbers, put, without_index};
-use bloscpack_datasets::{
-    CArray, CTable, Dataset, DatasetLayout, DatasetOptions, RepairOptions, Uncounted,
-};
+use bloscpack::Options;
+use bloscpack_datasets::{CArray, CTable, Dataset, DatasetLayout, RepairOptions, Uncounted};
 use bloscpack_dtype::DType;
 use bloscpack_error::Code;
 use bloscpack_storage::Memory;
@@ -267,8 +266,8 @@ fn a_damaged_superchunk_has_no_statistics() {
     array.flush().unwrap();
     drop(array);
     put(&store, "data/__2.blp", b"blpk");
-    let options = DatasetOptions::new().threads(2);
-    let Ok(Dataset::Array(mut array)) = options.edit_in(store.clone()) else {
+    let options = Options::new().threads(2);
+    let Ok(Dataset::Array(mut array)) = Dataset::edit_in(store.clone(), &options) else {
         panic!("an array");
     };
     let error = array.update_index(|_| Ok(())).unwrap_err();

@@ -3,7 +3,7 @@
 use super::{assert_current, builder, holding, index, indexed, numbers, problem, put};
 use crate::counting::peak_of;
 use bloscpack_datasets::wire::index_digest;
-use bloscpack_datasets::{CArray, Index};
+use bloscpack_datasets::{CArray, Dataset, Index};
 use bloscpack_storage::{Key, Memory, Store};
 use proptest::prelude::*;
 
@@ -236,10 +236,10 @@ fn an_index_that_promises_much_takes_no_memory() {
     let (updated, peak) = peak_of(|| {
         let mut limits = bloscpack_wire::Limits::default();
         limits.total = u64::MAX;
-        let options = bloscpack_datasets::DatasetOptions::new()
-            .threads(1)
-            .limits(limits);
-        let array = options.edit_in(store.clone()).unwrap().into_array();
+        let options = bloscpack::Options::new().threads(1).limits(limits);
+        let array = Dataset::edit_in(store.clone(), &options)
+            .unwrap()
+            .into_array();
         array.unwrap().update_index(|_| Ok(()))
     });
     assert!(updated.is_err());
