@@ -12,7 +12,8 @@
     reason = "a benchmark"
 )]
 
-use bloscpack_open::frames::{FrameOptions, NdArray};
+use bloscpack::Options;
+use bloscpack_open::frames::NdArray;
 use rustix::time::{ClockId, clock_gettime};
 use std::io::{BufRead, stdin};
 use std::ops::Range;
@@ -101,8 +102,8 @@ fn read(
     into: Option<&mut [f64]>,
 ) -> (Took, u64) {
     let mut took = Took::default();
-    let options = FrameOptions::new().threads(threads);
-    let array = took.add(|| options.open_array(path)).unwrap();
+    let options = Options::new().threads(threads);
+    let array = took.add(|| NdArray::open_with(path, &options)).unwrap();
     let mut sum = 0u64;
     if let (Some(into), [slice]) = (into, slices) {
         took.add(|| array.read(slice, into)).unwrap();
@@ -124,7 +125,7 @@ fn write(path: &Path, values: &[f64], threads: usize, codec: &str, shapes: &str)
     let mut builder = NdArray::of_type::<f64>(&SHAPE)
         .compressor(codec.parse().unwrap())
         .level(5)
-        .options(FrameOptions::new().threads(threads));
+        .options(Options::new().threads(threads));
     if shapes == "same" {
         builder = builder.chunk_shape(&CHUNK).block_shape(&BLOCK);
     }

@@ -15,7 +15,7 @@ use bloscpack::{
     verify::{verify, verify_at},
 };
 use bloscpack_open::datasets::{CArray, Dataset};
-use bloscpack_open::frames::{Frame, FrameOptions, NdArray};
+use bloscpack_open::frames::{Frame, NdArray};
 use std::fmt::Debug;
 use std::io::{self, Cursor, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -439,7 +439,7 @@ fn sources_read_by_workers_that_fail_or_panic_at_any_call() {
 
 /// An array of 64 chunks in a frame.
 fn array(threads: usize) -> NdArray {
-    let options = FrameOptions::new().threads(threads).buffer(1 << 20);
+    let options = Options::new().threads(threads).cache(1 << 20);
     let builder = NdArray::of_type::<i32>(&[512, 512])
         .chunk_shape(&[64, 64])
         .block_shape(&[16, 16])
@@ -459,8 +459,8 @@ fn arrays_in_frames_come_to_the_same() {
     for places in [&[][..], &[50], &[20, 40, 60, 80]] {
         let file = damaged(&whole, places);
         same(&format!("{places:?}"), |threads| {
-            let options = FrameOptions::new().threads(threads);
-            let frame = options.read(file.clone()).unwrap();
+            let options = Options::new().threads(threads);
+            let frame = Frame::read_with(file.clone(), &options).unwrap();
             let report = format!("{:?}", frame.verify(|_| ()));
             let array = NdArray::of(frame).unwrap();
             let all = array.read_slice(&[0..512, 0..512]);
@@ -479,8 +479,8 @@ fn frames_whose_source_fails_or_panics_at_any_call() {
             for calls in (0..).step_by(3) {
                 let source = Fused(bytes.clone(), Fuse::new(how, usize::MAX));
                 let source = Arc::new(source);
-                let options = FrameOptions::new().threads(threads);
-                let frame = options.read(Arc::clone(&source)).unwrap();
+                let options = Options::new().threads(threads);
+                let frame = Frame::read_with(Arc::clone(&source), &options).unwrap();
                 source.1.set(calls);
                 let done = end(|| Ok(frame.verify(|_| ()).is_sound()));
                 let over = !source.1.is_blown();

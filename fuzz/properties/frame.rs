@@ -1,8 +1,8 @@
 //! Any bytes as a frame give an error or data, never a panic, and reading in parts gives the same as reading the
 //! whole.
 
-use bloscpack::{Category, Code, Limits};
-use bloscpack_open::frames::{Frame, FrameOptions, NdArray};
+use bloscpack::{Category, Code, Limits, Options};
+use bloscpack_open::frames::{Frame, NdArray};
 use std::ops::Range;
 
 use testkit::pick;
@@ -20,8 +20,8 @@ const MOST: u64 = 64;
 const ENOUGH: u64 = 4 << 20;
 
 fn open(input: &[u8]) -> bloscpack::Result<Frame> {
-    let options = FrameOptions::new().threads(1).limits(LIMITS);
-    options.read(input.to_vec())
+    let options = Options::new().threads(1).limits(LIMITS);
+    Frame::read_with(input.to_vec(), &options)
 }
 
 /// Chunks, and parts of them.

@@ -8,7 +8,7 @@ use bloscpack::dtype::DType;
 use bloscpack::storage::Memory;
 use bloscpack::{Error, Options, serde_json};
 use bloscpack_open::datasets::{CArray, CArrayBuilder, Dataset, DatasetLayout};
-use bloscpack_open::frames::{Frame, FrameOptions, NdArray};
+use bloscpack_open::frames::{Frame, NdArray};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -180,12 +180,12 @@ impl Array {
     /// Opens the array in a frame: a path, or the bytes of the frame.
     #[staticmethod]
     fn open_frame(py: Python<'_>, object: &Bound<'_, PyAny>, threads: usize) -> PyResult<Self> {
-        let options = FrameOptions::new().threads(threads);
+        let options = Options::new().threads(threads);
         let frame: Result<Frame, Error> = match object.extract::<PathBuf>() {
-            Ok(path) => py.detach(|| options.open(&path).map_err(|error| error.in_file(&path))),
+            Ok(path) => py.detach(|| Frame::open_with(&path, &options).map_err(|error| error.in_file(&path))),
             Err(_) => {
                 let source = crate::file::source(object)?;
-                py.detach(|| options.read(source))
+                py.detach(|| Frame::read_with(source, &options))
             }
         };
         let array = frame.and_then(NdArray::of).or_raise(py)?;

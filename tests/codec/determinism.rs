@@ -14,7 +14,7 @@ use bloscpack::{
     records::{RecordWriter, RecordWriterBuilder},
 };
 use bloscpack_open::datasets::{Attributes, CArray, CTable, Dataset, DatasetLayout};
-use bloscpack_open::frames::{Frame, FrameOptions, NdArray};
+use bloscpack_open::frames::{Frame, NdArray};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::io::{Cursor, Write};
@@ -383,7 +383,7 @@ fn tables_in_directories() {
 
 /// An array that is made, written in boxes of all kinds, grown, cut and flushed.
 fn nd(threads: usize, buffer: usize, sparse: bool) -> BTreeMap<String, Vec<u8>> {
-    let options = FrameOptions::new().threads(threads).buffer(buffer);
+    let options = Options::new().threads(threads).cache(buffer);
     let builder = NdArray::of_type::<i32>(&[100, 90])
         .chunk_shape(&[20, 30])
         .block_shape(&[7, 8])

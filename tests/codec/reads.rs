@@ -274,7 +274,7 @@ fn frames() {
     row("array: all", reads, len(&file), 32);
     array.read_slice(&[4..5, 5..6, 6..7]).unwrap();
     row("array: a point", source.take(), 8192, 2);
-    let frame = Frame::read_from(source.clone()).unwrap();
+    let frame = Frame::read_with(source.clone(), &Options::new()).unwrap();
     source.take();
     for chunk in 0..frame.chunks() {
         frame.chunk(chunk).unwrap();

@@ -3,9 +3,10 @@
 
 mod protocol;
 
+use bloscpack::Options;
 use bloscpack::blosc::{FilterPipeline, FilterStep};
 use bloscpack::dtype::DType;
-use bloscpack_open::frames::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
+use bloscpack_open::frames::{ArrayKind, NdArray, NdArrayBuilder};
 use protocol::{
     Answer, Result, count, counts, first, from_hex, list, range, ranges, serve, text, to_hex,
 };
@@ -84,13 +85,13 @@ fn change(array: &mut NdArray, name: &str, command: &Value, data: &[Vec<u8>]) ->
     Ok(())
 }
 
-fn options(command: &Value) -> Result<FrameOptions> {
-    let mut options = FrameOptions::new();
+fn options(command: &Value) -> Result<Options> {
+    let mut options = Options::new();
     if let Some(threads) = command["threads"].as_u64() {
         options = options.threads(usize::try_from(threads)?);
     }
     if let Some(bytes) = command["buffer"].as_u64() {
-        options = options.buffer(usize::try_from(bytes)?);
+        options = options.cache(usize::try_from(bytes)?);
     }
     Ok(options)
 }
@@ -98,9 +99,9 @@ fn options(command: &Value) -> Result<FrameOptions> {
 fn open(command: &Value) -> Result<NdArray> {
     let (options, path) = (options(command)?, text(&command["path"])?);
     Ok(if command["edit"] == true {
-        options.edit_array(path)?
+        NdArray::edit_with(path, &options)?
     } else {
-        options.open_array(path)?
+        NdArray::open_with(path, &options)?
     })
 }
 

@@ -1,10 +1,11 @@
 //! Stores that this library writes.
 
 use super::exported;
+use bloscpack::Options;
 use bloscpack::dtype::DType;
 use bloscpack::storage::zip_folder;
 use bloscpack_open::exchange::Format;
-use bloscpack_open::frames::{FrameOptions, NdArray};
+use bloscpack_open::frames::NdArray;
 use bloscpack_open::stores::{
     ColumnData, ColumnKind, EMBED_FILE, ItemKind, StoreColumn, TableWriter, Value, create_tree,
     seal_store,
@@ -163,7 +164,7 @@ fn rows_are_added() {
     let temp = tempfile::tempdir().unwrap();
     make("nullable", temp.path());
     for (bytes, present) in [(vec![1, 2], None), (vec![3, 0], Some(vec![true, false]))] {
-        let open = TableWriter::open(temp.path(), "", &FrameOptions::new(), |array| array);
+        let open = TableWriter::open(temp.path(), "", &Options::new(), |array| array);
         let mut table = open.unwrap();
         table.append(2, &[elements(&bytes, present)]).unwrap();
         table.finish().unwrap();

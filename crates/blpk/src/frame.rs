@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::path::Path;
 
-use bloscpack::{dtype::DType, error::IoSide as _, wire::internal::to_u64};
+use bloscpack::{Options, dtype::DType, error::IoSide as _, wire::internal::to_u64};
 use bloscpack_open::{
     Family,
-    frames::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder},
+    frames::{ArrayKind, NdArray, NdArrayBuilder},
     probe_source,
 };
 
@@ -26,8 +26,8 @@ pub const BAND: usize = 64 << 20;
 pub const READ: &str = "blpk cat prints its bytes, and blpk export converts its array to .npy";
 
 /// The options by which frames are opened.
-pub fn options(session: &Session) -> FrameOptions {
-    FrameOptions::new()
+pub fn options(session: &Session) -> Options {
+    Options::new()
         .threads(session.threads)
         .limits(session.limits)
 }

@@ -1,6 +1,5 @@
 //! [`ChunkCoder`]: compresses and decompresses the chunks of a frame.
 
-use crate::FrameOptions;
 use crate::part::FramePart;
 use crate::wire::header::FrameHeader;
 use crate::wire::kind::ArrayKind;
@@ -8,9 +7,13 @@ use blosc1::{
     Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkError, Compressor, FilterPipeline,
     ShuffleMeta,
 };
+use bloscpack::Options;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel::Pool;
 use bloscpack_wire::Limits;
+
+/// Bytes of changed chunks that stay in memory by default.
+const DEFAULT_BUFFER: usize = 64 << 20;
 
 /// Decoders, encoders and buffers that threads share.
 #[derive(Debug)]
@@ -27,7 +30,7 @@ pub(crate) struct ChunkCoder {
 
 impl ChunkCoder {
     /// The coder for a frame that contains an array of this kind, if it contains one.
-    pub(crate) fn new(options: &FrameOptions, kind: Option<ArrayKind>) -> Self {
+    pub(crate) fn new(options: &Options, kind: Option<ArrayKind>) -> Self {
         // The parameter of a shuffle has had several meanings. Only programs that write `b2nd` are all newer than the last.
         let shuffle_meta = match kind {
             Some(ArrayKind::B2nd) => ShuffleMeta::Width,
@@ -35,7 +38,7 @@ impl ChunkCoder {
         };
         Self {
             threads: options.workers(),
-            buffer: options.buffer,
+            buffer: options.cache.unwrap_or(DEFAULT_BUFFER),
             limits: options.limits,
             shuffle_meta,
             decoders: Pool::default(),

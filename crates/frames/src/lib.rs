@@ -23,8 +23,8 @@
 //! | the same, to be changed | [`NdArray::edit`], and [`flush`](NdArray::flush) at the end |
 //! | data for a new array | [`NdArray::of_type`] |
 //! | a frame without an array (`.b2frame`), or its metadata | [`Frame::open`], [`Frame::edit`], [`Frame::builder`] |
-//! | a frame in memory or anywhere else | [`Frame::from_bytes`], [`Frame::read_from`] |
-//! | limits, threads, a lock timeout | [`FrameOptions`] |
+//! | a frame in memory or anywhere else | [`Frame::from_bytes`], [`Frame::read_with`] |
+//! | limits, threads, a lock timeout | [`Options`](bloscpack::Options), for [`Frame::open_with`] and [`FrameBuilder::options`] |
 //! | a frame that may be damaged | [`Frame::verify`] |
 //! | bytes to take apart | [`wire`] |
 //!
@@ -65,7 +65,6 @@ mod frame;
 mod meta;
 pub mod msgpack;
 mod nd;
-mod options;
 mod part;
 mod storage;
 // Public for tests and for the other crates of the workspace.
@@ -78,7 +77,6 @@ pub use frame::{Frame, FrameBuilder, FrameReport, VaryingFrame, Virtual, seal};
 pub use nd::{NdArray, NdArrayBuilder};
 #[cfg(feature = "ndarray")]
 pub use ndarray;
-pub use options::FrameOptions;
 pub use wire::array::ArrayMeta;
 pub use wire::header::FrameHeader;
 pub use wire::kind::{ArrayKind, FrameKind, VirtualKind};

@@ -21,8 +21,9 @@ pub use table::{
 };
 pub use write::{TableWriter, create_tree, seal_store, unpack_store};
 
+use bloscpack::Options;
 use bloscpack_error::{Error, IoSide as _, Result};
-use bloscpack_frames::{Frame, FrameOptions, FrameReport, VaryingFrame};
+use bloscpack_frames::{Frame, FrameReport, VaryingFrame};
 use bloscpack_storage::{EntryKind, Key, Object, Store};
 use embed::{Place, Section};
 use error::{at, damaged, not_found, over_limit, unsupported};
@@ -52,7 +53,7 @@ pub struct FrameStore {
     store: Option<Arc<dyn Store>>,
     embedded: Arc<Frame>,
     members: BTreeMap<String, Member>,
-    options: FrameOptions,
+    options: Options,
 }
 
 /// Where a frame is.
@@ -100,12 +101,12 @@ impl FrameStore {
     /// Opens the tree at the root of a store.
     ///
     /// # Errors
-    /// Returns any error of the store; the errors of [`FrameOptions::read`] for the frame of embedded values; and
+    /// Returns any error of the store; the errors of [`Frame::read_with`] for the frame of embedded values; and
     /// [`Code::Damaged`](bloscpack_error::Code::Damaged) for a path that occurs twice.
-    pub fn open(store: Arc<dyn Store>, options: FrameOptions) -> Result<Self> {
+    pub fn open(store: Arc<dyn Store>, options: Options) -> Result<Self> {
         let key = Key::root().join(EMBED_FILE)?;
         let object = store.open(&key).reading()?;
-        let frame = options.read(object).map_err(at(EMBED_FILE))?;
+        let frame = Frame::read_with(object, &options).map_err(at(EMBED_FILE))?;
         let mut tree = Self::of_frame(frame, options)?;
         let mut files = BTreeMap::new();
         walk(&*store, &Key::root(), 0, &mut files)?;
@@ -128,7 +129,7 @@ impl FrameStore {
     ///
     /// # Errors
     /// Returns [`Code::Damaged`](bloscpack_error::Code::Damaged) for a description that is not one.
-    pub fn of_frame(frame: Frame, options: FrameOptions) -> Result<Self> {
+    pub fn of_frame(frame: Frame, options: Options) -> Result<Self> {
         let members = embed::places(&frame, EMBED_FILE)?;
         let members = members
             .into_iter()
@@ -207,10 +208,10 @@ impl FrameStore {
     /// The frame at a path.
     ///
     /// # Errors
-    /// Returns the errors of [`source`](Self::source) and of [`FrameOptions::read`].
+    /// Returns the errors of [`source`](Self::source) and of [`Frame::read_with`].
     pub fn frame(&self, path: &str) -> Result<Frame> {
         let source = self.source(path)?;
-        self.options.read(source).map_err(at(path))
+        Frame::read_with(source, &self.options).map_err(at(path))
     }
 
     /// The table at a path; that at the root has the empty path.

@@ -1,16 +1,16 @@
 //! Frames of a store whose elements are not, or not all, in it.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use bloscpack::Options;
 use bloscpack_error::{Category, Code};
-use bloscpack_frames::FrameOptions;
+use bloscpack_frames::Frame;
 use bloscpack_stores::FrameStore;
 
 #[test]
 fn a_member_of_a_store_is_what_it_is_alone() {
-    let options = FrameOptions::new();
-    let embedded = options
-        .open(testkit::testdata("virtual").join("tree.b2e"))
-        .unwrap();
+    let options = Options::new();
+    let embedded =
+        Frame::open_with(testkit::testdata("virtual").join("tree.b2e"), &options).unwrap();
     let store = FrameStore::of_frame(embedded, options).unwrap();
     let error = store.frame("lazy").unwrap().chunk(0).unwrap_err();
     assert_eq!(error.code(), Code::NotStored);

@@ -4,12 +4,12 @@
 
 use bloscpack::blosc::{Blosc2Encoder, Blosc2Settings, ChunkDecoder, SpecialValue, special_chunk};
 use bloscpack::storage::{Key, Memory, Store};
-use bloscpack::{Limits, Result};
+use bloscpack::{Limits, Options, Result};
 use bloscpack_open::frames::wire::{ChunkPlace, Trailer, encode_index};
-use bloscpack_open::frames::{Frame, FrameHeader, FrameKind, FrameOptions, NdArray};
+use bloscpack_open::frames::{Frame, FrameHeader, FrameKind, NdArray};
 
-pub fn options() -> FrameOptions {
-    FrameOptions::new().threads(1)
+pub fn options() -> Options {
+    Options::new().threads(1)
 }
 
 /// Files at the root of a store.
@@ -104,7 +104,7 @@ impl Parts {
     }
 
     pub fn frame(&self) -> Result<Frame> {
-        options().read(self.bytes())
+        Frame::read_with(self.bytes(), &options())
     }
 
     pub fn array(&self) -> Result<NdArray> {
@@ -129,7 +129,7 @@ pub fn encoded(data: &[u8], typesize: u8, blocksize: Option<u32>) -> Vec<u8> {
 /// The same frame in files, where chunks in one place are one file.
 pub fn sparse(contiguous: &[u8]) -> Memory {
     let parts = Parts::of(contiguous);
-    let frame = options().read(contiguous.to_vec()).unwrap();
+    let frame = Frame::read_with(contiguous.to_vec(), &options()).unwrap();
     let (places, mut numbers, mut files) = (parts.places(), Vec::new(), Vec::new());
     for (number, place) in places.iter().enumerate() {
         let first = places.iter().position(|other| other == place).unwrap();

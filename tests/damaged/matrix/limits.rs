@@ -10,7 +10,7 @@ use bloscpack::{
     records::{IndexedRecordReader, RecordReader, RecordWriter},
 };
 use bloscpack_open::datasets::{CArray, Dataset, DatasetLayout};
-use bloscpack_open::frames::{Frame, FrameOptions};
+use bloscpack_open::frames::Frame;
 use std::io::Write;
 
 const LAYOUTS: [DatasetLayout; 4] = [
@@ -173,10 +173,10 @@ fn frames_keep_to_both() {
         };
         drop(frame);
         let read = |limits| {
-            let options = FrameOptions::new().limits(limits);
+            let options = Options::new().limits(limits);
             let frame = match reader {
-                Reader::Sparse => options.open_store(samples::store(&files))?,
-                _ => options.read(files[0].1.clone())?,
+                Reader::Sparse => Frame::open_store(samples::store(&files), &options)?,
+                _ => Frame::read_with(files[0].1.clone(), &options)?,
             };
             frame.chunk(9).map(drop)
         };

@@ -13,6 +13,7 @@ use bloscpack::{
     records::{IndexedRecordReader, RecordReader},
 };
 use bloscpack_open::datasets::DatasetLayout;
+use bloscpack_open::frames::Frame;
 use std::io::Read;
 
 /// One thing moved, copied, lost or put in among some.
@@ -409,9 +410,8 @@ fn chunks_of_frames_are_where_the_index_says_or_an_error() {
             .enumerate()
             .map(|(number, (bytes, _))| (format!("{number:08X}.chunk"), bytes.clone()));
         let files: Files = outline.iter().cloned().chain(named).collect();
-        let frame = crate::matrix::samples::frame_options()
-            .open_store(store(&files))
-            .unwrap();
+        let frame =
+            Frame::open_store(store(&files), &crate::matrix::samples::frame_options()).unwrap();
         let mut came = Came::Same;
         for (number, chunk) in chunks.iter().enumerate() {
             match (frame.chunk(number as u64), after.get(number)) {

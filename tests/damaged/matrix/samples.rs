@@ -5,7 +5,7 @@ use bloscpack::storage::{Key, Memory, Store};
 use bloscpack::{Checksum, Filter, Options, Result};
 use bloscpack_open::datasets::wire::Attributes;
 use bloscpack_open::datasets::{CArray, CTable, Dataset, DatasetLayout};
-use bloscpack_open::frames::{ArrayKind, Frame, FrameOptions, NdArray};
+use bloscpack_open::frames::{ArrayKind, Frame, NdArray};
 use std::num::NonZeroU64;
 use std::ops::Range;
 
@@ -51,13 +51,13 @@ pub struct Told {
 pub fn read(reader: Reader, files: &Files) -> Result<Told> {
     match reader {
         Reader::Dataset(_) => dataset(&Dataset::open_in(store(files), &Options::new().threads(1))?),
-        Reader::Contiguous => frame(frame_options().read(files[0].1.clone())?),
-        Reader::Sparse => frame(frame_options().open_store(store(files))?),
+        Reader::Contiguous => frame(Frame::read_with(files[0].1.clone(), &frame_options())?),
+        Reader::Sparse => frame(Frame::open_store(store(files), &frame_options())?),
     }
 }
 
-pub fn frame_options() -> FrameOptions {
-    FrameOptions::new().threads(1)
+pub fn frame_options() -> Options {
+    Options::new().threads(1)
 }
 
 pub fn store(files: &Files) -> Memory {

@@ -4,12 +4,8 @@ use std::fs::{self, Permissions};
 use std::io;
 use std::path::Path;
 
-use bloscpack_open::{
-    Family,
-    frames::{Frame, FrameOptions},
-    probe,
-    stores::EMBED_FILE,
-};
+use bloscpack::Options;
+use bloscpack_open::{Family, frames::Frame, probe, stores::EMBED_FILE};
 use same_file::is_same_file;
 use tempfile::TempDir;
 
@@ -130,13 +126,11 @@ struct Replaced {
 
 impl Replaced {
     fn begin(path: &Path, session: &Session) -> Result<Self, Failure> {
-        let options = FrameOptions::new()
+        let options = Options::new()
             .limits(session.limits)
-            .lock_timeout(LOCK_TIMEOUT);
-        let locked = match options
-            .while_waiting(|_| !interrupt::is_requested())
-            .edit(path)
-        {
+            .lock_timeout(LOCK_TIMEOUT)
+            .while_waiting(|_| !interrupt::is_requested());
+        let locked = match Frame::edit_with(path, &options) {
             Err(error) if is_busy(&error) => return Err(error).about(path),
             locked => locked.ok(),
         };

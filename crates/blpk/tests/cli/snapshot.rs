@@ -7,9 +7,10 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use bloscpack::Options;
 use bloscpack::edit::Editor;
 use bloscpack::storage::{Access, Disk, Lock, LockMode, ReadAt, WriteAt};
-use bloscpack_open::frames::{FrameOptions, NdArray};
+use bloscpack_open::frames::{Frame, NdArray};
 
 #[cfg(target_os = "linux")]
 use crate::support::wait_for;
@@ -176,7 +177,7 @@ fn an_interrupted_change_of_a_frame_is_read_through_its_journal() {
         disk: Disk::new(folder.path("")),
         crashed: Arc::default(),
     };
-    let frame = FrameOptions::new().edit_in(crashing, "a.b2nd".as_ref());
+    let frame = Frame::edit_in(crashing, "a.b2nd".as_ref(), &Options::new());
     let mut array = NdArray::of(frame.unwrap()).unwrap();
     array.write_slice(&[3..4, 0..1000], &[9; 1000]).unwrap();
     assert!(array.flush().unwrap_err().to_string().contains("crashed"));

@@ -725,8 +725,8 @@ fn a_table_goes_into_every_layout() {
 #[cfg(feature = "arrow")]
 fn time_zones_stay_where_they_can() {
     use super::Held;
+    use bloscpack::Options;
     use bloscpack_exchange::{Source as _, StoreSource, import_store, store_columns};
-    use bloscpack_frames::FrameOptions;
     use bloscpack_storage::DiskStore;
     use bloscpack_stores::{FrameStore, TableWriter};
     use std::sync::Arc;
@@ -765,7 +765,7 @@ fn time_zones_stay_where_they_can() {
     import_store(&mut held.clone(), &mut table, &mut |_| ()).unwrap();
     table.finish().unwrap();
     let store = Arc::new(DiskStore::open(temp.path()).unwrap());
-    let tree = Arc::new(FrameStore::open(store, FrameOptions::new()).unwrap());
+    let tree = Arc::new(FrameStore::open(store, Options::new()).unwrap());
     let table = tree.table("").unwrap();
     // As python-blosc2 spells it.
     assert!(

@@ -2,7 +2,6 @@
 
 use super::Frame;
 use super::metalayers::{check_layer, vlmetalayer_chunk};
-use crate::FrameOptions;
 use crate::coder::{codec_id, settings};
 use crate::meta::FrameMeta;
 use crate::part::FramePart;
@@ -14,6 +13,7 @@ use crate::wire::{ChunkPlace, Trailer, chunk_file_name};
 use blosc1::{
     Blosc2Encoder, ChunkError, ChunkHeader, ChunkSettings, Compressor, FilterPipeline, MAX_NBYTES,
 };
+use bloscpack::Options;
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{
@@ -52,7 +52,7 @@ pub struct FrameBuilder {
     metalayers: Metalayers,
     vlmetalayers: Metalayers,
     initial: InitialChunks,
-    options: FrameOptions,
+    options: Options,
 }
 
 /// The chunks that a new frame has from the beginning, all of which are equal.
@@ -114,7 +114,7 @@ impl FrameBuilder {
             metalayers: Metalayers::new(),
             vlmetalayers: Metalayers::new(),
             initial: InitialChunks::Special(0, ChunkPlace::Zeros),
-            options: FrameOptions::default(),
+            options: Options::default(),
         }
     }
 
@@ -178,7 +178,7 @@ impl FrameBuilder {
 
     /// Threads, limits and the lock timeout of the frame.
     #[must_use]
-    pub fn options(mut self, options: FrameOptions) -> Self {
+    pub fn options(mut self, options: Options) -> Self {
         self.options = options;
         self
     }

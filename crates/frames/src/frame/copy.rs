@@ -2,10 +2,10 @@
 
 use super::Frame;
 use super::builder::{IN_MEMORY, with_lengths};
-use crate::FrameOptions;
 use crate::storage::{FileStorage, Origin, check_apart};
 use crate::wire::ChunkPlace;
 use crate::wire::kind::FrameKind;
+use bloscpack::Options;
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Folder, JournaledFile, Memory, WriteAt};
@@ -73,7 +73,7 @@ impl Frame {
         let file = origin.io(memory.create(name, None))?;
         origin.io(file.write_all_at(0, &bytes))?;
         drop(file);
-        let options = FrameOptions::default()
+        let options = Options::new()
             .threads(self.coder.threads)
             .limits(self.coder.limits);
         let held = origin.io(JournaledFile::open(

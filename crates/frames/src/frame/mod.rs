@@ -12,7 +12,6 @@ mod varying;
 mod verify;
 mod virtual_data;
 
-use crate::FrameOptions;
 use crate::coder::ChunkCoder;
 use crate::meta::FrameMeta;
 use crate::storage::FrameStorage;
@@ -20,11 +19,10 @@ use crate::wire::array::ArrayMeta;
 use crate::wire::header::FrameHeader;
 use crate::wire::kind::FrameKind;
 use crate::wire::metalayers::Metalayers;
+use bloscpack::Options;
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Code, Error, Result};
-use bloscpack_storage::ReadAt;
 use std::fmt;
-use std::path::Path;
 
 pub(crate) use builder::InitialChunks;
 
@@ -77,7 +75,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    fn new(storage: Box<dyn FrameStorage>, meta: FrameMeta, options: &FrameOptions) -> Self {
+    fn new(storage: Box<dyn FrameStorage>, meta: FrameMeta, options: &Options) -> Self {
         // A damaged description is reported to callers that ask for the array.
         let array = ArrayMeta::of(&meta.header.metalayers).ok().flatten();
         Self {
@@ -91,38 +89,6 @@ impl Frame {
             virtual_data: None,
         }
         .with_virtual_data()
-    }
-
-    /// Opens the frame at this path for reading, with default options.
-    ///
-    /// # Errors
-    /// Returns the errors of [`FrameOptions::open`].
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        FrameOptions::new().open(path)
-    }
-
-    /// Opens the frame at this path for reading and changing it, with default options.
-    ///
-    /// # Errors
-    /// Returns the errors of [`FrameOptions::edit`].
-    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        FrameOptions::new().edit(path)
-    }
-
-    /// Opens a contiguous frame in memory for reading, with default options.
-    ///
-    /// # Errors
-    /// Returns the errors of [`FrameOptions::read`].
-    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
-        FrameOptions::new().read(bytes)
-    }
-
-    /// Opens a contiguous frame in anything that can be read at any position, with default options.
-    ///
-    /// # Errors
-    /// Returns the errors of [`FrameOptions::read`].
-    pub fn read_from(source: impl ReadAt + Send + Sync + 'static) -> Result<Self> {
-        FrameOptions::new().read(source)
     }
 
     /// A builder for a new frame, with elements of `typesize` bytes and chunks of `chunk_size` bytes.

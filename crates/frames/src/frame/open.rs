@@ -1,12 +1,12 @@
 //! How frames are opened.
 
 use super::Frame;
-use crate::FrameOptions;
 use crate::error::not_a_frame;
 use crate::meta::FrameMeta;
 use crate::storage::{FileStorage, METADATA_FILE, Origin, ReaderStorage, SparseStorage};
 use crate::wire::header::Sizes;
 use crate::wire::kind::FrameKind;
+use bloscpack::Options;
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::{
     Access, Disk, DiskStore, Folder, JournaledFile, JournaledStore, Key, Object, ReadAt, Snapshot,
@@ -17,8 +17,8 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
-impl FrameOptions {
-    /// Opens the frame at this path for reading: a file, or the directory of a sparse frame.
+impl Frame {
+    /// Opens the frame at this path for reading, with default options: a file, or the directory of a sparse frame.
     ///
     /// A frame that another program changes at the same time is read as it was after its last flush.
     ///
@@ -26,137 +26,176 @@ impl FrameOptions {
     /// Returns any I/O error, with the path; [`Code::UnknownFormat`] for anything else;
     /// [`Category::Damaged`](bloscpack_error::Category::Damaged) and [`Code::CutShort`] for a frame whose beginning or end is
     /// not intact; [`Code::Unsupported`] for features that this library does not support; and [`Code::OverLimit`] for a frame
-    /// that exceeds the [limits](Self::limits).
-    pub fn open(&self, path: impl AsRef<Path>) -> Result<Frame> {
-        let path = path.as_ref();
-        let origin = Origin::source(Some(path));
-        if path.is_dir() {
-            self.open_store(origin.io(DiskStore::open(path))?)
-        } else {
-            let snapshot = origin.io(Snapshot::open(path))?;
-            let interrupted = snapshot.is_interrupted();
-            let mut frame = self.read_with(snapshot, origin)?;
-            frame.interrupted = interrupted;
-            let (options, path) = (self.clone(), path.to_owned());
-            frame.reopen = Some(Box::new(move || options.open(&path)));
-            Ok(frame)
-        }
+    /// that exceeds the [limits](Options::limits()).
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &Options::new())
     }
 
-    /// Opens the frame at this path for reading and changing it. Only one program at a time can do so.
+    /// Opens the frame at this path for reading and changing it, with default options. Only one program at a time can do so.
     ///
     /// A change in which the last writer was interrupted is completed first.
     ///
     /// # Errors
     /// Returns the errors of [`open`](Self::open); an I/O error of the kind [`ResourceBusy`](std::io::ErrorKind::ResourceBusy)
     /// while another program changes the frame; and [`Code::Unsupported`] for a file that contains more than one.
-    pub fn edit(&self, path: impl AsRef<Path>) -> Result<Frame> {
+    pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
+        Self::edit_with(path, &Options::new())
+    }
+
+    /// Opens a contiguous frame in memory for reading, with default options.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](Self::open).
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
+        Self::read_with(bytes, &Options::new())
+    }
+
+    /// Opens the frame at this path for reading: a file, or the directory of a sparse frame.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](Self::open).
+    pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
+        let path = path.as_ref();
+        let origin = Origin::source(Some(path));
+        if path.is_dir() {
+            Self::open_store(origin.io(DiskStore::open(path))?, options)
+        } else {
+            let snapshot = origin.io(Snapshot::open(path))?;
+            let interrupted = snapshot.is_interrupted();
+            let mut frame = read(snapshot, origin, options)?;
+            frame.interrupted = interrupted;
+            let (options, path) = (options.clone(), path.to_owned());
+            frame.reopen = Some(Box::new(move || Self::open_with(&path, &options)));
+            Ok(frame)
+        }
+    }
+
+    /// Opens the frame at this path for reading and changing it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`edit`](Self::edit).
+    pub fn edit_with(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
         let path = path.as_ref();
         let origin = Origin::target(Some(path));
         if path.is_dir() {
-            return self.edit_store(origin.io(DiskStore::open(path))?);
+            return Self::edit_store(origin.io(DiskStore::open(path))?, options);
         }
         let (folder, name) = origin.io(Disk::of(path))?;
-        self.edit_with(folder, &name, origin)
+        edit(folder, &name, origin, options)
     }
 
     /// Opens a contiguous frame in a file of a folder for reading and changing it.
     ///
     /// # Errors
     /// Returns the errors of [`edit`](Self::edit).
-    pub fn edit_in<F>(&self, folder: F, name: &OsStr) -> Result<Frame>
+    pub fn edit_in<F>(folder: F, name: &OsStr, options: &Options) -> Result<Self>
     where
         F: Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
     {
-        self.edit_with(folder, name, Origin::target(Some(Path::new(name))))
-    }
-
-    fn edit_with<F>(&self, folder: F, name: &OsStr, origin: Origin) -> Result<Frame>
-    where
-        F: Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
-    {
-        let held = origin.io(JournaledFile::open(folder, name, &self.lock_timeout))?;
-        let meta = read_contiguous(held.file(), &origin, &self.limits)?;
-        let storage = FileStorage::new(held, origin, &meta)?;
-        Ok(Frame::new(Box::new(storage), meta, self))
+        edit(folder, name, Origin::target(Some(Path::new(name))), options)
     }
 
     /// Opens a contiguous frame for reading, in anything that can be read at any position. A source that only reads and seeks
     /// becomes one with [`Seekable`](bloscpack_storage::Seekable).
     ///
+    /// ```
+    /// use bloscpack::Options;
+    /// use bloscpack_frames::Frame;
+    /// let mut frame = Frame::builder(8, 80_000).in_memory()?;
+    /// frame.append(&[1; 80_000])?;
+    /// let frame = Frame::read_with(frame.to_bytes()?, &Options::new().threads(2))?;
+    /// assert_eq!(frame.chunks(), 1);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// Returns the errors of [`open`](Self::open).
-    pub fn read(&self, source: impl ReadAt + Send + Sync + 'static) -> Result<Frame> {
-        self.read_with(source, Origin::source(None))
+    pub fn read_with(
+        source: impl ReadAt + Send + Sync + 'static,
+        options: &Options,
+    ) -> Result<Self> {
+        read(source, Origin::source(None), options)
     }
 
     /// Opens a contiguous frame whose chunks and blocks may be of any length. Only its metadata can be read by the methods of
     /// `Frame`.
-    pub(crate) fn read_varying(&self, source: Box<dyn Object>) -> Result<Frame> {
+    pub(crate) fn read_varying(source: Box<dyn Object>, options: &Options) -> Result<Self> {
         let origin = Origin::source(None);
-        let meta = FrameMeta::read_as(&*source, &origin, &self.limits, Sizes::Varying)?;
+        let meta = FrameMeta::read_as(&*source, &origin, &options.limits, Sizes::Varying)?;
         let meta = contiguous(meta)?;
         let storage = ReaderStorage::new(source, origin, &meta);
-        Ok(Frame::new(Box::new(storage), meta, self))
-    }
-
-    fn read_with(
-        &self,
-        source: impl ReadAt + Send + Sync + 'static,
-        origin: Origin,
-    ) -> Result<Frame> {
-        let meta = read_contiguous(&source, &origin, &self.limits)?;
-        let storage = ReaderStorage::new(Box::new(source), origin, &meta);
-        Ok(Frame::new(Box::new(storage), meta, self))
+        Ok(Self::new(Box::new(storage), meta, options))
     }
 
     /// Opens a sparse frame at the root of a store for reading.
     ///
     /// # Errors
     /// Returns the errors of [`open`](Self::open). Paths in I/O errors are relative to the root.
-    pub fn open_store(&self, store: impl Store + 'static) -> Result<Frame> {
-        self.in_store(Arc::new(store), Access::Read)
+    pub fn open_store(store: impl Store + 'static, options: &Options) -> Result<Self> {
+        open_sparse(Arc::new(store), Access::Read, options)
     }
 
     /// Opens a sparse frame at the root of a store for reading and changing it.
     ///
     /// # Errors
     /// Returns the errors of [`edit`](Self::edit). Paths in I/O errors are relative to the root.
-    pub fn edit_store(&self, store: impl Store + 'static) -> Result<Frame> {
-        self.in_store(Arc::new(store), Access::Write)
-    }
-
-    fn in_store(&self, store: Arc<dyn Store>, access: Access) -> Result<Frame> {
-        let key = Key::root().join(METADATA_FILE)?;
-        let origin = Origin::of(access, Some(&key));
-        // Checked before a writer leaves any file there.
-        if origin.io(store.kind(&key))?.is_none() {
-            let found = format_args!("a directory without a file {METADATA_FILE:?}");
-            return Err(not_a_frame(found));
-        }
-        let options = self.clone();
-        let again = Arc::clone(&store);
-        let root = JournaledStore::open_with(store, access, self.lock_timeout.clone());
-        let root = Origin::of(access, None).io(root)?;
-        let file = origin.io(root.read(&key))?;
-        let meta = FrameMeta::read(&*file, &origin, &self.limits);
-        let meta = meta.map_err(|error| error.in_file(&key))?;
-        if meta.header.kind != FrameKind::Sparse {
-            let what = "this is a contiguous frame, where that of a sparse frame should be";
-            return Err(Error::new(Code::Damaged, what).in_file(&key));
-        }
-        let interrupted = root.was_interrupted();
-        let storage = SparseStorage::new(root, access, &meta)?;
-        let mut frame = Frame::new(Box::new(storage), meta, self);
-        frame.interrupted = interrupted;
-        if access == Access::Read {
-            let reopen = move || options.in_store(Arc::clone(&again), access);
-            frame.reopen = Some(Box::new(reopen));
-        }
-        Ok(frame)
+    pub fn edit_store(store: impl Store + 'static, options: &Options) -> Result<Self> {
+        open_sparse(Arc::new(store), Access::Write, options)
     }
 }
 
+/// Opens a contiguous frame for reading.
+fn read(
+    source: impl ReadAt + Send + Sync + 'static,
+    origin: Origin,
+    options: &Options,
+) -> Result<Frame> {
+    let meta = read_contiguous(&source, &origin, &options.limits)?;
+    let storage = ReaderStorage::new(Box::new(source), origin, &meta);
+    Ok(Frame::new(Box::new(storage), meta, options))
+}
+
+/// Opens a contiguous frame for reading and changing it.
+fn edit<F>(folder: F, name: &OsStr, origin: Origin, options: &Options) -> Result<Frame>
+where
+    F: Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
+{
+    let held = origin.io(JournaledFile::open(folder, name, &options.lock_timeout))?;
+    let meta = read_contiguous(held.file(), &origin, &options.limits)?;
+    let storage = FileStorage::new(held, origin, &meta)?;
+    Ok(Frame::new(Box::new(storage), meta, options))
+}
+
+/// Opens the sparse frame at the root of a store.
+fn open_sparse(store: Arc<dyn Store>, access: Access, options: &Options) -> Result<Frame> {
+    let key = Key::root().join(METADATA_FILE)?;
+    let origin = Origin::of(access, Some(&key));
+    // Checked before a writer leaves any file there.
+    if origin.io(store.kind(&key))?.is_none() {
+        let found = format_args!("a directory without a file {METADATA_FILE:?}");
+        return Err(not_a_frame(found));
+    }
+    let again = Arc::clone(&store);
+    let root = JournaledStore::open_with(store, access, options.lock_timeout.clone());
+    let root = Origin::of(access, None).io(root)?;
+    let file = origin.io(root.read(&key))?;
+    let meta = FrameMeta::read(&*file, &origin, &options.limits);
+    let meta = meta.map_err(|error| error.in_file(&key))?;
+    if meta.header.kind != FrameKind::Sparse {
+        let what = "this is a contiguous frame, where that of a sparse frame should be";
+        return Err(Error::new(Code::Damaged, what).in_file(&key));
+    }
+    let interrupted = root.was_interrupted();
+    let storage = SparseStorage::new(root, access, &meta)?;
+    let mut frame = Frame::new(Box::new(storage), meta, options);
+    frame.interrupted = interrupted;
+    if access == Access::Read {
+        let options = options.clone();
+        let reopen = move || open_sparse(Arc::clone(&again), access, &options);
+        frame.reopen = Some(Box::new(reopen));
+    }
+    Ok(frame)
+}
 /// The metadata of a frame in one file.
 fn read_contiguous(source: &dyn Object, origin: &Origin, limits: &Limits) -> Result<FrameMeta> {
     contiguous(FrameMeta::read(source, origin, limits)?)

@@ -30,7 +30,7 @@ impl Frame {
     ///
     /// # Errors
     /// Returns a usage error for a frame that was not opened for reading by its path or in a store, and the errors of
-    /// [`FrameOptions::open`](crate::FrameOptions::open). The frame is then as it was.
+    /// [`open`](Self::open). The frame is then as it was.
     pub fn refresh(&mut self) -> Result<Refreshed> {
         let new = self.reopened()?;
         let found = self.changed_in(&new);

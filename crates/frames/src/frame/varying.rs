@@ -12,12 +12,12 @@
 //! ```
 
 use super::Frame;
-use crate::FrameOptions;
 use crate::part::FramePart;
 use crate::storage::check_chunk_len;
 use crate::wire::ChunkPlace;
 use crate::wire::header::FrameHeader;
 use blosc1::{ChunkHeader, HEADER_LEN};
+use bloscpack::Options;
 use bloscpack_error::checked::{to_u64, to_usize};
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_storage::Object;
@@ -42,9 +42,9 @@ impl VaryingFrame {
     /// Opens a frame, whether its chunks vary in length or not.
     ///
     /// # Errors
-    /// Returns the errors of [`FrameOptions::read`].
-    pub fn open(source: Box<dyn Object>, options: &FrameOptions) -> Result<Self> {
-        let frame = options.read_varying(source)?;
+    /// Returns the errors of [`Frame::read_with`].
+    pub fn open(source: Box<dyn Object>, options: &Options) -> Result<Self> {
+        let frame = Frame::read_varying(source, options)?;
         Ok(Self { frame })
     }
 

@@ -8,8 +8,9 @@ use crate::part::FramePart;
 use crate::wire::array::ArrayMeta;
 use crate::wire::kind::ArrayKind;
 use crate::wire::{ArrayDType, ChunkPlace};
-use crate::{Frame, FrameBuilder, FrameOptions};
+use crate::{Frame, FrameBuilder};
 use blosc1::{Compressor, FilterPipeline, MAX_NBYTES, SpecialValue, special_chunk};
+use bloscpack::Options;
 use bloscpack_array::{Caches, default_shapes};
 use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::checked::{to_u64, to_usize};
@@ -188,7 +189,7 @@ impl NdArrayBuilder {
 
     /// Threads, limits and the lock timeout of the array.
     #[must_use]
-    pub fn options(mut self, options: FrameOptions) -> Self {
+    pub fn options(mut self, options: Options) -> Self {
         self.frame = self.frame.options(options);
         self
     }

@@ -6,7 +6,6 @@ mod grid;
 #[cfg(feature = "ndarray")]
 mod interop;
 mod like;
-mod open;
 mod read;
 mod refresh;
 mod resize;
@@ -15,10 +14,11 @@ mod splice;
 mod typed;
 mod write;
 
+use crate::Frame;
 use crate::part::FramePart;
 use crate::wire::array::ArrayMeta;
 use crate::wire::kind::ArrayKind;
-use crate::{Frame, FrameOptions};
+use bloscpack::Options;
 use bloscpack_dtype::DType;
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::ReadAt;
@@ -33,7 +33,7 @@ pub use builder::NdArrayBuilder;
 /// | to | method |
 /// |---|---|
 /// | create an array | [`of_type`](Self::of_type), [`builder`](Self::builder), [`like`](Self::like) |
-/// | open one | [`open`](Self::open), [`edit`](Self::edit), [`FrameOptions::open_array`] for settings |
+/// | open one | [`open`](Self::open), [`edit`](Self::edit), [`open_with`](Self::open_with) for settings |
 /// | read a slice as Rust values | [`to_vec`](Self::to_vec), [`read`](Self::read) |
 /// | read a slice as bytes | [`read_slice`](Self::read_slice), [`read_slice_into`](Self::read_slice_into) |
 /// | read or set elements anywhere | [`select`](Self::select), [`set_selection`](Self::set_selection) |
@@ -108,23 +108,39 @@ impl NdArray {
     /// Opens the array at this path for reading, with default options: a file, or the directory of a sparse frame.
     ///
     /// # Errors
-    /// Returns the errors of [`FrameOptions::open_array`].
+    /// Returns the errors of [`of`](Self::of) and of [`Frame::open`].
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        FrameOptions::new().open_array(path)
+        Self::of(Frame::open(path)?)
     }
 
     /// Opens the array at this path for reading and changing it, with default options.
     ///
     /// # Errors
-    /// Returns the errors of [`FrameOptions::edit_array`].
+    /// Returns the errors of [`of`](Self::of) and of [`Frame::edit`].
     pub fn edit(path: impl AsRef<Path>) -> Result<Self> {
-        FrameOptions::new().edit_array(path)
+        Self::of(Frame::edit(path)?)
+    }
+
+    /// Opens the array at this path for reading.
+    ///
+    /// # Errors
+    /// Returns the errors of [`open`](Self::open).
+    pub fn open_with(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
+        Self::of(Frame::open_with(path, options)?)
+    }
+
+    /// Opens the array at this path for reading and changing it.
+    ///
+    /// # Errors
+    /// Returns the errors of [`edit`](Self::edit).
+    pub fn edit_with(path: impl AsRef<Path>, options: &Options) -> Result<Self> {
+        Self::of(Frame::edit_with(path, options)?)
     }
 
     /// Opens an array in a contiguous frame in memory for reading.
     ///
     /// # Errors
-    /// Returns the errors of [`of`](Self::of) and [`FrameOptions::read`].
+    /// Returns the errors of [`of`](Self::of) and of [`Frame::from_bytes`].
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self> {
         Self::of(Frame::from_bytes(bytes)?)
     }
@@ -132,9 +148,9 @@ impl NdArray {
     /// Opens an array for reading in a contiguous frame, in anything that can be read at any position.
     ///
     /// # Errors
-    /// Returns the errors of [`of`](Self::of) and [`FrameOptions::read`].
+    /// Returns the errors of [`of`](Self::of) and of [`Frame::read_with`].
     pub fn read_from(source: impl ReadAt + Send + Sync + 'static) -> Result<Self> {
-        Self::of(Frame::read_from(source)?)
+        Self::of(Frame::read_with(source, &Options::new())?)
     }
 
     /// The frame that contains the array. Its chunks may lack changes that were not flushed.

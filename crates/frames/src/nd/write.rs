@@ -43,7 +43,7 @@ impl NdArray {
     /// Replaces the elements of a slice with these bytes, in C order.
     ///
     /// Chunks that the slice covers are compressed at once. Others stay in memory, decompressed, until they exceed
-    /// [`FrameOptions::buffer`](crate::FrameOptions::buffer) or are flushed.
+    /// [`Options::cache`](bloscpack::Options::cache()) or are flushed.
     ///
     /// # Errors
     /// Returns [`Code::Usage`](bloscpack_error::Code::Usage) for a slice that is not within the array, and for another number

@@ -4,8 +4,9 @@
 //! The operations of a writer are recorded; then the power fails after each operation, and any part of the unsynced
 //! data may be on the disk (`crates/testkit/src/crash.rs`).
 
+use bloscpack::Options;
 use bloscpack_error::{Category, Error, Result, Side};
-use bloscpack_frames::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
+use bloscpack_frames::{ArrayKind, Frame, NdArray, NdArrayBuilder};
 use bloscpack_storage::{Folder, Memory, Snapshot};
 use std::ffi::OsStr;
 use std::ops::Range;
@@ -48,8 +49,8 @@ struct Content {
     layers: Vec<(String, Vec<u8>)>,
 }
 
-fn options() -> FrameOptions {
-    FrameOptions::new().threads(1).buffer(700)
+fn options() -> Options {
+    Options::new().threads(1).cache(700)
 }
 
 fn content(array: &NdArray) -> Result<Content> {
@@ -216,8 +217,10 @@ impl Place {
 
     fn seen(&self) -> Result<Content> {
         let frame = match self {
-            Self::File(folder) => options().read(Snapshot::open_in(folder, OsStr::new(NAME))?)?,
-            Self::Directory(store) => options().open_store(store.clone())?,
+            Self::File(folder) => {
+                Frame::read_with(Snapshot::open_in(folder, OsStr::new(NAME))?, &options())?
+            }
+            Self::Directory(store) => Frame::open_store(store.clone(), &options())?,
         };
         content(&NdArray::of(frame)?)
     }
@@ -244,11 +247,11 @@ impl Place {
 fn edit_in(
     folder: impl Folder<File: Send + Sync + 'static> + Send + Sync + 'static,
 ) -> Result<NdArray> {
-    NdArray::of(options().edit_in(folder, OsStr::new(NAME))?)
+    NdArray::of(Frame::edit_in(folder, OsStr::new(NAME), &options())?)
 }
 
 fn edit_store(store: impl bloscpack_storage::Store + 'static) -> Result<NdArray> {
-    NdArray::of(options().edit_store(store)?)
+    NdArray::of(Frame::edit_store(store, &options())?)
 }
 
 /// The contents that may be found after this many operations.
@@ -538,7 +541,7 @@ fn open_interrupted(files: &Files, old: &Content, new: &Content) -> bool {
         std::fs::write(folder.path().join(name), bytes).unwrap();
     }
     let path = folder.path().join(NAME);
-    let array = options().open_array(&path).unwrap();
+    let array = NdArray::open_with(&path, &options()).unwrap();
     let found = content(&array).unwrap();
     assert!(found == *new && found != *old);
     drop(array);
@@ -546,7 +549,7 @@ fn open_interrupted(files: &Files, old: &Content, new: &Content) -> bool {
     assert_eq!(std::fs::read(&path).unwrap(), file.1);
     // Without its journal it is refused, and not misread.
     std::fs::remove_file(folder.path().join(format!("{NAME}.blpk-journal"))).unwrap();
-    let error = options().open_array(&path).unwrap_err();
+    let error = NdArray::open_with(&path, &options()).unwrap_err();
     assert_eq!(error.category(), Category::CutShort, "{error}");
     true
 }

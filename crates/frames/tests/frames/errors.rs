@@ -1,8 +1,9 @@
 //! Tests of errors: the code, the message, the limit, the side and the file.
 
 use crate::frame_parts::Parts;
+use bloscpack::Options;
 use bloscpack_error::{Category, Code, Error, Side};
-use bloscpack_frames::{Frame, FrameOptions, NdArray};
+use bloscpack_frames::{Frame, NdArray};
 use bloscpack_wire::{Limit, Limits};
 use std::io;
 use std::path::Path;
@@ -94,7 +95,7 @@ fn errors_of_a_sparse_frame_name_the_file_in_it() {
 #[test]
 fn limits_are_named() {
     let bytes = array().to_bytes().unwrap();
-    let open = |limits| FrameOptions::new().limits(limits).read(bytes.clone());
+    let open = |limits| Frame::read_with(bytes.clone(), &Options::new().limits(limits));
     for (limits, limit, part) in [
         (Limits::new().metadata(96), Limit::Metadata, "frame header"),
         (Limits::new().offsets(31), Limit::Offsets, "frame index"),

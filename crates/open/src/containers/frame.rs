@@ -5,8 +5,9 @@ use crate::error::no_chunk;
 use crate::options::INTERRUPTED;
 use crate::summary::Summary;
 use crate::{Container, Inner, Kind, OpenOptions, Outline, Part, Region, Report, Selection};
+use bloscpack::Options;
 use bloscpack_error::{Code, Error, Result};
-use bloscpack_frames::{Frame, FrameOptions, NdArray};
+use bloscpack_frames::{Frame, NdArray};
 use bloscpack_storage::SharedSource;
 use bloscpack_storage::Store;
 use bloscpack_wire::internal::to_u64;
@@ -42,7 +43,7 @@ pub(crate) fn open_source(
     warnings: Vec<String>,
 ) -> Result<Box<dyn Container>> {
     let opener = frame_options(options);
-    let open = move || opener.read(source.clone());
+    let open = move || Frame::read_with(source.clone(), &opener);
     Ok(Box::new(new(Box::new(open), options, warnings)?))
 }
 
@@ -53,7 +54,7 @@ pub(crate) fn open_member(
     place: impl Fn() -> Vec<Error> + Send + Sync + 'static,
 ) -> Result<Box<dyn Container>> {
     let opener = frame_options(options);
-    let open = move || opener.read(source.clone());
+    let open = move || Frame::read_with(source.clone(), &opener);
     let mut frame = new(Box::new(open), options, Vec::new())?;
     frame.place = Some(Box::new(place));
     Ok(Box::new(frame))
@@ -62,7 +63,7 @@ pub(crate) fn open_member(
 /// Opens the sparse frame in a directory.
 pub(crate) fn open_sparse(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
     let (opener, path) = (frame_options(options), path.to_owned());
-    let open = move || opener.open(&path);
+    let open = move || Frame::open_with(&path, &opener);
     Ok(Box::new(new(Box::new(open), options, Vec::new())?))
 }
 
@@ -72,12 +73,12 @@ pub(crate) fn open_store(
     options: &OpenOptions,
 ) -> Result<Box<dyn Container>> {
     let opener = frame_options(options);
-    let open = move || opener.open_store(store.clone());
+    let open = move || Frame::open_store(store.clone(), &opener);
     Ok(Box::new(new(Box::new(open), options, Vec::new())?))
 }
 
-fn frame_options(options: &OpenOptions) -> FrameOptions {
-    FrameOptions::new()
+fn frame_options(options: &OpenOptions) -> Options {
+    Options::new()
         .threads(options.workers())
         .limits(options.limits)
 }

@@ -10,10 +10,11 @@ use crate::table::{
     typed, words,
 };
 use crate::{FrameStore, INDEXES, join};
+use bloscpack::Options;
 use bloscpack_dtype::DType;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{IoSide as _, Result};
-use bloscpack_frames::{FrameOptions, NdArrayBuilder};
+use bloscpack_frames::NdArrayBuilder;
 use bloscpack_storage::DiskStore;
 use serde_json::Value as Json;
 use std::fs;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 /// The parts that it takes to open a column.
 struct Opening<'a> {
     tree: &'a FrameStore,
-    options: &'a FrameOptions,
+    options: &'a Options,
     settings: &'a Settings,
     /// The positions that stay.
     base: u64,
@@ -41,7 +42,7 @@ impl TableWriter {
     pub fn open(
         root: &Path,
         path: &str,
-        options: &FrameOptions,
+        options: &Options,
         settings: impl Fn(NdArrayBuilder) -> NdArrayBuilder + Send + Sync + 'static,
     ) -> Result<Self> {
         let store = DiskStore::open(root).reading()?;

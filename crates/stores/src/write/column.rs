@@ -4,10 +4,10 @@ use super::Settings;
 use super::growing::{Grid, Growing};
 use crate::error::unsupported;
 use crate::table::ColumnData;
+use bloscpack::Options;
 use bloscpack_dtype::DType;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
-use bloscpack_frames::FrameOptions;
 use bloscpack_frames::msgpack::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -101,7 +101,7 @@ impl Values {
     }
 
     /// Text that is there, up to this row, which begins at this byte.
-    pub fn edit_text(path: &Path, rows: u64, end: u64, options: &FrameOptions) -> Result<Self> {
+    pub fn edit_text(path: &Path, rows: u64, end: u64, options: &Options) -> Result<Self> {
         let (positions, bytes) = text_paths(path);
         let mut positions = Growing::edit(&positions, options)?;
         positions.truncate(rows + 1)?;

@@ -1,10 +1,11 @@
 //! [`Growing`]: an array to which rows are added, a chunk at a time.
 
 use super::Settings;
+use bloscpack::Options;
 use bloscpack_dtype::DType;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
-use bloscpack_frames::{FrameOptions, NdArray};
+use bloscpack_frames::NdArray;
 use std::path::{Path, PathBuf};
 
 /// The shape of new chunks and blocks, in rows.
@@ -53,8 +54,8 @@ impl Growing {
     }
 
     /// An array that is there.
-    pub fn edit(path: &Path, options: &FrameOptions) -> Result<Self> {
-        Self::of(path, options.edit_array(path)?)
+    pub fn edit(path: &Path, options: &Options) -> Result<Self> {
+        Self::of(path, NdArray::edit_with(path, options)?)
     }
 
     fn of(path: &Path, array: NdArray) -> Result<Self> {

@@ -3,9 +3,10 @@
 use crate::META;
 use crate::error::damaged;
 use crate::table::{ATTRIBUTES, StoreColumn};
+use bloscpack::Options;
 use bloscpack_error::Result;
+use bloscpack_frames::Frame;
 use bloscpack_frames::msgpack::Value;
-use bloscpack_frames::{Frame, FrameOptions};
 use serde_json::{Map, Value as Json, json};
 use std::path::{Path, PathBuf};
 
@@ -61,9 +62,9 @@ pub(super) fn create(
 }
 
 /// Describes a table that has so many rows now. Indexes are forgotten, and python-blosc2 makes those anew that it makes by itself.
-pub(super) fn update(folder: &Path, rows: u64, options: &FrameOptions) -> Result<()> {
+pub(super) fn update(folder: &Path, rows: u64, options: &Options) -> Result<()> {
     let path = path(folder);
-    let mut frame = options.edit(&path)?;
+    let mut frame = Frame::edit_with(&path, options)?;
     let read = |name: &str| -> Result<Option<Value>> {
         let bytes = frame.vlmetalayer(name)?;
         let value = bytes.map(|bytes| Value::decode(&bytes)).transpose();

@@ -7,9 +7,10 @@ use super::{meta, tree};
 use crate::Value;
 use crate::error::unsupported;
 use crate::table::{COLUMNS, ColumnData, ColumnKind, StoreColumn, VALID_ROWS};
+use bloscpack::Options;
 use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::{Error, Result};
-use bloscpack_frames::{FrameOptions, NdArrayBuilder};
+use bloscpack_frames::NdArrayBuilder;
 use bloscpack_storage::parallel;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,7 +31,7 @@ const MIN_ROWS: u32 = 256;
 ///
 /// ```
 /// use bloscpack_dtype::DType;
-/// use bloscpack_frames::FrameOptions;
+/// use bloscpack::Options;
 /// use bloscpack_stores::{ColumnData, ColumnKind, FrameStore, StoreColumn, TableWriter};
 /// use bloscpack_storage::DiskStore;
 /// use std::sync::Arc;
@@ -44,7 +45,7 @@ const MIN_ROWS: u32 = 256;
 /// assert_eq!(table.finish()?, 3);
 ///
 /// let store = DiskStore::open(temp.path())?;
-/// let store = Arc::new(FrameStore::open(Arc::new(store), FrameOptions::new())?);
+/// let store = Arc::new(FrameStore::open(Arc::new(store), Options::new())?);
 /// let read = store.table("")?.reader(&[0])?.read(&(0..3))?;
 /// assert_eq!(read, [ColumnData::Fixed { bytes: vec![5, 0, 7], present }]);
 /// assert!(store.verify("").is_sound());
@@ -57,7 +58,7 @@ pub struct TableWriter {
     pub(super) valid: Growing,
     /// Rows that are there.
     pub(super) rows: u64,
-    pub(super) options: FrameOptions,
+    pub(super) options: Options,
     /// The kinds of the columns.
     pub(super) kinds: Vec<StoreColumn>,
     /// Whether the table has no description yet.
@@ -104,7 +105,7 @@ impl TableWriter {
             columns: columns.iter().map(new).collect::<Result<_>>()?,
             valid: Growing::create(&valid, &DType::BOOL, &[], grid, &settings)?,
             rows: 0,
-            options: FrameOptions::new(),
+            options: Options::new(),
             kinds: columns.to_vec(),
             is_new: true,
             attributes: Vec::new(),

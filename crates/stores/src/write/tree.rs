@@ -22,7 +22,8 @@ const STEP: u64 = 1 << 20;
 ///
 /// ```
 /// use bloscpack_stores::{FrameStore, create_tree, seal_store};
-/// use bloscpack_frames::{FrameOptions, NdArray};
+/// use bloscpack::Options;
+/// use bloscpack_frames::NdArray;
 /// use bloscpack_storage::DiskStore;
 /// use std::sync::Arc;
 ///
@@ -31,7 +32,7 @@ const STEP: u64 = 1 << 20;
 /// NdArray::of_type::<i32>(&[10]).create(temp.path().join("x.b2nd"))?;
 /// seal_store(temp.path())?;
 /// let store = Arc::new(DiskStore::open(temp.path())?);
-/// let tree = FrameStore::open(store, FrameOptions::new())?;
+/// let tree = FrameStore::open(store, Options::new())?;
 /// assert_eq!(tree.members().map(|(path, _)| path).collect::<Vec<_>>(), ["x"]);
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```

@@ -1,7 +1,8 @@
 //! The storage of an array.
 
+use bloscpack::Options;
 use bloscpack::storage::{Memory, Snapshot};
-use bloscpack_open::frames::{FrameOptions, NdArray, NdArrayBuilder};
+use bloscpack_open::frames::{Frame, NdArray, NdArrayBuilder};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -65,25 +66,26 @@ impl Home {
         array.unwrap()
     }
 
-    pub fn edit(&self, options: &FrameOptions) -> NdArray {
+    pub fn edit(&self, options: &Options) -> NdArray {
         let frame = match self {
             Self::Nowhere => unreachable!("nothing lasts there"),
-            Self::Memory(memory) => options.edit_in(memory.clone(), OsStr::new(NAME)),
-            Self::Store(store) => options.edit_store(store.clone()),
-            Self::Path { path, .. } => options.edit(path),
+            Self::Memory(memory) => Frame::edit_in(memory.clone(), OsStr::new(NAME), options),
+            Self::Store(store) => Frame::edit_store(store.clone(), options),
+            Self::Path { path, .. } => Frame::edit_with(path, options),
         };
         NdArray::of(frame.unwrap()).unwrap()
     }
 
     /// As others read it.
-    pub fn read(&self, options: &FrameOptions) -> Option<NdArray> {
+    pub fn read(&self, options: &Options) -> Option<NdArray> {
         let frame = match self {
             Self::Nowhere => return None,
-            Self::Memory(memory) => {
-                options.read(Snapshot::open_in(memory, OsStr::new(NAME)).unwrap())
-            }
-            Self::Store(store) => options.open_store(store.clone()),
-            Self::Path { path, .. } => options.open(path),
+            Self::Memory(memory) => Frame::read_with(
+                Snapshot::open_in(memory, OsStr::new(NAME)).unwrap(),
+                options,
+            ),
+            Self::Store(store) => Frame::open_store(store.clone(), options),
+            Self::Path { path, .. } => Frame::open_with(path, options),
         };
         Some(NdArray::of(frame.unwrap()).unwrap())
     }

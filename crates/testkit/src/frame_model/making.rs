@@ -1,9 +1,9 @@
 //! How an array is made.
 
 use super::{Cell, Dice, Layers, MOST_BYTES};
-use bloscpack::Compressor;
 use bloscpack::blosc::{FilterPipeline, FilterStep};
-use bloscpack_open::frames::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
+use bloscpack::{Compressor, Options};
+use bloscpack_open::frames::{ArrayKind, NdArray, NdArrayBuilder};
 use ndarray::ArrayD;
 
 const COMPRESSORS: [Compressor; 5] = [
@@ -28,7 +28,7 @@ pub struct Making {
     first: First,
     pub layers: Layers,
     pub vllayers: Layers,
-    pub options: FrameOptions,
+    pub options: Options,
 }
 
 enum First {
@@ -102,10 +102,10 @@ fn filters(dice: &mut Dice<'_>) -> FilterPipeline {
     FilterPipeline::new(steps).unwrap()
 }
 
-fn options(dice: &mut Dice<'_>) -> FrameOptions {
-    FrameOptions::new()
+fn options(dice: &mut Dice<'_>) -> Options {
+    Options::new()
         .threads(1 + dice.below(3))
-        .buffer([64 << 20, 0, 1, 200, 3000][dice.below(5)])
+        .cache([64 << 20, 0, 1, 200, 3000][dice.below(5)])
 }
 
 impl Making {

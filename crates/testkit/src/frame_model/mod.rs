@@ -18,8 +18,8 @@ pub use dice::Dice;
 pub use home::{Home, Place};
 pub use plain::run as run_plain;
 
-use bloscpack::Category;
-use bloscpack_open::frames::{ArrayKind, FrameOptions, NdArray};
+use bloscpack::{Category, Options};
+use bloscpack_open::frames::{ArrayKind, NdArray};
 use making::{Making, blocks, chunks, element, elements};
 use ndarray::{ArrayD, ArrayViewD, Axis, Slice, concatenate};
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ struct Content {
 struct Model {
     array: Option<NdArray>,
     itemsize: usize,
-    options: FrameOptions,
+    options: Options,
     home: Home,
     now: Content,
     saved: Content,

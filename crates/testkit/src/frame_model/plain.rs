@@ -2,10 +2,10 @@
 
 use super::Dice;
 use super::making::{element, elements};
-use bloscpack::Category;
 use bloscpack::blosc::{Blosc2Encoder, Blosc2Settings, ChunkEncoder, ChunkSettings};
 use bloscpack::storage::{Memory, Snapshot};
-use bloscpack_open::frames::{Frame, FrameOptions};
+use bloscpack::{Category, Options};
+use bloscpack_open::frames::Frame;
 use std::ffi::OsStr;
 
 const NAME: &str = "frame";
@@ -16,20 +16,21 @@ enum Home {
 }
 
 impl Home {
-    fn edit(&self, options: &FrameOptions) -> Frame {
+    fn edit(&self, options: &Options) -> Frame {
         let frame = match self {
-            Self::Memory(memory) => options.edit_in(memory.clone(), OsStr::new(NAME)),
-            Self::Store(store) => options.edit_store(store.clone()),
+            Self::Memory(memory) => Frame::edit_in(memory.clone(), OsStr::new(NAME), options),
+            Self::Store(store) => Frame::edit_store(store.clone(), options),
         };
         frame.unwrap()
     }
 
-    fn read(&self, options: &FrameOptions) -> Frame {
+    fn read(&self, options: &Options) -> Frame {
         let frame = match self {
-            Self::Memory(memory) => {
-                options.read(Snapshot::open_in(memory, OsStr::new(NAME)).unwrap())
-            }
-            Self::Store(store) => options.open_store(store.clone()),
+            Self::Memory(memory) => Frame::read_with(
+                Snapshot::open_in(memory, OsStr::new(NAME)).unwrap(),
+                options,
+            ),
+            Self::Store(store) => Frame::open_store(store.clone(), options),
         };
         frame.unwrap()
     }
@@ -81,7 +82,7 @@ pub fn run(making: &[u8], steps: &[impl AsRef<[u8]>]) {
     if dice.below(2) == 0 {
         builder = builder.blocksize(1 + dice.below(size + 20) as u32);
     }
-    let options = FrameOptions::new().threads(1 + dice.below(2));
+    let options = Options::new().threads(1 + dice.below(2));
     builder = builder.options(options.clone());
     let (home, frame) = match dice.below(2) {
         0 => {

@@ -6,7 +6,7 @@ use crate::frame_parts::{Parts, bomb, numbers, options};
 use blosc1::ChunkDecoder;
 use bloscpack_error::Category;
 use bloscpack_frames::wire::ChunkPlace;
-use bloscpack_frames::{Metalayers, NdArray};
+use bloscpack_frames::{Frame, Metalayers, NdArray};
 use bloscpack_storage::Memory;
 use bloscpack_wire::Limits;
 use std::ffi::OsStr;
@@ -94,7 +94,7 @@ fn numbers_of_a_header_that_lie_are_refused() {
                 continue;
             }
             wrong[at..at + len].copy_from_slice(&value[from..from + len]);
-            let (seen, peak) = peak_of(|| examine(options().read(wrong)));
+            let (seen, peak) = peak_of(|| examine(Frame::read_with(wrong, &options())));
             assert!(!seen.is_sound, "byte {at}, {value:02x?}");
             assert!(peak < BASE, "byte {at}, {value:02x?}: {peak} bytes");
         }
@@ -138,7 +138,7 @@ fn chunks_of_nothing_are_bounded_by_the_limit() {
     assert!(read.is_ok() || read.is_err_and(|error| error.category() == Category::OverLimit));
     for place in [None, Some(ChunkPlace::Zeros), Some(ChunkPlace::Uninit)] {
         let memory = Memory::from([("a", bomb(place).bytes())]);
-        let frame = strict.edit_in(memory, OsStr::new("a")).unwrap();
+        let frame = Frame::edit_in(memory, OsStr::new("a"), &strict).unwrap();
         let mut array = NdArray::of(frame).unwrap();
         let (error, peak) = peak_of(|| array.frame().chunk(0).unwrap_err());
         assert_eq!(error.category(), Category::OverLimit);
@@ -160,7 +160,7 @@ fn a_frame_behind_padding_is_not_cut_off() {
     let one = Parts::sound().bytes();
     let edit = |bytes| {
         let memory = Memory::from([("a", bytes)]);
-        options().edit_in(memory, OsStr::new("a"))
+        Frame::edit_in(memory, OsStr::new("a"), &options())
     };
     for padding in [0, 1, 16, 5000, (1 << 20) - 5, 1 << 20] {
         for byte in [0, 0xee] {

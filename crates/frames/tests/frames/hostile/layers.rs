@@ -26,7 +26,7 @@ fn trailers_that_lie_are_refused() {
     ] {
         let mut wrongly = bytes.clone();
         wrongly[at..at + 4].copy_from_slice(&wrong.to_be_bytes());
-        let (opened, peak) = peak_of(|| options().read(wrongly));
+        let (opened, peak) = peak_of(|| Frame::read_with(wrongly, &options()));
         assert!(opened.is_err() && peak < 1 << 20, "{wrong}: {peak} bytes");
     }
 }
@@ -103,7 +103,7 @@ fn layers_are_held_to_the_limit_when_they_are_set() {
     }
     frame.append(&[7; 10]).unwrap();
     frame.flush().unwrap();
-    let frame = strict.read(frame.to_bytes().unwrap()).unwrap();
+    let frame = Frame::read_with(frame.to_bytes().unwrap(), &strict).unwrap();
     assert_eq!(frame.metalayers().get("a"), Some(&noise[..]));
     assert_eq!(frame.vlmetalayer("a").unwrap().unwrap(), noise);
     assert_eq!(
@@ -134,7 +134,7 @@ fn what_is_written_is_held_to_all_limits_of_reading() {
     }
     over(frame.append(&[7; 10]));
     frame.flush().unwrap();
-    let frame = strict.read(frame.to_bytes().unwrap()).unwrap();
+    let frame = Frame::read_with(frame.to_bytes().unwrap(), &strict).unwrap();
     assert_eq!(frame.vlmetalayer("a").unwrap().unwrap(), [0; 10_000]);
     assert_eq!((frame.chunks(), frame.content_len()), (3, 30));
 

@@ -45,8 +45,8 @@ impl Files {
 
     fn open(&self) -> Result<Frame> {
         match self {
-            Self::One(bytes) => options().read(bytes.clone()),
-            Self::Many(files) => options().open_store(store_of(files)),
+            Self::One(bytes) => Frame::read_with(bytes.clone(), &options()),
+            Self::Many(files) => Frame::open_store(store_of(files), &options()),
         }
     }
 

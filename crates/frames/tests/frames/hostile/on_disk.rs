@@ -69,7 +69,7 @@ fn files_of_a_directory_that_are_none_are_refused() {
             // Overwriting a name does not follow it elsewhere.
             let path = root.clone();
             let written = hurried(move || {
-                let mut array = options().edit_array(path)?;
+                let mut array = NdArray::edit_with(path, &options())?;
                 array.fill_slice(&WHOLE, &[1; 4])?;
                 array.flush()
             });
@@ -115,7 +115,7 @@ fn strange_names_are_told_and_left() {
     for name in strange {
         std::fs::write(root.join(name), b"strange").unwrap();
     }
-    let mut array = options().edit_array(root).unwrap();
+    let mut array = NdArray::edit_with(root, &options()).unwrap();
     let report = array.frame().verify(|_| {});
     assert!(report.is_sound());
     assert_eq!(

@@ -23,7 +23,7 @@ fn an_index_of_nothing_is_bounded_by_the_limit() {
         parts.index = special_chunk(SpecialValue::Value(&zeros), len, 8, 1 << 16).unwrap();
         assert_eq!(parts.index.len(), 40);
         let strict = options().limits(Limits::new().offsets(20 << 20));
-        let (opened, peak) = peak_of(|| strict.read(parts.bytes()));
+        let (opened, peak) = peak_of(|| Frame::read_with(parts.bytes(), &strict));
         if chunks <= 20 << 17 {
             assert_eq!(opened.unwrap().chunks(), chunks)
         } else {
@@ -151,8 +151,8 @@ fn chunks_in_one_place_are_changed_on_their_own() {
     let memory = Memory::from([("a", contiguous.clone())]);
     let store = sparse(&contiguous);
     let edits: [Box<dyn Fn() -> Result<Frame>>; 2] = [
-        Box::new(|| options().edit_in(memory.clone(), OsStr::new("a"))),
-        Box::new(|| options().edit_store(store.clone())),
+        Box::new(|| Frame::edit_in(memory.clone(), OsStr::new("a"), &options())),
+        Box::new(|| Frame::edit_store(store.clone(), &options())),
     ];
     for edit in edits {
         for round in 0..4u8 {
@@ -228,12 +228,12 @@ fn chunks_in_one_another_are_not_written_anew() {
         .map(|number| ChunkPlace::At(20 * number))
         .collect();
     let bytes = plain(chunks, &places).bytes();
-    let frame = options().read(bytes.clone()).unwrap();
+    let frame = Frame::read_with(bytes.clone(), &options()).unwrap();
     assert!((0..8).all(|number| frame.chunk(number).unwrap() == [7; 60]));
     let error = frame.to_bytes().unwrap_err();
     assert_eq!(error.category(), Category::Damaged, "{error}");
     let memory = Memory::from([("a", bytes)]);
-    let mut frame = options().edit_in(memory, OsStr::new("a")).unwrap();
+    let mut frame = Frame::edit_in(memory, OsStr::new("a"), &options()).unwrap();
     frame.set_metalayer("new", vec![1; 100]).unwrap();
     let error = frame.flush().unwrap_err();
     assert_eq!(error.category(), Category::Damaged, "{error}");

@@ -1,7 +1,8 @@
 //! Tests of the state after a failure in the middle of an operation.
 
+use bloscpack::Options;
 use bloscpack_error::Category;
-use bloscpack_frames::{Frame, FrameOptions, NdArray};
+use bloscpack_frames::{Frame, NdArray};
 use bloscpack_storage::{
     Access, Folder, Key, Lock, LockMode, Memory, MemoryFile, ReadAt, Store, WriteAt,
 };
@@ -25,9 +26,7 @@ fn noise(seed: u64, len: usize) -> Vec<u8> {
 }
 
 fn edit(memory: &Memory) -> Frame {
-    FrameOptions::new()
-        .edit_in(memory.clone(), OsStr::new(NAME))
-        .unwrap()
+    Frame::edit_in(memory.clone(), OsStr::new(NAME), &Options::new()).unwrap()
 }
 
 fn edit_array(memory: &Memory) -> NdArray {
@@ -156,9 +155,7 @@ fn a_chunk_that_failed_does_not_spoil_the_journal() {
 
     let trouble = Arc::new(Trouble::default());
     let folder = Troubled(memory.clone(), Arc::clone(&trouble));
-    let mut frame = FrameOptions::new()
-        .edit_in(folder, OsStr::new(NAME))
-        .unwrap();
+    let mut frame = Frame::edit_in(folder, OsStr::new(NAME), &Options::new()).unwrap();
     // Few bytes, which go through the journal.
     let mut few = vec![7; 1000];
     few[..30].copy_from_slice(&noise(1, 30));
@@ -204,8 +201,8 @@ fn damaged(chunk: usize) -> (Memory, Vec<u8>) {
 fn fails_as_a_whole(chunk: usize, act: impl FnOnce(&mut NdArray) -> bloscpack_error::Result<()>) {
     let (memory, data) = damaged(chunk);
     // So little memory that it takes many steps.
-    let options = FrameOptions::new().threads(1).buffer(4);
-    let frame = options.edit_in(memory.clone(), OsStr::new(NAME)).unwrap();
+    let options = Options::new().threads(1).cache(4);
+    let frame = Frame::edit_in(memory.clone(), OsStr::new(NAME), &options).unwrap();
     let mut array = NdArray::of(frame).unwrap();
     act(&mut array).unwrap_err();
     let _ = array.flush();
@@ -251,7 +248,7 @@ fn a_missing_chunk_can_be_replaced_and_removed() {
     drop(array);
     Store::remove(&store, &Key::parse("00000001.chunk").unwrap()).unwrap();
 
-    let edit = || NdArray::of(FrameOptions::new().edit_store(store.clone()).unwrap()).unwrap();
+    let edit = || NdArray::of(Frame::edit_store(store.clone(), &Options::new()).unwrap()).unwrap();
     let mut array = edit();
     assert_eq!(
         array.read_slice(&[0..30]).unwrap_err().category(),
@@ -325,8 +322,8 @@ fn a_short_chunk_can_give_way_to_a_whole_one() {
 #[test]
 fn half_a_box_is_never_flushed() {
     let (memory, data) = damaged(3);
-    let options = FrameOptions::new().threads(1).buffer(10);
-    let frame = options.edit_in(memory.clone(), OsStr::new(NAME)).unwrap();
+    let options = Options::new().threads(1).cache(10);
+    let frame = Frame::edit_in(memory.clone(), OsStr::new(NAME), &options).unwrap();
     let mut array = NdArray::of(frame).unwrap();
     array.write_slice(&[5..35], &[1; 30]).unwrap_err();
     let _ = array.flush();

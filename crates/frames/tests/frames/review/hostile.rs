@@ -3,8 +3,9 @@
 
 use blosc1::Fault;
 use blosc1::{ChunkDecoder, SpecialValue, special_chunk};
+use bloscpack::Options;
 use bloscpack_frames::wire::Trailer;
-use bloscpack_frames::{Frame, FrameHeader, FrameOptions};
+use bloscpack_frames::{Frame, FrameHeader};
 use bloscpack_storage::Memory;
 use std::ffi::OsStr;
 
@@ -34,7 +35,7 @@ fn shared(chunks: u32) -> Vec<u8> {
 fn a_shared_chunk_is_not_lost_when_one_entry_is_replaced() {
     let memory = Memory::from([("frame", shared(3))]);
     let name = OsStr::new("frame");
-    let mut frame = FrameOptions::new().edit_in(memory.clone(), name).unwrap();
+    let mut frame = Frame::edit_in(memory.clone(), name, &Options::new()).unwrap();
     for round in 0..3u8 {
         frame.replace(1, &[round + 1; LEN as usize]).unwrap();
         frame.flush().unwrap();
@@ -43,7 +44,7 @@ fn a_shared_chunk_is_not_lost_when_one_entry_is_replaced() {
     frame.remove(0).unwrap();
     frame.flush().unwrap();
     drop(frame);
-    let frame = FrameOptions::new().edit_in(memory, name).unwrap();
+    let frame = Frame::edit_in(memory, name, &Options::new()).unwrap();
     assert_eq!(frame.chunk(0).unwrap(), [3; LEN as usize]);
     assert_eq!(frame.chunk(1).unwrap(), data());
 }
@@ -84,9 +85,7 @@ fn an_emptied_frame_is_header_and_trailer() {
     let front = &front[header.encoded_len()..];
     let bytes = [&header.encode().unwrap(), front, &back].concat();
     let memory = Memory::from([("frame", bytes)]);
-    let mut frame = FrameOptions::new()
-        .edit_in(memory.clone(), OsStr::new("frame"))
-        .unwrap();
+    let mut frame = Frame::edit_in(memory.clone(), OsStr::new("frame"), &Options::new()).unwrap();
     assert_eq!(frame.chunk(1).unwrap(), [0; LEN as usize]);
     frame.remove(0).unwrap();
     frame.remove(0).unwrap();

@@ -1,6 +1,7 @@
 //! Tests of random changes to arrays against a model that is just elements in C order.
 
-use bloscpack_frames::{ArrayKind, FrameOptions, NdArray, NdArrayBuilder};
+use bloscpack::Options;
+use bloscpack_frames::{ArrayKind, Frame, NdArray, NdArrayBuilder};
 use bloscpack_storage::Memory;
 use std::ffi::OsStr;
 use std::ops::Range;
@@ -146,10 +147,10 @@ impl Place {
         .unwrap()
     }
 
-    fn edit(&self, options: &FrameOptions) -> NdArray {
+    fn edit(&self, options: &Options) -> NdArray {
         let frame = match self {
-            Self::File(memory) => options.edit_in(memory.clone(), OsStr::new("array")),
-            Self::Folder(store) => options.edit_store(store.clone()),
+            Self::File(memory) => Frame::edit_in(memory.clone(), OsStr::new("array"), options),
+            Self::Folder(store) => Frame::edit_store(store.clone(), options),
         };
         NdArray::of(frame.unwrap()).unwrap()
     }
@@ -292,9 +293,9 @@ fn run(seed: u64, place: Place) {
         .iter()
         .map(|len| 1 + random.upto(u64::from(*len) - 1) as u32)
         .collect();
-    let options = FrameOptions::new()
+    let options = Options::new()
         .threads(1 + random.upto(2) as usize)
-        .buffer(random.upto(400) as usize);
+        .cache(random.upto(400) as usize);
     let element = random.bytes(ITEM);
     let builder = NdArray::builder(&shape, ITEM as u32)
         .kind(kind)

@@ -7,8 +7,9 @@ use self::{table::Table, tree::Tree};
 use crate::report::Report;
 use crate::summary::Summary;
 use crate::{Container, Family, Kind, OpenOptions, Outline, Selection};
+use bloscpack::Options;
 use bloscpack_error::{Code, Error, IoSide as _, Result};
-use bloscpack_frames::FrameOptions;
+use bloscpack_frames::Frame;
 use bloscpack_storage::SharedSource;
 use bloscpack_storage::{DiskStore, Store};
 use bloscpack_stores::{EMBED_FILE, FrameStore, MemberKind, StoreTable};
@@ -47,7 +48,10 @@ fn is_store(path: &Path) -> Result<bool> {
     let file = File::open(path)?;
     match crate::probe_source(&file)?.family {
         Some(Family::Archive) => FrameStore::is_in(&bloscpack_storage::ZipStore::open(file)?),
-        Some(Family::Frame) => Ok(FrameStore::is_frame(&FrameOptions::new().read(file)?)),
+        Some(Family::Frame) => Ok(FrameStore::is_frame(&Frame::read_with(
+            file,
+            &Options::new(),
+        )?)),
         _ => Ok(false),
     }
 }
@@ -69,7 +73,7 @@ fn in_file(path: &Path, options: &OpenOptions) -> Result<Option<FrameStore>> {
         Some(Family::Archive) => in_archive(source, options),
         _ => {
             let opener = frame_options(options);
-            FrameStore::of_frame(opener.read(source)?, opener).map(Some)
+            FrameStore::of_frame(Frame::read_with(source, &opener)?, opener).map(Some)
         }
     }
 }
@@ -80,7 +84,7 @@ pub(crate) fn open_frame(
     options: &OpenOptions,
 ) -> Result<Box<dyn Container>> {
     let opener = frame_options(options);
-    let tree = FrameStore::of_frame(opener.read(source)?, opener)?;
+    let tree = FrameStore::of_frame(Frame::read_with(source, &opener)?, opener)?;
     container(Arc::new(tree), "", options)
 }
 
@@ -93,8 +97,8 @@ pub(crate) fn in_store(store: Arc<dyn Store>, options: &OpenOptions) -> Result<O
     }
 }
 
-fn frame_options(options: &OpenOptions) -> FrameOptions {
-    FrameOptions::new()
+fn frame_options(options: &OpenOptions) -> Options {
+    Options::new()
         .threads(options.workers())
         .limits(options.limits)
 }
