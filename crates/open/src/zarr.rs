@@ -4,7 +4,8 @@
 //! # testkit::enter_testdata();
 //! use bloscpack_open::datasets::CArray;
 //! use bloscpack::storage::{Key, Memory};
-//! use bloscpack_open::zarr::{Conversion, Format, OpenOptions};
+//! use bloscpack::Options;
+//! use bloscpack_open::zarr::{Conversion, Format, ZarrArray};
 //! use std::sync::Arc;
 //!
 //! let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
@@ -12,7 +13,7 @@
 //! let (_, counts) = Conversion::of_array(&array, Format::V3)
 //!     .write(store.clone(), Key::root(), 2, &mut |_| Ok(()))?;
 //! assert_eq!(counts.taken + counts.compressed, array.chunks());
-//! let made = OpenOptions::new().open_array(store, &Key::root())?;
+//! let made = ZarrArray::open(store, &Key::root(), &Options::new())?;
 //! assert_eq!(made.read_slice(&[0..5])?, array.read_rows(0..5)?);
 //! # Ok::<(), bloscpack::Error>(())
 //! ```

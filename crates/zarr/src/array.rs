@@ -3,8 +3,8 @@
 use crate::codec::Unpacker;
 use crate::int::byte_len;
 use crate::meta::{ArrayMeta, Format};
-use crate::options::OpenOptions;
 use crate::read::{Chunk, Reader, open_file};
+use bloscpack::Options;
 use bloscpack_array::{Grid, Part, bytes_of, copy, lens, relative};
 use bloscpack_dtype::DType;
 use bloscpack_error::checked::{to_u64, zeros};
@@ -20,13 +20,14 @@ const ANNOUNCED: usize = 1 << 10;
 /// An array: its metadata, and the store that contains its chunks.
 ///
 /// ```
+/// use bloscpack::Options;
 /// use bloscpack_storage::{Key, Memory};
-/// use bloscpack_zarr::OpenOptions;
+/// use bloscpack_zarr::ZarrArray;
 /// use std::sync::Arc;
 /// let meta = br#"{"zarr_format": 2, "shape": [4], "chunks": [3], "dtype": "|u1", "compressor": null, "filters": null,
 ///     "fill_value": 7, "order": "C"}"#;
 /// let store = Memory::from([(".zarray", meta.to_vec()), ("0", vec![1, 2, 3])]);
-/// let array = OpenOptions::new().open_array(Arc::new(store), &Key::root())?;
+/// let array = ZarrArray::open(Arc::new(store), &Key::root(), &Options::new())?;
 /// assert_eq!(array.read_slice(&[1..4])?, [2, 3, 7]);
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```
@@ -49,7 +50,7 @@ impl ZarrArray {
         store: &Arc<dyn Store>,
         folder: &Key,
         meta: ArrayMeta,
-        options: &OpenOptions,
+        options: &Options,
     ) -> Self {
         Self {
             store: Arc::clone(store),

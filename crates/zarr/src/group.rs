@@ -3,8 +3,8 @@
 use crate::array::ZarrArray;
 use crate::error::unsupported;
 use crate::meta::{ArrayMeta, Document, Format, object_text};
-use crate::options::OpenOptions;
 use crate::read::open_file;
+use bloscpack::Options;
 use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Category, Error, IoSide as _, Result, Side};
 use bloscpack_storage::{Entry, EntryKind, Key, Store};
@@ -32,7 +32,7 @@ pub struct ZarrGroup {
     attributes: String,
     /// The names of members, as consolidated metadata has them.
     consolidated: Vec<String>,
-    options: OpenOptions,
+    options: Options,
 }
 
 /// Folders within folders that are gone through.
@@ -129,7 +129,7 @@ impl ZarrGroup {
 pub(crate) fn open(
     store: &Arc<dyn Store>,
     folder: &Key,
-    options: &OpenOptions,
+    options: &Options,
 ) -> Result<Option<ZarrNode>> {
     let files = Files {
         store,
@@ -195,7 +195,7 @@ impl Files<'_> {
         })
     }
 
-    fn v3(&self, text: &[u8], options: &OpenOptions) -> Result<ZarrNode> {
+    fn v3(&self, text: &[u8], options: &Options) -> Result<ZarrNode> {
         let document = Document::parse(text)?;
         let fields = document.fields();
         fields.expect("zarr_format", 3)?;
@@ -211,7 +211,7 @@ impl Files<'_> {
         Ok(self.group(Format::V3, attributes, names(paths), options))
     }
 
-    fn v2(&self, text: &[u8], options: &OpenOptions) -> Result<ZarrNode> {
+    fn v2(&self, text: &[u8], options: &Options) -> Result<ZarrNode> {
         Document::parse(text)?.fields().expect("zarr_format", 2)?;
         let attributes = match self.read(".zattrs")? {
             Some(text) => self.located(".zattrs", || Ok(object_text(&text)?.to_owned()))?,
@@ -229,7 +229,7 @@ impl Files<'_> {
         format: Format,
         attributes: String,
         consolidated: Vec<String>,
-        options: &OpenOptions,
+        options: &Options,
     ) -> ZarrNode {
         ZarrNode::Group(ZarrGroup {
             store: Arc::clone(self.store),

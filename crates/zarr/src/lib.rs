@@ -4,9 +4,10 @@
 //! reads Zarr from any [`Store`](bloscpack_storage::Store), and writes arrays whose chunks may be taken as they are.
 //!
 //! ```
+//! use bloscpack::Options;
 //! use bloscpack_dtype::DType;
 //! use bloscpack_storage::{Key, Memory};
-//! use bloscpack_zarr::{ArrayWriter, Format, NewArray, OpenOptions};
+//! use bloscpack_zarr::{ArrayWriter, Format, NewArray, ZarrArray};
 //! use std::sync::Arc;
 //!
 //! let store = Arc::new(Memory::new());
@@ -15,7 +16,7 @@
 //! writer.write_chunk(&[0], &[1, 0, 2, 0, 3, 0])?;
 //! writer.finish()?;
 //!
-//! let array = OpenOptions::new().open_array(store, &Key::root())?;
+//! let array = ZarrArray::open(store, &Key::root(), &Options::new())?;
 //! assert_eq!(array.shape(), [5]);
 //! assert_eq!(array.read_slice(&[1..5])?, [2, 0, 3, 0, 0, 0, 0, 0]); // the second chunk is missing
 //! # Ok::<(), bloscpack_error::Error>(())
@@ -25,7 +26,7 @@
 //!
 //! | you want to | use |
 //! |---|---|
-//! | open an array or a group | [`OpenOptions`] |
+//! | open an array or a group | [`ZarrNode::open`], [`ZarrArray::open`] |
 //! | read a box of elements | [`ZarrArray::read_slice`] |
 //! | check every chunk | [`ZarrArray::verify`] |
 //! | go through a group | [`ZarrGroup::members`] |
@@ -48,7 +49,6 @@ mod int;
 mod keys;
 mod meta;
 mod open;
-mod options;
 mod read;
 mod verify;
 mod write;
@@ -58,7 +58,6 @@ pub use codec::{BytesCodec, Codecs, Serializer, Shard};
 pub use group::{ZarrGroup, ZarrNode};
 pub use keys::ChunkKeys;
 pub use meta::{ArrayMeta, Format};
-pub use options::OpenOptions;
 pub use verify::ZarrReport;
 pub use write::{ArrayFiles, ArrayWriter, ChunkCounts, ChunkSource, NewArray, create_group};
 

@@ -6,11 +6,12 @@
     reason = "a test fails by panicking, and reads slices of one axis"
 )]
 
+use bloscpack::Options;
 use bloscpack_dtype::{ByteOrder, DType};
 use bloscpack_error::{Category, Code, Result};
 use bloscpack_storage::{Key, Memory};
 use bloscpack_zarr::{
-    ArrayWriter, ChunkSource, Format, NewArray, OpenOptions, ZarrArray, ZarrNode, create_group,
+    ArrayWriter, ChunkSource, Format, NewArray, ZarrArray, ZarrGroup, ZarrNode, create_group,
 };
 use serde_json::json;
 use std::ops::Range;
@@ -70,9 +71,15 @@ impl ChunkSource for Counted {
 }
 
 fn open(store: &Memory) -> Result<ZarrArray> {
-    OpenOptions::new()
-        .threads(2)
-        .open_array(Arc::new(store.clone()), &Key::root())
+    let options = Options::new().threads(2);
+    ZarrArray::open(Arc::new(store.clone()), &Key::root(), &options)
+}
+
+fn open_group(store: Memory, folder: &Key) -> Result<ZarrGroup> {
+    match ZarrNode::open(Arc::new(store), folder, &Options::new())? {
+        ZarrNode::Group(group) => Ok(group),
+        ZarrNode::Array(_) => panic!("not a group"),
+    }
 }
 
 /// Every box of some arrays, in each version and order, with and without shards.
@@ -350,10 +357,7 @@ fn names_never_leave_the_store() -> Result<()> {
         ("g/zarr.json", group.to_string().into_bytes()),
         ("zarr.json", b"{}".to_vec()),
     ]);
-    let ZarrNode::Group(group) = OpenOptions::new().open(store, &Key::parse("g")?)? else {
-        panic!("not a group");
-    };
-    assert_eq!(group.members()?.len(), 0);
+    assert_eq!(open_group(store, &Key::parse("g")?)?.members()?.len(), 0);
     Ok(())
 }
 
@@ -370,7 +374,7 @@ fn members_of_a_group_are_found_in_either_version() -> Result<()> {
             files.push(writer.finish()?);
         }
         create_group(&store, format, r#"{"title": "x"}"#, &files)?;
-        let group = OpenOptions::new().open_group(Arc::new(store.clone()), &Key::root())?;
+        let group = open_group(store.clone(), &Key::root())?;
         assert_eq!(
             (group.format(), group.attributes()),
             (format, r#"{"title": "x"}"#)

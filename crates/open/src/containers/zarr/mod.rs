@@ -46,10 +46,12 @@ fn open_folder(
     folder: &Key,
     options: &OpenOptions,
 ) -> Result<Box<dyn Container>> {
-    Ok(match zarr_options(options).open_shared(store, folder)? {
-        ZarrNode::Array(array) => Box::new(array::Array::new(*array, options)),
-        ZarrNode::Group(group) => Box::new(group::Group::new(group, options)?),
-    })
+    Ok(
+        match ZarrNode::open(store, folder, &zarr_options(options))? {
+            ZarrNode::Array(array) => Box::new(array::Array::new(*array, options)),
+            ZarrNode::Group(group) => Box::new(group::Group::new(group, options)?),
+        },
+    )
 }
 
 /// Opens what is in a ZIP archive: at its root, or in its only folder. `None` if there is no Zarr.
@@ -83,8 +85,8 @@ pub(crate) fn in_archive_at(
     in_store(Arc::new(store), &folder, options)
 }
 
-fn zarr_options(options: &OpenOptions) -> bloscpack_zarr::OpenOptions {
-    bloscpack_zarr::OpenOptions::new()
+fn zarr_options(options: &OpenOptions) -> bloscpack::Options {
+    bloscpack::Options::new()
         .threads(options.workers())
         .limits(options.limits)
 }
