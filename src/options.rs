@@ -293,6 +293,22 @@ impl Options {
     /// processed since the last call, and how many there will be in all where that is known. For Bloscpack files these are bytes
     /// of the file, elsewhere those of the uncompressed content. An error that it returns ends the work, except for the
     /// verification of datasets and frames.
+    ///
+    /// ```
+    /// use bloscpack::Options;
+    /// use bloscpack_open::{Selection, open_source};
+    /// use std::sync::{Arc, atomic::{AtomicU64, Ordering}};
+    /// let done = Arc::new(AtomicU64::new(0));
+    /// let count = Arc::clone(&done);
+    /// let options = Options::new().watch(move |bytes, _total| {
+    ///     count.fetch_add(bytes, Ordering::Relaxed);
+    ///     Ok(())
+    /// });
+    /// let mut container = open_source(bloscpack::compress(&[7; 5000])?, &options)?;
+    /// container.copy(&Selection::default(), &mut std::io::sink())?;
+    /// assert!(done.load(Ordering::Relaxed) > 0);
+    /// # Ok::<(), bloscpack::Error>(())
+    /// ```
     pub fn watch(
         mut self,
         callback: impl Fn(u64, Option<u64>) -> io::Result<()> + Send + Sync + 'static,

@@ -9,7 +9,7 @@ use bloscpack::verify::Damage;
 use bloscpack::{Error, Options, serde_json};
 use bloscpack_open::datasets;
 use bloscpack_open::exchange::Ending;
-use bloscpack_open::{Container, OpenOptions, open, open_source};
+use bloscpack_open::{Container, Options, open, open_source};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::ops::Range;
@@ -22,7 +22,7 @@ use std::{io, mem};
 pub fn opened(
     py: Python<'_>,
     object: &Bound<'_, PyAny>,
-    options: &OpenOptions,
+    options: &Options,
 ) -> PyResult<Box<dyn Container>> {
     if let Ok(path) = object.extract::<PathBuf>() {
         return py.detach(|| open(&path, options)).or_raise(py);
@@ -34,7 +34,7 @@ pub fn opened(
 /// The kind of an input: `bloscpack`, `records`, `carray`, `ctable` or `frame`.
 #[pyfunction]
 pub fn kind(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<&'static str> {
-    let mut container = opened(py, object, &OpenOptions::new())?;
+    let mut container = opened(py, object, &Options::new())?;
     let outline = py.detach(|| container.outline()).or_raise(py)?;
     Ok(outline.kind.name())
 }
@@ -65,7 +65,7 @@ impl ReadAt for Stoppable {
 /// The report on an input, as JSON.
 #[pyfunction]
 pub fn info(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<String> {
-    let mut container = opened(py, object, &OpenOptions::new())?;
+    let mut container = opened(py, object, &Options::new())?;
     let summary = watched(py, &AtomicBool::new(false), || container.summary())?.or_raise(py)?;
     serde_json::to_string(&summary).map_err(|error| raised(py, Error::bug(error.to_string())))
 }
@@ -79,7 +79,7 @@ pub fn verify<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
-    let options = OpenOptions::new()
+    let options = Options::new()
         .threads(threads)
         .watch(move |_, _| go_on(&stopped));
     let mut container = opened(py, object, &options)?;

@@ -4,7 +4,7 @@ use crate::arrow::{Place, Rows};
 use crate::container::opened;
 use crate::error::OrRaise;
 use bloscpack::Error;
-use bloscpack_open::OpenOptions;
+use bloscpack_open::Options;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::sync::{Arc, Mutex};
@@ -26,7 +26,7 @@ impl RowReader {
         names: Option<Vec<String>>,
         threads: usize,
     ) -> PyResult<Self> {
-        let options = OpenOptions::new().threads(threads);
+        let options = Options::new().threads(threads);
         let mut container = opened(py, object, &options)?;
         let count = py.detach(|| Ok::<_, Error>(container.columns(&Default::default())?.rows()));
         Ok(Self {

@@ -13,7 +13,7 @@ use bloscpack::{
     Category, Checksum, Decoder, Encoder, EncoderBuilder, Error, FormatVersion, Metadata, Options,
     Result,
 };
-use bloscpack_open::{OpenOptions, Selection, open_source};
+use bloscpack_open::{Selection, open_source};
 use std::io::{Cursor, Read, Write};
 use std::sync::Arc;
 
@@ -105,7 +105,7 @@ fn read_all(file: &[u8], hashers: &Hashers) -> Vec<(&'static str, Result<Vec<u8>
         Ok(all)
     };
     let opened = || {
-        let options = OpenOptions::new().hashers(h());
+        let options = Options::new().hashers(h());
         let mut container = open_source(source.clone(), &options)?;
         let mut all = Vec::new();
         container.copy(&Selection::default(), &mut all)?;
@@ -250,7 +250,7 @@ fn a_hasher_with_a_key_is_used_for_records() {
                     .unwrap(),
                 "four"
             );
-            let options = OpenOptions::new().hashers(hashers.clone());
+            let options = Options::new().hashers(hashers.clone());
             let mut container = open_source(stream, &options).unwrap();
             let mut all = Vec::new();
             container.copy(&Selection::default(), &mut all).unwrap();

@@ -114,7 +114,7 @@ fn names_that_climb_or_occur_twice_are_refused() {
 #[cfg(unix)]
 #[test]
 fn links_out_of_a_directory_are_not_followed() {
-    use bloscpack_open::{OpenOptions, Selection, open};
+    use bloscpack_open::{Options, Selection, open};
     let temp = tempfile::tempdir().unwrap();
     let root = temp.path().join("tree.b2d");
     std::fs::create_dir(&root).unwrap();
@@ -124,7 +124,7 @@ fn links_out_of_a_directory_are_not_followed() {
     std::fs::copy(super::path("tree.b2e"), secret.join("x.b2f")).unwrap();
     std::os::unix::fs::symlink(&secret, root.join("folder")).unwrap();
     std::os::unix::fs::symlink(secret.join("x.b2f"), root.join("file.b2f")).unwrap();
-    let mut tree = open(&root, &OpenOptions::new()).unwrap();
+    let mut tree = open(&root, &Options::new()).unwrap();
     assert_eq!(super::members(&mut *tree), ["a/x"]);
     let copied = tree.copy(&Selection::default(), &mut Vec::new());
     assert!(copied.is_err());
@@ -306,13 +306,13 @@ fn a_bomb_is_not_unpacked() {
 #[cfg(unix)]
 #[test]
 fn a_hole_in_a_file_takes_no_memory() {
-    use bloscpack_open::{OpenOptions, open};
+    use bloscpack_open::{Options, open};
     let temp = tempfile::tempdir().unwrap();
     std::fs::copy(super::path("tree.b2e"), temp.path().join("embed.b2e")).unwrap();
     let hole = std::fs::File::create(temp.path().join("x.b2nd")).unwrap();
     hole.set_len(1 << 40).unwrap();
     let (sound, peak) = testkit::counting::peak_of(|| {
-        let mut store = open(temp.path(), &OpenOptions::new().threads(1)).unwrap();
+        let mut store = open(temp.path(), &Options::new().threads(1)).unwrap();
         store.verify().unwrap().is_sound()
     });
     assert!(!sound);

@@ -13,7 +13,7 @@ mod written;
 
 use bloscpack::Result;
 use bloscpack_open::exchange::Format;
-use bloscpack_open::{Container, OpenOptions, Selection, open_source};
+use bloscpack_open::{Container, Options, Selection, open_source};
 use std::path::PathBuf;
 
 #[global_allocator]
@@ -29,7 +29,7 @@ fn bytes(name: &str) -> Vec<u8> {
 }
 
 fn opened(bytes: Vec<u8>) -> Result<Box<dyn Container>> {
-    open_source(bytes, &OpenOptions::new().threads(1))
+    open_source(bytes, &Options::new().threads(1))
 }
 
 /// The paths in a store.

@@ -1,7 +1,7 @@
 use super::{bytes, exported, members, opened, path};
 use bloscpack::Category;
 use bloscpack_open::exchange::Format;
-use bloscpack_open::{Bounds, Kind, OpenOptions, Part, Selection, open};
+use bloscpack_open::{Bounds, Kind, Options, Part, Selection, open};
 
 const ROWS: &str = "\
 {\"n\":1,\"s\":\"one\",\"l\":[1],\"k\":\"a\"}
@@ -76,7 +76,7 @@ fn what_a_format_has_no_place_for_is_refused() {
 
 #[test]
 fn paths_lead_into_a_store() {
-    let options = OpenOptions::new();
+    let options = Options::new();
     for (name, expected) in [("tree.b2z", &["a/x", "b"][..]), ("tree.b2e", &["a/x"])] {
         let mut tree = open(&path(name), &options).unwrap();
         assert_eq!(tree.kind(), Kind::Store);
@@ -104,7 +104,7 @@ fn a_directory_is_a_store_too() {
     let temp = tempfile::tempdir().unwrap();
     let root = temp.path().join("tree.b2d");
     unpack(&bytes("table.b2z"), &root);
-    let options = OpenOptions::new();
+    let options = Options::new();
     let mut table = open(&root, &options).unwrap();
     assert_eq!(exported(&mut *table, Format::JsonLines).unwrap(), ROWS);
     std::fs::remove_file(root.join("_cols/l.b2b")).unwrap();

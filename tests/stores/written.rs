@@ -10,7 +10,7 @@ use bloscpack_open::stores::{
     ColumnData, ColumnKind, EMBED_FILE, ItemKind, StoreColumn, TableWriter, Value, create_tree,
     seal_store,
 };
-use bloscpack_open::{OpenOptions, open, open_source};
+use bloscpack_open::{open, open_source};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use testkit::effort;
@@ -103,8 +103,8 @@ fn files(folder: &Path, all: &mut Vec<PathBuf>) {
     }
 }
 
-fn options() -> OpenOptions {
-    OpenOptions::new().threads(1)
+fn options() -> Options {
+    Options::new().threads(1)
 }
 
 /// Whether an archive is opened and has no damage.

@@ -10,7 +10,7 @@ use bloscpack::verify::Damage;
 use bloscpack::{Category, Error, Result};
 use bloscpack_open::exchange::{BoxedSource, Format, NpyFile, export};
 use bloscpack_open::{
-    Container, Inner, Kind, Line, OpenOptions, Part, Selection, Summary, open_source, open_store,
+    Container, Inner, Kind, Line, Options, Part, Selection, Summary, open_source, open_store,
 };
 use serde_json::{Value, json};
 use std::io::Write;
@@ -37,8 +37,8 @@ pub enum Open {
     Npy(NpyFile<HostFile>),
 }
 
-fn options() -> OpenOptions {
-    OpenOptions::new().threads(1).watch(|bytes, total| {
+fn options() -> Options {
+    Options::new().threads(1).watch(|bytes, total| {
         host::progress(bytes, total);
         Ok(())
     })

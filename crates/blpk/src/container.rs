@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bloscpack_open::{Container, Inner, Kind, OpenOptions, open_source, open_stream};
+use bloscpack_open::{Container, Inner, Kind, Options, open_source, open_stream};
 
 use crate::failure::{About as _, Directory, Failure, RECOVER, Subject, VERIFY};
 use crate::input::{Input, is_directory};
@@ -55,10 +55,10 @@ fn is_bloscpack(container: &dyn Container) -> bool {
 }
 
 /// The options by which inputs are opened. Work is shown as progress, and ends once it is asked to stop.
-fn options(session: &Session) -> (OpenOptions, Progress) {
+fn options(session: &Session) -> (Options, Progress) {
     let progress = Progress::new(session, None);
     let shown = progress.clone();
-    let options = OpenOptions::new()
+    let options = Options::new()
         .threads(session.threads)
         .limits(session.limits)
         .watch(move |bytes, total| {
@@ -80,7 +80,7 @@ impl Opened {
     pub fn open_with(
         path: &Path,
         session: &Session,
-        more: impl FnOnce(OpenOptions) -> OpenOptions,
+        more: impl FnOnce(Options) -> Options,
     ) -> Result<Self, Failure> {
         let (options, progress) = options(session);
         let options = more(options);
@@ -106,11 +106,7 @@ impl Opened {
         Self::of_directory(path, &options.cache(0), progress)
     }
 
-    fn of_directory(
-        path: &Path,
-        options: &OpenOptions,
-        progress: Progress,
-    ) -> bloscpack::Result<Self> {
+    fn of_directory(path: &Path, options: &Options, progress: Progress) -> bloscpack::Result<Self> {
         let container = bloscpack_open::open(path, options)?;
         Ok(Self::of_folder(path, container, progress))
     }
@@ -124,7 +120,7 @@ impl Opened {
         }
     }
 
-    fn file(input: Input, options: &OpenOptions, progress: Progress) -> Result<Self, Failure> {
+    fn file(input: Input, options: &Options, progress: Progress) -> Result<Self, Failure> {
         let name = input.name();
         let container = match input.source(None) {
             Some(source) => open_source(source, options),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use bloscpack::{Options, storage::SharedSource};
-use bloscpack_open::{Container, OpenOptions, datasets::Dataset};
+use bloscpack_open::{Container, datasets::Dataset};
 
 use crate::failure::Failure;
 use crate::session::Session;
@@ -15,7 +15,7 @@ pub enum Found {
     Folder(Box<dyn Container>),
 }
 
-pub fn find(path: &Path, _: &OpenOptions, _: &Session) -> Result<Found, Failure> {
+pub fn find(path: &Path, _: &Options, _: &Session) -> Result<Found, Failure> {
     Err(not_built(path))
 }
 

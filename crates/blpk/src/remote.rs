@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bloscpack::{Options, storage::SharedSource, wire::internal::to_u64};
-use bloscpack_open::{Container, OpenOptions, datasets::Dataset};
+use bloscpack_open::{Container, datasets::Dataset};
 
 use crate::failure::{About as _, Directory, Failure};
 use crate::interrupt;
@@ -24,7 +24,7 @@ pub enum Found {
 }
 
 /// Finds out what a URL leads to, and opens a folder.
-pub fn find(path: &Path, options: &OpenOptions, session: &Session) -> Result<Found, Failure> {
+pub fn find(path: &Path, options: &Options, session: &Session) -> Result<Found, Failure> {
     let found = session.remote()?.find(&path.to_string_lossy());
     let found = found
         .map_err(bloscpack::Error::from)

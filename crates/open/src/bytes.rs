@@ -1,7 +1,7 @@
 //! The bytes of a Bloscpack file.
 
 use super::error::has_dtype;
-use super::options::OpenOptions;
+use bloscpack::Options;
 use bloscpack::survey::form;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::Cursor;
@@ -13,7 +13,8 @@ use std::sync::Mutex;
 /// The bytes of a Bloscpack file.
 pub(crate) struct Bytes {
     input: Input,
-    pub options: OpenOptions,
+    /// The options of its readers.
+    pub options: Options,
     /// The form of the chunks, if the beginning of the file contains it.
     pub form: Option<Form>,
     pub warnings: Vec<String>,
@@ -28,22 +29,19 @@ enum Input {
 impl Bytes {
     pub(crate) fn of_source(
         source: SharedSource,
-        options: &OpenOptions,
+        options: &Options,
         warnings: Vec<String>,
     ) -> Result<Self> {
-        let form = form(Cursor::new(&source), &options.reading())?;
+        let form = form(Cursor::new(&source), &reading(options))?;
         Self::new(Input::Positions(source), form, options, warnings)
     }
 
-    pub(crate) fn of_stream(
-        reader: impl Read + Send + 'static,
-        options: &OpenOptions,
-    ) -> Result<Self> {
+    pub(crate) fn of_stream(reader: impl Read + Send + 'static, options: &Options) -> Result<Self> {
         let mut begin = Recorded {
             reader,
             read: Vec::new(),
         };
-        let form = form(&mut begin, &options.reading())?;
+        let form = form(&mut begin, &reading(options))?;
         let reader = io::Cursor::new(begin.read).chain(begin.reader);
         let input = Input::Stream(Mutex::new(Some(Box::new(reader))));
         Self::new(input, form, options, Vec::new())
@@ -52,7 +50,7 @@ impl Bytes {
     fn new(
         input: Input,
         form: Option<Form>,
-        options: &OpenOptions,
+        options: &Options,
         warnings: Vec<String>,
     ) -> Result<Self> {
         if options.dtype.is_some() {
@@ -60,7 +58,7 @@ impl Bytes {
         }
         Ok(Self {
             input,
-            options: options.clone(),
+            options: reading(options),
             form,
             warnings,
         })
@@ -88,6 +86,14 @@ impl Bytes {
     pub(crate) fn warn<T: ToString>(&mut self, warnings: &[T]) {
         self.warnings.extend(warnings.iter().map(T::to_string));
     }
+}
+
+/// The options of the readers of a Bloscpack file. What they read is selected otherwise.
+fn reading(options: &Options) -> Options {
+    Options::new()
+        .threads(options.workers())
+        .limits(options.limits)
+        .hashers(options.hashers.clone())
 }
 
 /// A reader that keeps everything that was read.

@@ -1,6 +1,7 @@
 //! Elements of an array into a writer, in C order.
 
-use super::{Part, Region, watch::Watch};
+use super::{Part, Region, watch};
+use bloscpack::Watch;
 use bloscpack_error::Result;
 use bloscpack_error::checked::{in_memory, slice};
 use bloscpack_error::{Error, Side};
@@ -34,7 +35,7 @@ pub(crate) trait Elements {
             if !wanted.is_empty() {
                 written += write(to, cut(&self.read(part)?, wanted)?)?;
             }
-            watch.advance(len, Some(total))
+            watch::advance(watch, len, Some(total))
         })?;
         part.check(written, Region::all(self.shape()).bytes(itemsize))
     }

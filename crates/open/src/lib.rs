@@ -5,9 +5,9 @@
 //! position, and [`open_stream`] for a pipe, where only Bloscpack files can be read. [`probe`] only looks.
 //!
 //! ```
-//! use bloscpack_open::{Kind, OpenOptions, Part, Selection, open_source};
+//! use bloscpack_open::{Kind, Options, Part, Selection, open_source};
 //! let file = bloscpack::compress(b"some content")?;
-//! let mut container = open_source(file, &OpenOptions::new())?;
+//! let mut container = open_source(file, &Options::new())?;
 //! assert_eq!(container.kind(), Kind::Bloscpack);
 //! assert!(container.verify()?.is_sound());
 //!
@@ -33,7 +33,6 @@ pub mod exchange;
 mod located;
 mod numpy_file;
 mod opener;
-mod options;
 mod probe;
 mod report;
 mod selection;
@@ -52,10 +51,10 @@ pub use bloscpack_frames as frames;
 #[doc(inline)]
 pub use bloscpack_stores as stores;
 
+pub use bloscpack::Options;
 pub use bloscpack_array::Region;
 pub use opener::open_store;
 pub use opener::{open, open_source, open_stream};
-pub use options::OpenOptions;
 pub use probe::{Family, Probe, probe, probe_bytes, probe_source};
 pub use report::Report;
 pub use selection::{Bounds, Part, Selection};
@@ -82,6 +81,10 @@ use std::sync::Arc;
 
 /// Chunks of an array or frame whose headers are read for a summary.
 const MAX_CHUNKS: u64 = 10_000;
+
+/// The warning about a change that was interrupted.
+const INTERRUPTED: &str =
+    "a change was interrupted; reading the result of the change, in part from the journal";
 
 /// The note on a change that was interrupted.
 fn interrupted() -> String {
@@ -179,8 +182,8 @@ pub trait Container: Send + Sync {
     ///
     /// ```
     /// # testkit::enter_testdata();
-    /// use bloscpack_open::{OpenOptions, open};
-    /// let tree = open("testdata/stores/tree.b2e".as_ref(), &OpenOptions::new())?;
+    /// use bloscpack_open::{Options, open};
+    /// let tree = open("testdata/stores/tree.b2e".as_ref(), &Options::new())?;
     /// let member = tree.member("a/x")?;
     /// let outline = member.map(|mut member| member.outline()).transpose()?;
     /// assert_eq!(outline.and_then(|outline| outline.shape), Some(vec![3]));

@@ -1,10 +1,8 @@
 //! The functions that open.
 
-use super::Inner;
 use super::bytes::Bytes;
-use super::options::INTERRUPTED;
 use super::watch::Watched;
-use super::{Container, Family, OpenOptions, probe};
+use super::{Container, Family, INTERRUPTED, Inner, Options, probe};
 use crate::containers::file::BloscpackFile;
 use bloscpack_datasets::Dataset;
 use bloscpack_error::{Error, IoSide, Result};
@@ -17,6 +15,9 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
+/// Bytes of decompressed chunks of a dataset that are kept by default.
+const CACHE: usize = 64 << 20;
+
 /// Opens what a path leads to, for reading.
 ///
 /// Regular files and directories are locked against changes by this library, and read as their last complete change left
@@ -24,8 +25,8 @@ use std::sync::Arc;
 ///
 /// ```
 /// # testkit::enter_testdata();
-/// use bloscpack_open::{OpenOptions, open};
-/// let mut table = open("testdata/datasets/bcolz/table_mixed".as_ref(), &OpenOptions::new())?;
+/// use bloscpack_open::{Options, open};
+/// let mut table = open("testdata/datasets/bcolz/table_mixed".as_ref(), &Options::new())?;
 /// let outline = table.outline()?;
 /// assert!(outline.columns.is_some_and(|names| names.len() > 1));
 /// # Ok::<(), bloscpack::Error>(())
@@ -34,7 +35,7 @@ use std::sync::Arc;
 /// # Errors
 /// Returns errors of the file system, with the path; those of opening a dataset or a frame; and
 /// [`Unsupported`](bloscpack_error::Category::Unsupported) for a directory that is not a dataset.
-pub fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
+pub fn open(path: &Path, options: &Options) -> Result<Box<dyn Container>> {
     if let Some(found) = crate::containers::store::open_path(path, options)? {
         return Ok(found);
     }
@@ -74,14 +75,14 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
 /// file is read.
 pub fn open_source(
     source: impl ReadAt + Send + Sync + 'static,
-    options: &OpenOptions,
+    options: &Options,
 ) -> Result<Box<dyn Container>> {
     open_shared(Arc::new(source), options, Vec::new())
 }
 
 fn open_shared(
     source: SharedSource,
-    options: &OpenOptions,
+    options: &Options,
     warnings: Vec<String>,
 ) -> Result<Box<dyn Container>> {
     if super::probe_source(&source).reading()?.family == Some(Family::Archive) {
@@ -105,13 +106,14 @@ fn open_shared(
             _ => Ok(opened),
         };
     }
-    let source = match options.watch.0 {
-        Some(_) => Arc::new(Watched {
+    let source: SharedSource = if options.watch.is_set() {
+        Arc::new(Watched {
             total: source.size().ok(),
             watch: options.watch.clone(),
             inner: source,
-        }),
-        None => source,
+        })
+    } else {
+        source
     };
     Ok(Box::new(BloscpackFile::new(Bytes::of_source(
         source, options, warnings,
@@ -121,9 +123,9 @@ fn open_shared(
 /// Opens a Bloscpack file that can only be read once, in order. It reads up to the metadata.
 ///
 /// ```
-/// use bloscpack_open::{OpenOptions, Selection, open_stream};
+/// use bloscpack_open::{Options, Selection, open_stream};
 /// let file = bloscpack::compress(b"content")?;
-/// let mut container = open_stream(std::io::Cursor::new(file), &OpenOptions::new())?;
+/// let mut container = open_stream(std::io::Cursor::new(file), &Options::new())?;
 /// let mut out = Vec::new();
 /// container.copy(&Selection::default(), &mut out)?;
 /// assert_eq!(out, b"content");
@@ -135,7 +137,7 @@ fn open_shared(
 /// Returns errors of the reader.
 pub fn open_stream(
     reader: impl Read + Send + 'static,
-    options: &OpenOptions,
+    options: &Options,
 ) -> Result<Box<dyn Container>> {
     let reader = Watched {
         inner: reader,
@@ -151,11 +153,11 @@ pub fn open_stream(
 ///
 /// ```
 /// use bloscpack_open::datasets::CArray;
-/// use bloscpack_open::{OpenOptions, open_store};
+/// use bloscpack_open::{Options, open_store};
 /// use bloscpack::storage::Memory;
 /// let store = Memory::new();
 /// CArray::of::<u8>().create_in(store.clone())?.flush()?;
-/// let array = open_store(store, &OpenOptions::new())?;
+/// let array = open_store(store, &Options::new())?;
 /// assert_eq!(array.kind().name(), "carray");
 /// # Ok::<(), bloscpack::Error>(())
 /// ```
@@ -164,7 +166,7 @@ pub fn open_stream(
 /// Returns errors of the store, and those of opening a dataset or a frame. Paths in them are relative to the root.
 pub fn open_store(
     store: impl Store + Clone + 'static,
-    options: &OpenOptions,
+    options: &Options,
 ) -> Result<Box<dyn Container>> {
     let metadata = Key::root().join(bloscpack_frames::wire::METADATA_FILE)?;
     if store.kind(&metadata).reading()?.is_some() {
@@ -181,21 +183,20 @@ pub fn open_store(
     contained(Dataset::open_in(store, &dataset_options(options))?, options)
 }
 
-fn dataset_options(options: &OpenOptions) -> bloscpack::Options {
-    bloscpack::Options::new()
-        .threads(options.workers())
-        .limits(options.limits)
-        .cache(options.cache)
+/// The options of a dataset, of which fewer chunks are kept by default.
+fn dataset_options(options: &Options) -> Options {
+    let cache = options.cache.unwrap_or(CACHE);
+    options.clone().cache(cache)
 }
 
-fn dataset(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
+fn dataset(path: &Path, options: &Options) -> Result<Box<dyn Container>> {
     contained(
         Dataset::open_with(path, &dataset_options(options))?,
         options,
     )
 }
 
-fn contained(dataset: Dataset, options: &OpenOptions) -> Result<Box<dyn Container>> {
+fn contained(dataset: Dataset, options: &Options) -> Result<Box<dyn Container>> {
     if options.dtype.is_some() {
         return Err(super::error::has_dtype());
     }
@@ -211,6 +212,6 @@ fn contained(dataset: Dataset, options: &OpenOptions) -> Result<Box<dyn Containe
     })
 }
 
-fn sparse_frame(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
+fn sparse_frame(path: &Path, options: &Options) -> Result<Box<dyn Container>> {
     crate::containers::frame::open_sparse(path, options)
 }

@@ -16,9 +16,9 @@ use std::ops::Range;
 /// assert_eq!(first_rows.columns, ["price"]);
 ///
 /// // What an input does not have is wrong usage.
-/// # use bloscpack_open::{OpenOptions, open_source};
+/// # use bloscpack_open::{Options, open_source};
 /// let file = bloscpack::compress(b"content")?;
-/// let mut container = open_source(file, &OpenOptions::new())?;
+/// let mut container = open_source(file, &Options::new())?;
 /// let error = container.copy(&Selection::of(Part::Chunk(7)), &mut Vec::new()).unwrap_err();
 /// assert_eq!(error.code(), bloscpack_error::Code::OutOfBounds);
 /// assert_eq!(error.to_string(), "there is no chunk 7");

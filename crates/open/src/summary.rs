@@ -16,9 +16,9 @@ pub(crate) const MEMBERS: &str = "members";
 /// numbers; only `NaN` and the infinities, which JSON does not have, become `null`.
 ///
 /// ```
-/// use bloscpack_open::{OpenOptions, open_source};
+/// use bloscpack_open::{Options, open_source};
 /// let file = bloscpack::compress(&[7; 5000])?;
-/// let summary = open_source(file, &OpenOptions::new())?.summary()?;
+/// let summary = open_source(file, &Options::new())?.summary()?;
 /// let json: serde_json::Value = serde_json::to_value(&summary)?;
 /// assert_eq!(json["kind"], "bloscpack");
 /// assert_eq!(json["uncompressed_bytes"], 5000);
@@ -97,9 +97,9 @@ impl Summary {
     ///
     /// ```
     /// use bloscpack::compress;
-    /// use bloscpack_open::{OpenOptions, open_source};
+    /// use bloscpack_open::{Options, open_source};
     /// let both = [compress(b"one")?, compress(b"two, three")?].concat();
-    /// let summary = open_source(both, &OpenOptions::new())?.summary()?;
+    /// let summary = open_source(both, &Options::new())?.summary()?;
     /// let members = summary.members();
     /// assert_eq!(members.len(), 2);
     /// assert_eq!(members[1].get("uncompressed_bytes"), Some(&10.into()));
@@ -118,8 +118,8 @@ impl Summary {
     /// [`summary_with`](super::Container::summary_with).
     ///
     /// ```
-    /// use bloscpack_open::{OpenOptions, open_source};
-    /// let mut file = open_source(bloscpack::compress(b"one")?, &OpenOptions::new())?;
+    /// use bloscpack_open::{Options, open_source};
+    /// let mut file = open_source(bloscpack::compress(b"one")?, &Options::new())?;
     /// let mut sizes = Vec::new();
     /// let summary = file.summary_with(&mut |member| {
     ///     sizes.extend(member.get("uncompressed_bytes").cloned());

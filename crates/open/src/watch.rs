@@ -1,50 +1,30 @@
-//! [`Watch`]: the progress of the work, and its end before time.
+//! Sources that are watched: the progress of the work, and its end before time.
 
-use bloscpack_storage::ReadAt;
-use bloscpack_storage::SharedSource;
+use crate::exchange::{Batch, BoxedSource, Schema, Source};
+use bloscpack::Watch;
+use bloscpack_error::{Error, Result, Side};
+use bloscpack_storage::{ReadAt, SharedSource};
 use std::io::{self, Read};
 use std::ops::Range;
-use std::sync::Arc;
 
-/// Called with the bytes that were processed, and how many there will be in all where that is known.
-type Callback = dyn Fn(u64, Option<u64>) -> io::Result<()> + Send + Sync;
+/// Counts bytes of the source.
+pub(crate) fn advance(watch: &Watch, bytes: u64, total: Option<u64>) -> Result<()> {
+    let done = watch.count(bytes, total);
+    done.map_err(|error| Error::from(error).on(Side::Source))
+}
 
-/// The function that is called as the work goes on.
-#[derive(Clone, Default)]
-pub(crate) struct Watch(pub Option<Arc<Callback>>);
+/// Counts bytes of work that an error of the callback cannot end.
+pub(crate) fn show(watch: &Watch, bytes: u64, total: u64) {
+    let _ = watch.count(bytes, Some(total));
+}
 
-impl Watch {
-    /// Counts bytes.
-    pub(crate) fn count(&self, bytes: u64, total: Option<u64>) -> io::Result<()> {
-        match &self.0 {
-            Some(callback) => callback(bytes, total),
-            None => Ok(()),
-        }
-    }
-
-    /// Counts bytes of the source.
-    pub(crate) fn advance(&self, bytes: u64, total: Option<u64>) -> bloscpack_error::Result<()> {
-        use bloscpack_error::{Error, Side};
-        let done = self.count(bytes, total);
-        done.map_err(|error| Error::from(error).on(Side::Source))
-    }
-
-    /// Counts the bytes of rows.
-    pub(crate) fn rows<'a>(
-        &self,
-        source: crate::exchange::BoxedSource<'a>,
-    ) -> crate::exchange::BoxedSource<'a> {
-        Box::new(Watched {
-            inner: source,
-            watch: self.clone(),
-            total: None,
-        })
-    }
-
-    /// Counts bytes of work that an error of the callback cannot end.
-    pub(crate) fn show(&self, bytes: u64, total: u64) {
-        let _ = self.count(bytes, Some(total));
-    }
+/// Counts the bytes of rows.
+pub(crate) fn rows<'a>(watch: &Watch, source: BoxedSource<'a>) -> BoxedSource<'a> {
+    Box::new(Watched {
+        inner: source,
+        watch: watch.clone(),
+        total: None,
+    })
 }
 
 /// A source or reader whose bytes are counted as they are read.
@@ -80,34 +60,27 @@ impl<R: Read> Read for Watched<R> {
     }
 }
 
-mod rows {
-    use super::Watched;
-    use crate::exchange::{Batch, BoxedSource, Schema, Source};
-    use bloscpack_error::{Result, Side};
+impl Source for Watched<BoxedSource<'_>> {
+    fn schema(&self) -> &Schema {
+        self.inner.schema()
+    }
 
-    impl Source for Watched<BoxedSource<'_>> {
-        fn schema(&self) -> &Schema {
-            self.inner.schema()
-        }
+    fn rows(&self) -> u64 {
+        self.inner.rows()
+    }
 
-        fn rows(&self) -> u64 {
-            self.inner.rows()
-        }
+    fn warnings(&self) -> &[String] {
+        self.inner.warnings()
+    }
 
-        fn warnings(&self) -> &[String] {
-            self.inner.warnings()
-        }
-
-        fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
-            let row_bytes = self.schema().row_bytes();
-            // A file may claim any number of rows. This is only shown.
-            let total = self.rows().saturating_mul(row_bytes);
-            let batch = self.inner.next_batch(bytes);
-            let batch = batch.map_err(|error| error.on(Side::Source))?;
-            let bytes = batch.as_ref().map_or(0, |batch| batch.rows);
-            self.watch
-                .advance(bytes.saturating_mul(row_bytes), Some(total))?;
-            Ok(batch)
-        }
+    fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
+        let row_bytes = self.schema().row_bytes();
+        // A file may claim any number of rows. This is only shown.
+        let total = self.rows().saturating_mul(row_bytes);
+        let batch = self.inner.next_batch(bytes);
+        let batch = batch.map_err(|error| error.on(Side::Source))?;
+        let bytes = batch.as_ref().map_or(0, |batch| batch.rows);
+        advance(&self.watch, bytes.saturating_mul(row_bytes), Some(total))?;
+        Ok(batch)
     }
 }

@@ -17,7 +17,7 @@ use crate::upload::exists;
 use crate::writer::{RemoteWriter, WriteOptions, check_place};
 use bloscpack::Result;
 use bloscpack::error::IoSide as _;
-use bloscpack_open::{Container, OpenOptions, open_source, open_store};
+use bloscpack_open::{Container, Options, open_source, open_store};
 use object_store::ObjectStore;
 use std::collections::HashMap;
 use std::io;
@@ -31,7 +31,7 @@ use tokio::sync::Semaphore;
 /// in and out of any runtime.
 ///
 /// ```
-/// use bloscpack_open::{OpenOptions, Part, Selection};
+/// use bloscpack_open::{Options, Part, Selection};
 /// use bloscpack_remote::{Remote, RemoteOptions};
 /// use object_store::{ObjectStoreExt as _, memory::InMemory};
 /// use std::sync::Arc;
@@ -42,7 +42,7 @@ use tokio::sync::Semaphore;
 /// # remote.bridge().wait(async move { store.put(&"dir/file.blp".into(), file.into()).await })?.unwrap();
 /// remote.register("memory://bucket", bucket)?;
 ///
-/// let mut file = remote.open("memory://bucket/dir/file.blp", &OpenOptions::new())?;
+/// let mut file = remote.open("memory://bucket/dir/file.blp", &Options::new())?;
 /// let mut out = Vec::new();
 /// file.copy(&Selection::of(Part::Bytes((5..).into())), &mut out)?;
 /// assert_eq!(out, b"content");
@@ -164,7 +164,7 @@ impl Remote {
     ///
     /// # Errors
     /// Returns the errors of [`find`](Self::find), and those of opening files and datasets.
-    pub fn open(&self, url: &str, options: &OpenOptions) -> Result<Box<dyn Container>> {
+    pub fn open(&self, url: &str, options: &Options) -> Result<Box<dyn Container>> {
         match self.find(url).reading()? {
             Found::Object(object) => open_source(object, options),
             Found::Folder(store) => open_store(store, options),

@@ -118,7 +118,7 @@ impl WriteOptions {
 /// let mut encoder = bloscpack::Encoder::new(object)?;
 /// encoder.write_all(b"some content")?;
 /// encoder.finish()?.finish()?;
-/// # let mut file = remote.open("memory://bucket/a.blp", &bloscpack_open::OpenOptions::new())?;
+/// # let mut file = remote.open("memory://bucket/a.blp", &bloscpack_open::Options::new())?;
 /// # let mut out = Vec::new();
 /// # file.copy(&bloscpack_open::Selection::default(), &mut out)?;
 /// # assert_eq!(out, b"some content");

@@ -32,7 +32,7 @@ pub struct ZarrGroup {
     attributes: String,
     /// The names of members, as consolidated metadata has them.
     consolidated: Vec<String>,
-    options: Options,
+    options: Arc<Options>,
 }
 
 /// Folders within folders that are gone through.
@@ -237,7 +237,7 @@ impl Files<'_> {
             format,
             attributes,
             consolidated,
-            options: options.clone(),
+            options: Arc::new(options.clone()),
         })
     }
 }

@@ -8,7 +8,7 @@
 
 use bloscpack::Options;
 use bloscpack_dtype::{ByteOrder, DType};
-use bloscpack_error::{Category, Code, Result};
+use bloscpack_error::{Category, Code, Error, Result};
 use bloscpack_storage::{Key, Memory};
 use bloscpack_zarr::{
     ArrayWriter, ChunkSource, Format, NewArray, ZarrArray, ZarrGroup, ZarrNode, create_group,
@@ -78,7 +78,7 @@ fn open(store: &Memory) -> Result<ZarrArray> {
 fn open_group(store: Memory, folder: &Key) -> Result<ZarrGroup> {
     match ZarrNode::open(Arc::new(store), folder, &Options::new())? {
         ZarrNode::Group(group) => Ok(group),
-        ZarrNode::Array(_) => panic!("not a group"),
+        ZarrNode::Array(_) => Err(Error::usage("not a group")),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::version::Version;
 use bloscpack::error::IoSide as _;
 use bloscpack::{Error, Result};
-use bloscpack_open::{Container, OpenOptions};
+use bloscpack_open::{Container, Options};
 #[cfg(feature = "remote")]
 use bloscpack_remote::{Found, Remote, RemoteOptions};
 use std::fmt;
@@ -177,7 +177,7 @@ impl OpenedBy {
     }
 
     fn open_now(&self) -> Result<(Box<dyn Container>, Option<Version>)> {
-        let options = OpenOptions::new().threads(1);
+        let options = Options::new().threads(1);
         if let Some(path) = self.path() {
             // A change after this is found by `check`.
             let version = self.options.is_shared.then(|| Version::of_path(path));
@@ -191,7 +191,7 @@ impl OpenedBy {
     }
 
     #[cfg(feature = "remote")]
-    fn open_url(&self, options: &OpenOptions) -> Result<(Box<dyn Container>, Option<Version>)> {
+    fn open_url(&self, options: &Options) -> Result<(Box<dyn Container>, Option<Version>)> {
         use bloscpack_open::{open_source, open_store};
         let remote = self.options.shared_remote()?;
         Ok(match remote.find(&self.location).reading()? {

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use bloscpack::{Category, Error};
-use bloscpack_open::{Family, OpenOptions, probe};
+use bloscpack_open::{Family, Options, probe};
 
 use crate::container::Opened;
 use crate::failure::{About as _, Failure};
@@ -142,7 +142,7 @@ fn is_sparse_frame(path: &Path) -> bool {
 fn is_ours(path: &Path) -> bool {
     let is_known = look(path).map_or(true, |look| look.is_ours);
     let is_archive = || probe(path).is_ok_and(|probed| probed.family == Some(Family::Archive));
-    let opened = || bloscpack_open::open(path, &OpenOptions::new());
+    let opened = || bloscpack_open::open(path, &Options::new());
     let is_other = || opened().is_err_and(|error| error.category() == Category::Unsupported);
     is_known && !(is_archive() && is_other())
 }

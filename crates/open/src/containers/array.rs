@@ -4,7 +4,7 @@ use super::dataset::Common;
 use crate::elements::Elements;
 use crate::summary::{Line, Summary, distinct};
 use crate::text::{count, pretty, shape};
-use crate::{Container, Inner, Kind, MAX_CHUNKS, Outline, Region, Report, Selection};
+use crate::{Container, Inner, Kind, MAX_CHUNKS, Outline, Region, Report, Selection, watch};
 use bloscpack_array::Grid;
 use bloscpack_datasets::{ArraySurvey, CArray};
 use bloscpack_error::Result;
@@ -91,7 +91,7 @@ impl Container for Array {
 
     fn verify(&mut self) -> Result<Report> {
         let (watch, total) = (&self.common.watch, self.array.nbytes());
-        let report = self.array.verify(|bytes| watch.show(bytes, total));
+        let report = self.array.verify(|bytes| watch::show(watch, bytes, total));
         Ok(self.common.report(report))
     }
 
@@ -132,7 +132,7 @@ pub(crate) fn columns<'a>(
         Some(name) => source.named(name),
         None => source,
     };
-    Ok(common.watch.rows(Box::new(source)))
+    Ok(watch::rows(&common.watch, Box::new(source)))
 }
 
 /// `complete`, or `unfinished` if superchunks are missing.

@@ -1,13 +1,14 @@
 //! Directories: what arrays and tables have in common.
 
 use crate::{Report, interrupted};
+use bloscpack::Watch;
 use bloscpack_datasets::{DatasetReport, Warning};
 
 /// The common part of arrays and tables.
 pub(crate) struct Common {
     pub is_interrupted: bool,
     pub warnings: Vec<String>,
-    pub watch: crate::watch::Watch,
+    pub watch: Watch,
 }
 
 impl Common {

@@ -34,7 +34,7 @@ impl BloscpackFile {
     /// Reads chunks by their positions.
     fn indexed(&self, cache: usize) -> Result<IndexedReader<SharedSource>> {
         let source = self.0.source().ok_or_else(needs_file)?;
-        let options = self.0.options.reading().cache(cache);
+        let options = self.0.options.clone().cache(cache);
         IndexedReader::with_options(source.clone(), options)
     }
 
@@ -43,7 +43,7 @@ impl BloscpackFile {
         if let Some(copied) = self.copy_by_position(part, to)? {
             return Ok(copied);
         }
-        let mut options = self.0.options.reading();
+        let mut options = self.0.options.clone();
         if let Part::Bytes(bounds) = part {
             options = options.range(bounds.range());
         }
@@ -116,7 +116,7 @@ impl Container for BloscpackFile {
     }
 
     fn summary_with(&mut self, take: &mut dyn FnMut(Summary) -> Result<()>) -> Result<Summary> {
-        let options = self.0.options.reading();
+        let options = self.0.options.clone();
         let mut totals = Totals::new(take);
         let take = |member| totals.add(member);
         let (len, (_, warnings)) = match self.0.source() {
@@ -145,7 +145,7 @@ impl Container for BloscpackFile {
     }
 
     fn verify_with(&mut self, take: &mut dyn FnMut(Damage) -> Result<()>) -> Result<Report> {
-        let options = self.0.options.reading();
+        let options = self.0.options.clone();
         let report = match self.0.source() {
             Some(source) => verify_at(source, &options, take),
             None => verify(self.0.reader()?, &options, take),
@@ -273,7 +273,7 @@ impl<'a> Totals<'a> {
         };
         let is_packed = matches!(form(first), Some(Form::Packed { .. }));
         if let (true, None, Some(source)) = (is_packed, self.records, file.source()) {
-            let options = file.options.reading().allow_unterminated(true);
+            let options = file.options.clone().allow_unterminated(true);
             let records = IndexedRecordReader::with_options(source.clone(), options).ok();
             self.records = records.map(|records| records.len());
         }

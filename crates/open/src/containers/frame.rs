@@ -2,10 +2,10 @@
 
 use crate::elements::{Elements, cut, within, write};
 use crate::error::no_chunk;
-use crate::options::INTERRUPTED;
 use crate::summary::Summary;
-use crate::{Container, Inner, Kind, OpenOptions, Outline, Part, Region, Report, Selection};
-use bloscpack::Options;
+use crate::{
+    Container, INTERRUPTED, Inner, Kind, Options, Outline, Part, Region, Report, Selection, watch,
+};
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_frames::{Frame, NdArray};
 use bloscpack_storage::SharedSource;
@@ -20,7 +20,7 @@ struct FrameContainer {
     contents: Contents,
     /// Opens the same frame again.
     open: Box<dyn Fn() -> Result<Frame> + Send + Sync>,
-    options: OpenOptions,
+    options: Options,
     warnings: Vec<String>,
     /// Compares the bytes with a digest that a store has of them.
     place: Option<VerifyPlace>,
@@ -39,10 +39,10 @@ enum Contents {
 /// Opens a contiguous frame.
 pub(crate) fn open_source(
     source: SharedSource,
-    options: &OpenOptions,
+    options: &Options,
     warnings: Vec<String>,
 ) -> Result<Box<dyn Container>> {
-    let opener = frame_options(options);
+    let opener = options.clone();
     let open = move || Frame::read_with(source.clone(), &opener);
     Ok(Box::new(new(Box::new(open), options, warnings)?))
 }
@@ -50,10 +50,10 @@ pub(crate) fn open_source(
 /// Opens a frame in a store, whose bytes `place` compares with what the store has of them.
 pub(crate) fn open_member(
     source: SharedSource,
-    options: &OpenOptions,
+    options: &Options,
     place: impl Fn() -> Vec<Error> + Send + Sync + 'static,
 ) -> Result<Box<dyn Container>> {
-    let opener = frame_options(options);
+    let opener = options.clone();
     let open = move || Frame::read_with(source.clone(), &opener);
     let mut frame = new(Box::new(open), options, Vec::new())?;
     frame.place = Some(Box::new(place));
@@ -61,8 +61,8 @@ pub(crate) fn open_member(
 }
 
 /// Opens the sparse frame in a directory.
-pub(crate) fn open_sparse(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
-    let (opener, path) = (frame_options(options), path.to_owned());
+pub(crate) fn open_sparse(path: &Path, options: &Options) -> Result<Box<dyn Container>> {
+    let (opener, path) = (options.clone(), path.to_owned());
     let open = move || Frame::open_with(&path, &opener);
     Ok(Box::new(new(Box::new(open), options, Vec::new())?))
 }
@@ -70,22 +70,16 @@ pub(crate) fn open_sparse(path: &Path, options: &OpenOptions) -> Result<Box<dyn 
 /// Opens the sparse frame at the root of a store.
 pub(crate) fn open_store(
     store: impl Store + Clone + 'static,
-    options: &OpenOptions,
+    options: &Options,
 ) -> Result<Box<dyn Container>> {
-    let opener = frame_options(options);
+    let opener = options.clone();
     let open = move || Frame::open_store(store.clone(), &opener);
     Ok(Box::new(new(Box::new(open), options, Vec::new())?))
 }
 
-fn frame_options(options: &OpenOptions) -> Options {
-    Options::new()
-        .threads(options.workers())
-        .limits(options.limits)
-}
-
 fn new(
     open: Box<dyn Fn() -> Result<Frame> + Send + Sync>,
-    options: &OpenOptions,
+    options: &Options,
     mut warnings: Vec<String>,
 ) -> Result<FrameContainer> {
     let frame = open()?;
@@ -165,7 +159,7 @@ impl FrameContainer {
             let data = frame.chunk(number)?;
             let len = to_u64(data.len());
             copied += write(to, cut(&data, within(&wanted, number * size, len))?)?;
-            self.options.watch.advance(len, Some(total))?;
+            watch::advance(&self.options.watch, len, Some(total))?;
         }
         part.check(copied, frame.content_len())
     }
@@ -194,7 +188,7 @@ impl FrameContainer {
 mod exchange {
     use super::{Elements as _, FrameContainer};
     use crate::exchange::{BoxedSource, Format, NdSource};
-    use crate::{Selection, elements::write};
+    use crate::{Selection, elements::write, watch};
     use bloscpack_dtype::{DType, npy::NpyHeader};
     use bloscpack_error::{Error, Result};
     use bloscpack_frames::NdArray;
@@ -241,7 +235,7 @@ mod exchange {
             let region = selection.part.region(array.shape())?;
             let source = NdSource::new(array)?.dtype(self.dtype(array)?)?;
             let source = source.attributes(attributes).slice(&region.ranges)?;
-            Ok(self.options.watch.rows(Box::new(source)))
+            Ok(watch::rows(&self.options.watch, Box::new(source)))
         }
 
         /// Writes the elements, for formats that do not need rows: a row may be longer than memory.
@@ -303,7 +297,7 @@ impl Container for FrameContainer {
     fn verify(&mut self) -> Result<Report> {
         let (frame, watch) = (self.frame(), &self.options.watch);
         let total = frame.content_len();
-        let report = frame.verify(|bytes| watch.show(bytes, total));
+        let report = frame.verify(|bytes| watch::show(watch, bytes, total));
         let mut damages = report.damages;
         damages.extend(self.place.iter().flat_map(|place| place()));
         let mut all = Report::of(report.chunks, report.bytes, damages);

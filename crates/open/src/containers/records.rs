@@ -81,7 +81,7 @@ impl<R: Read> Read for FlushingReader<'_, '_, R> {
 /// Writes the records of a chunk.
 fn by_chunk(file: &mut Bytes, chunk: u64, out: &Out<'_>) -> Result<(u64, u64)> {
     let source = file.source().ok_or_else(needs_file)?;
-    let reader = IndexedRecordReader::with_options(source.clone(), file.options.reading())?;
+    let reader = IndexedRecordReader::with_options(source.clone(), file.options.clone())?;
     file.warn(reader.warnings());
     let chunks = reader.chunks();
     let range = reader.chunk_range(chunk)?;
@@ -101,7 +101,7 @@ fn in_order(file: &mut Bytes, part: &Part, out: &Out<'_>) -> Result<(u64, u64)> 
     };
     let reader = file.reader()?;
     let reader = FlushingReader { reader, out };
-    let mut reader = RecordReader::with_options(reader, file.options.reading());
+    let mut reader = RecordReader::with_options(reader, file.options.clone());
     let done = copy_range(wanted, &mut reader, out);
     file.warn(reader.warnings());
     done

@@ -6,7 +6,7 @@ use crate::elements::Elements;
 use crate::error::needs_column;
 use crate::summary::{Line, Summary, distinct};
 use crate::text::{count, plain, pretty, shape};
-use crate::{Container, Inner, Kind, Outline, Report, Selection};
+use crate::{Container, Inner, Kind, Outline, Report, Selection, watch};
 use bloscpack_datasets::{CArray, CTable, Dataset};
 use bloscpack_error::{Error, Result};
 use serde_json::json;
@@ -107,8 +107,10 @@ impl Container for Table {
     }
 
     fn verify(&mut self) -> Result<Report> {
-        let (watch, total) = (self.common.watch.clone(), nbytes(self.table()?));
-        let report = self.dataset.verify(|bytes| watch.show(bytes, total));
+        let (watch, total) = (&self.common.watch, nbytes(self.table()?));
+        let report = self
+            .dataset
+            .verify(|bytes| watch::show(watch, bytes, total));
         Ok(self.common.report(report))
     }
 
@@ -141,7 +143,7 @@ impl Container for Table {
         if let [rows] = region.ranges.as_slice() {
             source = source.range(rows.clone())?;
         }
-        Ok(self.common.watch.rows(Box::new(source)))
+        Ok(watch::rows(&self.common.watch, Box::new(source)))
     }
 
     fn attributes(&mut self, column: Option<&str>) -> Result<crate::exchange::UserAttributes> {

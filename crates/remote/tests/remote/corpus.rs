@@ -3,7 +3,7 @@
 use crate::servers;
 use bloscpack::Result;
 use bloscpack_open::exchange::Format;
-use bloscpack_open::{Container, Kind, OpenOptions, Selection};
+use bloscpack_open::{Container, Kind, Options, Selection};
 use bloscpack_remote::{Remote, RemoteOptions};
 use std::path::{Path, PathBuf};
 
@@ -83,7 +83,7 @@ fn bucket() -> (tempfile::TempDir, Vec<PathBuf>) {
 
 /// Compares each input, a path in `root`, with what comes from the URL that `base` and that path make.
 fn compare(remote: &Remote, base: &str, root: &Path, inputs: &[PathBuf], verifies: bool) {
-    let options = OpenOptions::new().threads(2);
+    let options = Options::new().threads(2);
     let mut kinds = std::collections::HashMap::new();
     for input in inputs {
         let path = root.join(input);

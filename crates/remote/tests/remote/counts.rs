@@ -4,7 +4,6 @@ use crate::bucket::{Bucket, Seen};
 use bloscpack::indexed::IndexedReader;
 use bloscpack::storage::ReadAt as _;
 use bloscpack::{Encoder, Options, records::RecordWriter};
-use bloscpack_open::OpenOptions;
 use bloscpack_open::datasets::{CArray, CTable, Dataset};
 use bloscpack_open::frames::NdArray;
 use bloscpack_remote::{Remote, RemoteOptions, WriteOptions};
@@ -73,7 +72,7 @@ fn a_bloscpack_file() {
     assert!(seen.at_once >= 8, "{seen:?}");
     bucket
         .remote()
-        .open("memory://bucket/file.blp", &OpenOptions::new())
+        .open("memory://bucket/file.blp", &Options::new())
         .unwrap();
     row("open by URL", bucket.take(), 2, 2);
 }
@@ -131,7 +130,7 @@ fn a_frame() {
     assert!(seen.at_once >= 8, "{seen:?}");
     bucket
         .remote()
-        .open("memory://bucket/cube.b2nd", &OpenOptions::new())
+        .open("memory://bucket/cube.b2nd", &Options::new())
         .unwrap();
     row("open by URL", bucket.take(), 2, 2);
 }
@@ -183,7 +182,7 @@ fn a_carray() {
     row("the same in blocks of 1 MiB", seen, 1024, 1024 / 8);
     bucket
         .remote()
-        .open("memory://bucket/array", &OpenOptions::new())
+        .open("memory://bucket/array", &Options::new())
         .unwrap();
     row("open by URL", bucket.take(), 4, 2);
 }

@@ -2,7 +2,7 @@
 
 use crate::bucket::{Bucket, FAULTS, Fault};
 use crate::servers::{self, Requests, WRONG, Wrong};
-use bloscpack_open::{OpenOptions, Selection};
+use bloscpack_open::{Options, Selection};
 use bloscpack_remote::{Remote, RemoteOptions};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use std::time::Duration;
 fn read(remote: &Remote, url: &str) -> Result<Vec<u8>, String> {
     let shown = |error: bloscpack::Error| error.to_string();
     let mut container = remote
-        .open(url, &OpenOptions::new().threads(2))
+        .open(url, &Options::new().threads(2))
         .map_err(shown)?;
     let mut out = Vec::new();
     match container.kind() {

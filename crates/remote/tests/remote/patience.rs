@@ -2,7 +2,7 @@
 //! will not change.
 
 use bloscpack::storage::ReadAt as _;
-use bloscpack_open::OpenOptions;
+use bloscpack_open::Options;
 use bloscpack_remote::{Remote, RemoteOptions};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -149,7 +149,7 @@ fn remote() -> Remote {
 /// Opens a URL of a server like this, and returns the error and what was asked for.
 fn opened(way: Way, name: &str) -> (String, Asked) {
     let (url, asked) = serve(way, way);
-    let opened = remote().open(&format!("{url}/{name}"), &OpenOptions::new());
+    let opened = remote().open(&format!("{url}/{name}"), &Options::new());
     let error = opened.map(drop).unwrap_err().to_string();
     let asked = asked.lock().unwrap().clone();
     println!("{way:?}, {name}: {error}\n{asked:?}");
@@ -297,7 +297,7 @@ fn a_bucket_is_asked_no_more_often() {
             .set("access_key_id", "key")
             .set("secret_access_key", "secret");
         let remote = Remote::new(options).unwrap();
-        let opened = remote.open("s3://bucket/file.blp", &OpenOptions::new());
+        let opened = remote.open("s3://bucket/file.blp", &Options::new());
         let error = opened.map(drop).unwrap_err();
         let count = asked.lock().unwrap().len();
         assert!(count <= most, "{way:?}: {count} requests: {error}");

@@ -6,8 +6,7 @@ mod tree;
 use self::{table::Table, tree::Tree};
 use crate::report::Report;
 use crate::summary::Summary;
-use crate::{Container, Family, Kind, OpenOptions, Outline, Selection};
-use bloscpack::Options;
+use crate::{Container, Family, Kind, Options, Outline, Selection};
 use bloscpack_error::{Code, Error, IoSide as _, Result};
 use bloscpack_frames::Frame;
 use bloscpack_storage::SharedSource;
@@ -48,63 +47,47 @@ fn is_store(path: &Path) -> Result<bool> {
     let file = File::open(path)?;
     match crate::probe_source(&file)?.family {
         Some(Family::Archive) => FrameStore::is_in(&bloscpack_storage::ZipStore::open(file)?),
-        Some(Family::Frame) => Ok(FrameStore::is_frame(&Frame::read_with(
-            file,
-            &Options::new(),
-        )?)),
+        Some(Family::Frame) => {
+            let frame = Frame::read_with(file, &Options::new())?;
+            Ok(FrameStore::is_frame(&frame))
+        }
         _ => Ok(false),
     }
 }
 
 /// The tree in an archive; `None` if there is none.
-pub(crate) fn in_archive(
-    source: SharedSource,
-    options: &OpenOptions,
-) -> Result<Option<FrameStore>> {
+pub(crate) fn in_archive(source: SharedSource, options: &Options) -> Result<Option<FrameStore>> {
     let store = bloscpack_storage::ZipStore::open(source).reading()?;
     let store = store.max_file_len(MAX_UNPACKED);
     in_store(Arc::new(store), options)
 }
 
 /// The tree in a file.
-fn in_file(path: &Path, options: &OpenOptions) -> Result<Option<FrameStore>> {
+fn in_file(path: &Path, options: &Options) -> Result<Option<FrameStore>> {
     let source: SharedSource = Arc::new(File::open(path).reading()?);
     match crate::probe_source(&source).reading()?.family {
         Some(Family::Archive) => in_archive(source, options),
-        _ => {
-            let opener = frame_options(options);
-            FrameStore::of_frame(Frame::read_with(source, &opener)?, opener).map(Some)
-        }
+        _ => FrameStore::of_frame(Frame::read_with(source, options)?, options.clone()).map(Some),
     }
 }
 
 /// The tree in a frame that contains others.
-pub(crate) fn open_frame(
-    source: SharedSource,
-    options: &OpenOptions,
-) -> Result<Box<dyn Container>> {
-    let opener = frame_options(options);
-    let tree = FrameStore::of_frame(Frame::read_with(source, &opener)?, opener)?;
+pub(crate) fn open_frame(source: SharedSource, options: &Options) -> Result<Box<dyn Container>> {
+    let tree = FrameStore::of_frame(Frame::read_with(source, options)?, options.clone())?;
     container(Arc::new(tree), "", options)
 }
 
 /// The tree at the root of a store of files; `None` if there is none.
-pub(crate) fn in_store(store: Arc<dyn Store>, options: &OpenOptions) -> Result<Option<FrameStore>> {
+pub(crate) fn in_store(store: Arc<dyn Store>, options: &Options) -> Result<Option<FrameStore>> {
     if FrameStore::is_in(&*store)? {
-        FrameStore::open(store, frame_options(options)).map(Some)
+        FrameStore::open(store, options.clone()).map(Some)
     } else {
         Ok(None)
     }
 }
 
-fn frame_options(options: &OpenOptions) -> Options {
-    Options::new()
-        .threads(options.workers())
-        .limits(options.limits)
-}
-
 /// Opens what a path leads to, if that is a store or within one.
-pub(crate) fn open_path(path: &Path, options: &OpenOptions) -> Result<Option<Box<dyn Container>>> {
+pub(crate) fn open_path(path: &Path, options: &Options) -> Result<Option<Box<dyn Container>>> {
     let Some((root, inside)) = locate(path) else {
         return Ok(None);
     };
@@ -140,7 +123,7 @@ fn inside_of(tree: &FrameStore, path: &str) -> String {
 pub(crate) fn container(
     tree: Arc<FrameStore>,
     path: &str,
-    options: &OpenOptions,
+    options: &Options,
 ) -> Result<Box<dyn Container>> {
     Ok(match tree.kind(path) {
         Some(MemberKind::Frame) => {

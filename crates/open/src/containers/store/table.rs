@@ -4,7 +4,8 @@ use crate::error::needs_column;
 use crate::summary::{Line, Summary};
 use crate::text::plain;
 use crate::{Container, Inner, Kind, Outline, Report, Selection};
-use crate::{Part, watch::Watch};
+use crate::{Part, watch};
+use bloscpack::Watch;
 use bloscpack_error::Result;
 use bloscpack_stores::{ColumnKind, FrameStore, StoreColumn, StoreTable};
 use serde_json::json;
@@ -183,7 +184,7 @@ impl Container for Table {
         if let [rows] = region.ranges.as_slice() {
             source = source.range(rows.clone())?;
         }
-        Ok(self.watch.rows(Box::new(source)))
+        Ok(watch::rows(&self.watch, Box::new(source)))
     }
 
     fn take_warnings(&mut self) -> Vec<String> {

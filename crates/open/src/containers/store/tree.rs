@@ -3,7 +3,7 @@
 use super::container;
 use crate::summary::{Line, Summary};
 use crate::text::{count, plain, pretty, shape};
-use crate::{Container, Kind, OpenOptions, Outline, Report, Selection};
+use crate::{Container, Kind, Options, Outline, Report, Selection};
 use bloscpack_error::{Error, Result};
 use bloscpack_stores::FrameStore;
 use serde_json::json;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(crate) struct Tree {
     pub(crate) tree: Arc<FrameStore>,
     pub(crate) below: String,
-    pub(crate) options: OpenOptions,
+    pub(crate) options: Options,
 }
 
 impl Tree {

@@ -6,8 +6,8 @@ use crate::error::has_dtype;
 use crate::exchange::UserAttributes;
 use crate::summary::{Line, Summary};
 use crate::text::shape;
-use crate::watch::Watch;
-use crate::{Container, Inner, Kind, OpenOptions, Outline, Region, Report, Selection};
+use crate::{Container, Inner, Kind, Options, Outline, Region, Report, Selection, watch};
+use bloscpack::Watch;
 use bloscpack_array::Grid;
 use bloscpack_datasets::Attributes;
 use bloscpack_error::Result;
@@ -25,7 +25,7 @@ pub(crate) struct Array {
 }
 
 impl Array {
-    pub(crate) fn new(array: ZarrArray, options: &OpenOptions) -> Self {
+    pub(crate) fn new(array: ZarrArray, options: &Options) -> Self {
         Self {
             array,
             watch: options.watch.clone(),
@@ -89,7 +89,7 @@ pub(crate) fn verify(
     report: &mut Report,
 ) {
     let done = how(array, &mut |bytes| {
-        watch.show(bytes, total);
+        watch::show(watch, bytes, total);
         Ok(())
     });
     let found = done.unwrap_or_else(|error| {
@@ -207,7 +207,7 @@ impl Container for Array {
     fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
         selection.refuse_columns()?;
         let source = super::source::array(&self.array, selection)?;
-        Ok(self.watch.rows(Box::new(source)))
+        Ok(watch::rows(&self.watch, Box::new(source)))
     }
 
     fn attributes(&mut self, _: Option<&str>) -> Result<UserAttributes> {

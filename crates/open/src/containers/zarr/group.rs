@@ -7,8 +7,8 @@ use crate::error::{has_dtype, needs_column};
 use crate::exchange::UserAttributes;
 use crate::summary::{Line, Summary};
 use crate::text::{plain, shape};
-use crate::watch::Watch;
-use crate::{Container, Kind, OpenOptions, Outline, Report, Selection};
+use crate::{Container, Kind, Options, Outline, Report, Selection, watch};
+use bloscpack::Watch;
 use bloscpack_datasets::Attributes;
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::internal::to_u64;
@@ -25,7 +25,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    pub(crate) fn new(group: ZarrGroup, options: &OpenOptions) -> Result<Self> {
+    pub(crate) fn new(group: ZarrGroup, options: &Options) -> Result<Self> {
         if options.dtype.is_some() {
             return Err(has_dtype());
         }
@@ -205,13 +205,13 @@ impl Container for Group {
             let (array, name) = (self.column(selection)?, selection.columns.first());
             let source = source::array(array, selection)?;
             let source = source.named(name.map_or("value", String::as_str));
-            return Ok(self.watch.rows(Box::new(source)));
+            return Ok(watch::rows(&self.watch, Box::new(source)));
         }
         let Some(columns) = &self.columns else {
             return Err(self.choose());
         };
         let source = TableSource::new(columns, self.group.attributes(), selection)?;
-        Ok(self.watch.rows(Box::new(source)))
+        Ok(watch::rows(&self.watch, Box::new(source)))
     }
 
     fn attributes(&mut self, column: Option<&str>) -> Result<UserAttributes> {

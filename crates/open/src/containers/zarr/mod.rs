@@ -4,7 +4,7 @@ mod array;
 mod group;
 mod source;
 
-use crate::{Container, Kind, OpenOptions};
+use crate::{Container, Kind, Options};
 use bloscpack_error::{IoSide as _, Result};
 use bloscpack_storage::{DiskStore, Key, Store};
 use bloscpack_zarr::{ZarrGroup, ZarrNode};
@@ -20,7 +20,7 @@ pub(crate) fn is_in(path: &Path) -> bool {
 }
 
 /// Opens a directory.
-pub(crate) fn open_path(path: &Path, options: &OpenOptions) -> Result<Box<dyn Container>> {
+pub(crate) fn open_path(path: &Path, options: &Options) -> Result<Box<dyn Container>> {
     let open = || {
         let store = DiskStore::open(path).reading()?;
         open_folder(Arc::new(store), &Key::root(), options)
@@ -32,7 +32,7 @@ pub(crate) fn open_path(path: &Path, options: &OpenOptions) -> Result<Box<dyn Co
 pub(crate) fn in_store(
     store: Arc<dyn Store>,
     folder: &Key,
-    options: &OpenOptions,
+    options: &Options,
 ) -> Result<Option<Box<dyn Container>>> {
     let mut names = FILES.iter().map(|name| folder.join(name));
     let is_there = names.any(|key| key.is_ok_and(|key| matches!(store.kind(&key), Ok(Some(_)))));
@@ -44,20 +44,18 @@ pub(crate) fn in_store(
 fn open_folder(
     store: Arc<dyn Store>,
     folder: &Key,
-    options: &OpenOptions,
+    options: &Options,
 ) -> Result<Box<dyn Container>> {
-    Ok(
-        match ZarrNode::open(store, folder, &zarr_options(options))? {
-            ZarrNode::Array(array) => Box::new(array::Array::new(*array, options)),
-            ZarrNode::Group(group) => Box::new(group::Group::new(group, options)?),
-        },
-    )
+    Ok(match ZarrNode::open(store, folder, options)? {
+        ZarrNode::Array(array) => Box::new(array::Array::new(*array, options)),
+        ZarrNode::Group(group) => Box::new(group::Group::new(group, options)?),
+    })
 }
 
 /// Opens what is in a ZIP archive: at its root, or in its only folder. `None` if there is no Zarr.
 pub(crate) fn in_archive(
     source: bloscpack_storage::SharedSource,
-    options: &OpenOptions,
+    options: &Options,
 ) -> Result<Option<Box<dyn Container>>> {
     let store = Arc::new(bloscpack_storage::ZipStore::open(source).reading()?);
     let folder = store.only_folder();
@@ -65,10 +63,7 @@ pub(crate) fn in_archive(
 }
 
 /// Opens what a path leads to in a ZIP archive; `None` if there is no Zarr, or if this build reads no archives.
-pub(crate) fn in_archive_at(
-    path: &Path,
-    options: &OpenOptions,
-) -> Result<Option<Box<dyn Container>>> {
+pub(crate) fn in_archive_at(path: &Path, options: &Options) -> Result<Option<Box<dyn Container>>> {
     let Some(file) = path.ancestors().find(|path| path.is_file()) else {
         return Ok(None);
     };
@@ -83,12 +78,6 @@ pub(crate) fn in_archive_at(
         inside => Key::parse(&inside.replace('\\', "/")).reading()?,
     };
     in_store(Arc::new(store), &folder, options)
-}
-
-fn zarr_options(options: &OpenOptions) -> bloscpack::Options {
-    bloscpack::Options::new()
-        .threads(options.workers())
-        .limits(options.limits)
 }
 
 /// The arrays of a group that are the columns of a table: all its members, each of one axis at least, and of as many rows. A group
