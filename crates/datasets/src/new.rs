@@ -1,9 +1,9 @@
 //! [`NewArray`] and [`NewDataset`]: the properties of new arrays and tables.
 
-use crate::array_storage::ChunkOptions;
 use crate::dataset_layout::DatasetLayout;
 use crate::superchunk::SuperchunkOptions;
 use crate::wire::Attributes;
+use blosc1::ChunkSettings;
 use bloscpack::Options;
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;
@@ -22,7 +22,7 @@ pub(crate) struct NewArray {
     pub expected_rows: u64,
     /// The bytes of an element, or of a row; `None` for zeros.
     pub default: Option<Vec<u8>>,
-    pub chunk_options: ChunkOptions,
+    pub settings: ChunkSettings,
     pub attributes: Attributes,
     /// Chunks of a superchunk. Only the layouts of the two documents allow more than one.
     #[cfg_attr(

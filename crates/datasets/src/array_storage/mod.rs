@@ -24,7 +24,7 @@ use index::Written;
 use pool::{Decoders, Encoders};
 #[cfg(feature = "documents")]
 pub(crate) use spec::typesize;
-pub(crate) use spec::{ArraySpec, ChunkOptions, Naming};
+pub(crate) use spec::{ArraySpec, Naming};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -2,34 +2,10 @@
 
 use crate::grid::BandedGrid;
 use crate::superchunk::Container;
-use blosc1::{ChunkSettings, Compressor, Filter};
+use blosc1::ChunkSettings;
 use bloscpack_dtype::{DType, Kind};
 use bloscpack_storage::Key;
 use std::num::NonZeroU64;
-
-/// The compression of new chunks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ChunkOptions {
-    pub compressor: Compressor,
-    pub level: u8,
-    pub filter: Filter,
-}
-
-impl Default for ChunkOptions {
-    fn default() -> Self {
-        let ChunkSettings {
-            compressor,
-            level,
-            filter,
-            ..
-        } = ChunkSettings::default();
-        Self {
-            compressor,
-            level,
-            filter,
-        }
-    }
-}
 
 /// The description of one array, in any layout.
 #[derive(Debug, Clone)]
@@ -42,7 +18,8 @@ pub(crate) struct ArraySpec {
     pub container: Container,
     /// Chunks of every superchunk but the last.
     pub chunks_per_file: NonZeroU64,
-    pub chunk_options: ChunkOptions,
+    /// The compression of new chunks, but for the typesize.
+    pub settings: ChunkSettings,
     /// The bytes of a new element, or of a row of them; `None` for zeros.
     pub default: Option<Vec<u8>>,
     /// The number of rows that the writer expected.
@@ -95,16 +72,7 @@ impl ArraySpec {
     /// The settings of new chunks. bcolz counts elements of the dtype where Blosc counts those of the typesize of the chunk,
     /// so that both have to agree.
     pub(crate) fn chunk_settings(&self) -> ChunkSettings {
-        let ChunkOptions {
-            compressor,
-            level,
-            filter,
-        } = self.chunk_options;
-        ChunkSettings::default()
-            .compressor(compressor)
-            .level(level)
-            .filter(filter)
-            .typesize(self.typesize())
+        self.settings.typesize(self.typesize())
     }
 
     /// The typesize of its chunks.

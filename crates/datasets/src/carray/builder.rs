@@ -1,7 +1,7 @@
 //! [`CArrayBuilder`]: creates arrays.
 
 use super::CArray;
-use crate::array_storage::{ChunkOptions, Resources};
+use crate::array_storage::Resources;
 use crate::create::{begin, new_store};
 use crate::dataset_layout::DatasetLayout;
 use crate::files::Files;
@@ -11,7 +11,7 @@ use crate::layout;
 use crate::new::{NewArray, NewDataset};
 use crate::superchunk::SuperchunkOptions;
 use crate::wire::{Attributes, ChunkBase, default_chunk_rows};
-use blosc1::{Compressor, Filter};
+use blosc1::{ChunkSettings, Compressor, Filter};
 use bloscpack::Options;
 use bloscpack_dtype::{DType, native::Element};
 use bloscpack_error::checked::to_u64;
@@ -51,7 +51,7 @@ pub struct CArrayBuilder {
     chunks: ChunkLength,
     expected_rows: Option<u64>,
     default: Vec<u8>,
-    chunk_options: ChunkOptions,
+    settings: ChunkSettings,
     superchunk_options: SuperchunkOptions,
     chunks_per_file: NonZeroU64,
     index: bool,
@@ -105,7 +105,7 @@ impl CArrayBuilder {
             chunks: ChunkLength::Auto,
             expected_rows: None,
             default: Vec::new(),
-            chunk_options: ChunkOptions::default(),
+            settings: ChunkSettings::default(),
             superchunk_options: SuperchunkOptions::default(),
             chunks_per_file: CHUNKS_PER_FILE,
             index: false,
@@ -153,21 +153,21 @@ impl CArrayBuilder {
     /// The compressor of the chunks.
     #[must_use]
     pub fn compressor(mut self, compressor: Compressor) -> Self {
-        self.chunk_options.compressor = compressor;
+        self.settings.compressor = compressor;
         self
     }
 
     /// The compression level, 0 (no compression) to 9 (smallest).
     #[must_use]
     pub fn level(mut self, level: u8) -> Self {
-        self.chunk_options.level = level;
+        self.settings.level = level;
         self
     }
 
     /// The filter that is applied to each block before compression.
     #[must_use]
     pub fn filter(mut self, filter: Filter) -> Self {
-        self.chunk_options.filter = filter;
+        self.settings.filter = filter;
         self
     }
 
@@ -301,7 +301,7 @@ impl CArrayBuilder {
         let spec = other.storage.spec();
         let options = spec.container.options();
         Self {
-            chunk_options: spec.chunk_options,
+            settings: spec.settings,
             superchunk_options: options.copied().unwrap_or_default(),
             chunks_per_file: match options {
                 Some(_) => spec.chunks_per_file,
@@ -319,7 +319,7 @@ impl CArrayBuilder {
 
     /// Decides all properties, and refuses those that no layout can store.
     pub(crate) fn plan(&self, layout: DatasetLayout) -> Result<NewArray> {
-        self.check_chunk_options()?;
+        self.check_settings()?;
         self.check_dtype()?;
         if self.index {
             check_layout(layout)?;
@@ -339,17 +339,17 @@ impl CArrayBuilder {
             chunk_shape,
             expected_rows: self.expected_rows.unwrap_or(chunk_rows),
             default,
-            chunk_options: self.chunk_options,
+            settings: self.settings,
             attributes: self.new.attributes.clone(),
             chunks_per_file,
             superchunk_options: self.superchunk_options,
         })
     }
 
-    fn check_chunk_options(&self) -> Result<()> {
-        let ChunkOptions {
+    fn check_settings(&self) -> Result<()> {
+        let ChunkSettings {
             compressor, level, ..
-        } = self.chunk_options;
+        } = self.settings;
         if level > 9 {
             return Err(Error::usage(format!("level is {level}, should be 0 to 9")));
         }

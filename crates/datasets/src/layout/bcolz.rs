@@ -21,7 +21,7 @@ pub(super) static BCOLZ: Real = Real {
 
 /// Refuses Snappy, which the only bcolz that can still be installed does not support.
 fn check_new(new: &NewArray) -> Result<()> {
-    match new.chunk_options.compressor {
+    match new.settings.compressor {
         Compressor::Snappy => Err(Error::usage(
             "bcolz does not open datasets compressed with snappy: choose another compressor",
         )),

@@ -18,8 +18,8 @@ pub(super) static BLZ: Real = Real {
 
 /// Refuses chunks that the Blosc of 2014, which BLZ uses, cannot decompress.
 fn check_new(new: &NewArray) -> Result<()> {
-    let options = &new.chunk_options;
-    if options.compressor == Compressor::Zstd || options.filter == Filter::Bit {
+    let settings = &new.settings;
+    if settings.compressor == Compressor::Zstd || settings.filter == Filter::Bit {
         return Err(Error::usage(
             "BLZ does not support zstd and bitshuffle: choose another compressor and byte shuffle",
         ));

@@ -18,13 +18,14 @@ use super::{
     ArrayDescription, ColumnDescription, ColumnSource, LayoutFiles, SUPERCHUNK_SIZE,
     TableDescription, default, make_folders, nested, real,
 };
-use crate::array_storage::{ArraySpec, ChunkOptions, Naming};
+use crate::array_storage::{ArraySpec, Naming};
 use crate::files::{Files, below};
 use crate::grid::BandedGrid;
 use crate::new::NewArray;
 use crate::superchunk::{Container, SuperchunkOptions};
 use crate::warning::Warning;
 use crate::wire::{Attributes, DtypeText, ParamsKey, Sizes, Storage, StorageStyle};
+use blosc1::ChunkSettings;
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::Key;
@@ -89,11 +90,10 @@ impl Description {
             naming: Naming::FromOne,
             container: Container::Bloscpack(framing),
             chunks_per_file: self.chunks_per_file.unwrap_or(NonZeroU64::MIN),
-            chunk_options: ChunkOptions {
-                compressor: self.storage.compressor()?,
-                level: self.storage.level,
-                filter: self.storage.filter,
-            },
+            settings: ChunkSettings::default()
+                .compressor(self.storage.compressor()?)
+                .level(self.storage.level)
+                .filter(self.storage.filter),
             default,
             dtype,
             expected_rows: self.storage.expected_rows,

@@ -15,7 +15,7 @@ use super::{
     ArrayDescription, ColumnDescription, ColumnSource, LayoutFiles, TableDescription, default,
     make_folders, nested,
 };
-use crate::array_storage::{ArraySpec, ChunkOptions, Naming};
+use crate::array_storage::{ArraySpec, Naming};
 use crate::files::{Files, below};
 use crate::grid::BandedGrid;
 use crate::new::NewArray;
@@ -25,7 +25,7 @@ use crate::wire::proposal::{
     Compression, Elements, ProposalFilter, Storage, encode_attributes, encode_shape,
     parse_attributes, parse_shape,
 };
-use blosc1::Filter;
+use blosc1::{ChunkSettings, Filter};
 use bloscpack_dtype::{ByteOrder, DType};
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
@@ -76,11 +76,10 @@ fn spec(
         naming: Naming::FromOne,
         container: Container::Proposal(framing),
         chunks_per_file: per_file.unwrap_or(NonZeroU64::MIN),
-        chunk_options: ChunkOptions {
-            compressor: storage.compression.compressor()?,
-            level: storage.compression.level,
-            filter: storage.compression.filter(),
-        },
+        settings: ChunkSettings::default()
+            .compressor(storage.compression.compressor()?)
+            .level(storage.compression.level)
+            .filter(storage.compression.filter()),
         expected_rows: grid.rows(),
         dtype,
         grid,
@@ -178,7 +177,7 @@ impl LayoutFiles for CarrayDocument {
             naming: Naming::FromOne,
             container: Container::Proposal(framing),
             chunks_per_file: new.chunks_per_file,
-            chunk_options: new.chunk_options,
+            settings: new.settings,
             default: new.default.clone(),
             expected_rows: new.expected_rows,
             cbytes: 0,
@@ -278,7 +277,7 @@ fn put_storage(
     order: ByteOrder,
     default: Option<Value>,
 ) -> Result<()> {
-    let filters = match spec.chunk_options.filter {
+    let filters = match spec.settings.filter {
         Filter::None => Vec::new(),
         Filter::Byte => vec![ProposalFilter::Shuffle],
         Filter::Bit => vec![ProposalFilter::Bitshuffle],
@@ -289,8 +288,8 @@ fn put_storage(
         superchunk_chunks: Some(spec.chunks_per_file.get()),
         order,
         compression: Compression {
-            library: spec.chunk_options.compressor.name().to_owned(),
-            level: spec.chunk_options.level,
+            library: spec.settings.compressor.name().to_owned(),
+            level: spec.settings.level,
             filters,
         },
         default,

@@ -10,7 +10,7 @@ use super::{
     ArrayDescription, ColumnDescription, ColumnSource, LayoutFiles, TableDescription, default,
     make_folders,
 };
-use crate::array_storage::{ArraySpec, ChunkOptions, Naming};
+use crate::array_storage::{ArraySpec, Naming};
 use crate::dataset_layout::DatasetLayout;
 use crate::files::{Files, below, join};
 use crate::grid::BandedGrid;
@@ -20,7 +20,7 @@ use crate::warning::Warning;
 use crate::wire::{
     Attributes, ChunkOverhead, DtypeText, ParamsKey, RootDirs, Sizes, Storage, StorageStyle,
 };
-use blosc1::Compressor;
+use blosc1::{ChunkSettings, Compressor};
 use bloscpack_dtype::DType;
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::{EntryKind, Key};
@@ -55,11 +55,10 @@ impl LayoutFiles for Real {
         };
         let grid = BandedGrid::of_rows(sizes.shape.clone(), chunk_rows, dtype.itemsize())
             .map_err(|error| files.locate(&sizes_key, error))?;
-        let chunk_options = ChunkOptions {
-            compressor: compressor(&storage, &storage_key, &mut warnings),
-            level: storage.level,
-            filter: storage.filter,
-        };
+        let settings = ChunkSettings::default()
+            .compressor(compressor(&storage, &storage_key, &mut warnings))
+            .level(storage.level)
+            .filter(storage.filter);
         let row_shape = grid.row_shape();
         let text = &storage.default;
         let default = default::parse_or_warn(text, &dtype, row_shape, &storage_key, &mut warnings);
@@ -73,7 +72,7 @@ impl LayoutFiles for Real {
             naming: Naming::FromZero,
             container: Container::Single { lenient },
             chunks_per_file: NonZeroU64::MIN,
-            chunk_options,
+            settings,
             default,
             expected_rows: storage.expected_rows,
             // The count is for people, and saturates.
@@ -269,7 +268,7 @@ pub(super) fn whole_rows(folder: Key, new: &NewArray) -> Result<ArraySpec> {
         naming: Naming::FromZero,
         container: Container::Single { lenient: false },
         chunks_per_file: NonZeroU64::MIN,
-        chunk_options: new.chunk_options,
+        settings: new.settings,
         default: new.default.clone(),
         expected_rows: new.expected_rows,
         cbytes: 0,
@@ -284,9 +283,9 @@ pub(super) fn storage_of(spec: &ArraySpec, params_key: ParamsKey) -> Storage {
     Storage {
         dtype: DtypeText::Text(spec.dtype.to_string()),
         params_key,
-        level: spec.chunk_options.level,
-        filter: spec.chunk_options.filter,
-        compressor_name: spec.chunk_options.compressor.name().to_owned(),
+        level: spec.settings.level,
+        filter: spec.settings.filter,
+        compressor_name: spec.settings.compressor.name().to_owned(),
         quantize: Some(0),
         chunk_rows: spec.grid.band_rows(),
         expected_rows: spec.expected_rows,
