@@ -8,8 +8,7 @@ use bloscpack_open::datasets::wire::proposal::{
     parse_attributes, parse_shape,
 };
 use bloscpack_open::datasets::wire::{
-    Attributes, Index, RootDirs, SINGLE_CHUNK_HEADER, SingleChunk, Sizes, Storage, StorageStyle,
-    SuperchunkCheck, index_digest,
+    Attributes, Index, RootDirs, Sizes, Storage, StorageStyle, index_digest,
 };
 
 fn dtype(text: &str) {
@@ -177,7 +176,7 @@ fn yaml(input: &[u8]) {
     }
 }
 
-/// Heads of superchunks: of the proposal, and the 16 bytes before a chunk.
+/// Heads of superchunks of the proposal.
 fn superchunk(input: &[u8]) {
     let (head, rest) = input.split_at(input.len().min(SUPERCHUNK_HEADER_LEN));
     let said = head
@@ -200,18 +199,6 @@ fn superchunk(input: &[u8]) {
             );
             assert!(index.is_sorted());
             assert_eq!(header.encode_index(&index).expect("read before"), bytes);
-        }
-    }
-    for input in [input, &[&SINGLE_CHUNK_HEADER[..], input].concat()] {
-        let len = input.len() as u64;
-        let strict = SingleChunk::check(input, len, SuperchunkCheck::Strict);
-        let lenient = SingleChunk::check(input, len, SuperchunkCheck::Lenient);
-        if let Ok(chunk) = &strict {
-            assert_eq!((chunk.range().end, &chunk.warnings[..]), (len, &[][..]));
-            assert_eq!(lenient.as_ref().ok(), Some(chunk));
-        }
-        if let Ok(chunk) = &lenient {
-            assert!(chunk.range().end <= len && chunk.warnings.is_empty() == strict.is_ok());
         }
     }
 }

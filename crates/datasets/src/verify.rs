@@ -5,7 +5,6 @@ use crate::carray::CArray;
 use crate::ctable::CTable;
 use crate::dataset::Dataset;
 use crate::warning::Warning;
-use crate::wire::SuperchunkWarning;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::{EntryKind, parallel};
@@ -176,7 +175,7 @@ impl ArrayStorage {
         let mut warnings = Vec::new();
         if self.spec().container.is_single() && stored.unused > 0 {
             let len = stored.unused;
-            let message = SuperchunkWarning::Trailing { len }.to_string();
+            let message = format!("{len} unexpected bytes follow the chunk");
             warnings.push(Warning::new(&path, message));
         }
         if self.spec().dtype.has_object() {

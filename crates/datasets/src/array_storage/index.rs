@@ -2,7 +2,8 @@
 
 use super::ArrayStorage;
 use crate::error::no_index;
-use crate::wire::{Elements, IndexEntry, SINGLE_CHUNK_HEAD_LEN, index_digest};
+use crate::superchunk::SINGLE_HEAD_LEN;
+use crate::wire::{Elements, IndexEntry, index_digest};
 use bloscpack_error::checked::{in_memory, to_u64, zeros};
 use bloscpack_error::{Category, Error, Result};
 use bloscpack_storage::parallel;
@@ -151,7 +152,7 @@ impl ArrayStorage {
 
     /// Bytes of the longest file that is described. The longest that a writer makes has a copy of a full chunk.
     fn longest_file(&self) -> u64 {
-        u64::from(self.grid().chunk_bytes()) + to_u64(SINGLE_CHUNK_HEAD_LEN) + TRAILING
+        u64::from(self.grid().chunk_bytes()) + SINGLE_HEAD_LEN + TRAILING
     }
 
     /// Refuses an array whose superchunks have no statistics.

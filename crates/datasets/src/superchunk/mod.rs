@@ -16,6 +16,8 @@ use bloscpack_storage::Object;
 use bloscpack_wire::{Checksum, Digest, FormatError, Hashers, Position, Section};
 use bytes::Bytes;
 
+pub(crate) use single::SINGLE_HEAD_LEN;
+
 /// The least number of bytes of a chunk, which is its header.
 const LEAST_CHUNK: u64 = HEADER_LEN as u64;
 

@@ -14,16 +14,16 @@ use bloscpack_wire::{Checksum, FormatVersion, Header};
 
 /// Bytes before the chunk.
 const HEAD_LEN: usize = 16;
-/// Bytes of the shortest superchunk: both headers.
-const LEAST_LEN: u64 = (HEAD_LEN + HEADER_LEN) as u64;
+/// Bytes of both headers, and so of the shortest superchunk.
+pub(crate) const SINGLE_HEAD_LEN: u64 = (HEAD_LEN + HEADER_LEN) as u64;
 
 pub(super) fn read(file: &dyn Object, lenient: bool) -> Result<SuperchunkIndex> {
     let size = file.size()?;
-    let head = read_up_to(file, 0, LEAST_LEN)?;
+    let head = read_up_to(file, 0, SINGLE_HEAD_LEN)?;
     let chunk = head
         .last_chunk()
-        .filter(|_| to_u64(head.len()) == LEAST_LEN);
-    let chunk: &[u8; HEADER_LEN] = chunk.ok_or_else(|| cut_short(size, LEAST_LEN))?;
+        .filter(|_| to_u64(head.len()) == SINGLE_HEAD_LEN);
+    let chunk: &[u8; HEADER_LEN] = chunk.ok_or_else(|| cut_short(size, SINGLE_HEAD_LEN))?;
     if !lenient {
         check(head.split_at(HEAD_LEN).0)?;
     }

@@ -6,7 +6,6 @@
 //! | `meta/storage` | the type of the elements, the compression of new chunks | [`Storage`] |
 //! | `__attrs__`, `meta/attributes` | values that users attach | [`Attributes`] |
 //! | `__rootdirs__` | the columns of a table | [`RootDirs`] |
-//! | `data/__0.blp` | a header and one chunk | [`SingleChunk`] |
 //! | `meta/index` | statistics of each superchunk | [`Index`] |
 //!
 //! These are the files of bcolz, BLZ and carray; the last one is of this library. The module `proposal`, with the feature `documents`, has the files of the
@@ -23,7 +22,6 @@ mod python_json;
 mod rootdirs;
 mod sizes;
 mod storage;
-mod superchunk;
 
 pub use attributes::Attributes;
 pub use chunk_rows::{ChunkBase, default_chunk_rows};
@@ -33,6 +31,3 @@ pub use python_json::python_json;
 pub use rootdirs::RootDirs;
 pub use sizes::{ChunkOverhead, Sizes, counted_bytes};
 pub use storage::{DtypeText, ParamsKey, Storage, StorageStyle};
-pub use superchunk::{
-    SINGLE_CHUNK_HEAD_LEN, SINGLE_CHUNK_HEADER, SingleChunk, SuperchunkCheck, SuperchunkWarning,
-};

@@ -4,9 +4,7 @@
 use bloscpack_datasets::wire::proposal::{
     self, SuperchunkHeader, encode_attributes, parse_attributes, parse_shape,
 };
-use bloscpack_datasets::wire::{
-    Attributes, RootDirs, SingleChunk, Sizes, Storage, StorageStyle, SuperchunkCheck,
-};
+use bloscpack_datasets::wire::{Attributes, RootDirs, Sizes, Storage, StorageStyle};
 
 const SIZES: &[u8] = b"{\"shape\": [1000, 3], \"nbytes\": 24000, \"cbytes\": -652}\n";
 const STORAGE: &[u8] = b"{\"dtype\": \"<U7\", \"cparams\": {\"clevel\": 5, \"shuffle\": 1, \"cname\": \"lz4\", \"quantize\": 0}, \"chunklen\": 256, \"expectedlen\": 1000, \"dflt\": [\"\\u00e9\\u20ac\", NaN, -Infinity]}\n";
@@ -16,7 +14,6 @@ const ATTRS: &[u8] = b"{\"temp\": 22.5, \"big\": 1152921504606846976, \"nested\"
 const YAML_STORAGE: &[u8] = b"dtype: \n  col1: int8\n  col2: {x: \"f\\u00e9\"}\nchunkshape: (30, 20)\nsuperchunksize: 10  # max\nendianness: big\norder: C\ncompression:\n  library: blosclz\n  level: 5\n  filters: [shuffle, bitshuffle]\n";
 const YAML_ATTRS: &[u8] =
     b"t:\n  value: 23.5\n  type: 'scalar'\nids:\n  - [1,3,6,10]\n  - {a: ~, \"b\": x}\n";
-const SUPERCHUNK: &[u8] = b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0\x02\x01\x33\x08\x08\0\0\0\x08\0\0\0\x18\0\0\0\0\0\0\0\0\0\x0a\x40";
 
 /// The text with each of its bits turned in turn, and cut to each length.
 fn variants(file: &[u8]) -> impl Iterator<Item = Vec<u8>> {
@@ -114,14 +111,6 @@ fn yaml_that_is_read_is_written_and_read_again() {
 
 #[test]
 fn headers_that_are_read_lie_inside_of_their_files() {
-    let len = SUPERCHUNK.len() as u64;
-    for file in variants(SUPERCHUNK) {
-        for how in [SuperchunkCheck::Strict, SuperchunkCheck::Lenient] {
-            if let Ok(chunk) = SingleChunk::check(&file, len, how) {
-                assert!(chunk.range().end <= len);
-            }
-        }
-    }
     let header = SuperchunkHeader {
         index: true,
         file_len: 200,

@@ -29,6 +29,7 @@ mod lies;
 mod model;
 mod repair;
 mod spare;
+mod superchunk;
 
 use testkit::counting;
 
