@@ -28,10 +28,7 @@ fn options() -> Options {
         .block(1 << 18)
         .metadata(1 << 16)
         .offsets(1 << 16);
-    Options::new()
-        .threads(1)
-        .cache(1 << 16)
-        .limits(limits)
+    Options::new().threads(1).cache(1 << 16).limits(limits)
 }
 
 fn arrays(dataset: &Dataset) -> Vec<(&str, Result<&CArray>)> {

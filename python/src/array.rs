@@ -58,11 +58,6 @@ impl ArrayOptions {
     }
 }
 
-/// Threads and cache of datasets.
-pub fn dataset_options(threads: usize) -> Options {
-    Options::new().threads(threads)
-}
-
 /// The open array, by its kind.
 pub enum Inner {
     /// An array of a dataset.
@@ -82,10 +77,12 @@ pub fn dataset(
     writable: bool,
     threads: usize,
 ) -> PyResult<Dataset> {
-    let options = dataset_options(threads);
+    let options = Options::new().threads(threads);
     let Ok(path) = object.extract::<PathBuf>() else {
         let source = crate::file::source(object)?;
-        return py.detach(|| Dataset::open_zip(source, &options)).or_raise(py);
+        return py
+            .detach(|| Dataset::open_zip(source, &options))
+            .or_raise(py);
     };
     let opened = py.detach(|| {
         let opened = if writable {
@@ -182,7 +179,8 @@ impl Array {
     fn open_frame(py: Python<'_>, object: &Bound<'_, PyAny>, threads: usize) -> PyResult<Self> {
         let options = Options::new().threads(threads);
         let frame: Result<Frame, Error> = match object.extract::<PathBuf>() {
-            Ok(path) => py.detach(|| Frame::open_with(&path, &options).map_err(|error| error.in_file(&path))),
+            Ok(path) => py
+                .detach(|| Frame::open_with(&path, &options).map_err(|error| error.in_file(&path))),
             Err(_) => {
                 let source = crate::file::source(object)?;
                 py.detach(|| Frame::read_with(source, &options))
@@ -204,7 +202,7 @@ impl Array {
         let builder = options
             .builder(py)?
             .replace(replace)
-            .options(dataset_options(threads));
+            .options(Options::new().threads(threads));
         let array = py.detach(|| match &path {
             Some(path) => builder.create(path).map_err(|error| error.in_file(path)),
             None => builder.create_in(Memory::new()),

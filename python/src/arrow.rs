@@ -1,11 +1,11 @@
 //! Rows as streams of Arrow, through the PyCapsule interface, and tables from such streams.
 
-use crate::array::{Inner, dataset_options};
+use crate::array::Inner;
 use crate::error::{OrRaise, raised};
 use crate::options::{compressor, filter};
 use crate::work::Signals;
 use bloscpack::dtype::DType;
-use bloscpack::{Error, Result};
+use bloscpack::{Error, Options, Result};
 use bloscpack_open::datasets::{CTable, DatasetLayout};
 use bloscpack_open::exchange::arrow_array::{ArrayRef, RecordBatch, StructArray};
 use bloscpack_open::exchange::arrow_schema::{ArrowError, Field, FieldRef, SchemaRef};
@@ -340,7 +340,7 @@ pub fn write_stream(
         let builder = builder
             .layout(DatasetLayout::Bcolz)
             .replace(options.replace)
-            .options(dataset_options(options.threads));
+            .options(Options::new().threads(options.threads));
         let mut table = builder
             .create(&path)
             .map_err(|error| error.in_file(&path))?;

@@ -9,7 +9,7 @@ use bloscpack::verify::Damage;
 use bloscpack::{Error, Options, serde_json};
 use bloscpack_open::datasets;
 use bloscpack_open::exchange::Ending;
-use bloscpack_open::{Container, Options, open, open_source};
+use bloscpack_open::{Container, open, open_source};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::ops::Range;

@@ -1,10 +1,10 @@
 //! Tables of datasets.
 
-use crate::array::{ArrayOptions, dataset, dataset_options, facts, parsed, ranges, read_box};
+use crate::array::{ArrayOptions, dataset, facts, parsed, ranges, read_box};
 use crate::arrow::{Place, Rows};
 use crate::error::OrRaise;
-use bloscpack::Error;
 use bloscpack::storage::Memory;
+use bloscpack::{Error, Options};
 use bloscpack_open::datasets::{CTable, DatasetLayout};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
@@ -43,7 +43,7 @@ impl Table {
         let mut builder = CTable::builder()
             .layout(DatasetLayout::Bcolz)
             .replace(replace)
-            .options(dataset_options(threads));
+            .options(Options::new().threads(threads));
         for (name, options) in columns {
             builder = builder.column(name, options.builder(py)?);
         }
