@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     })?;
 
     let mut saved = Cursor::new(Vec::new());
-    let report = recover(&file, &mut saved, &Options::new().fill(true))?;
+    let report = recover(&file, &mut saved, &Options::new().fill(true), |_| Ok(()))?;
     println!(
         "{} chunks saved, {} bytes filled with zeros",
         report.chunks, report.filled

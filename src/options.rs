@@ -241,16 +241,21 @@ impl Options {
     /// for each byte of the source.
     ///
     /// ```
-    /// use bloscpack::{Encoder, Options, decompress, recover::recover};
+    /// use bloscpack::{Encoder, Options, decompress, recover::{Finding, recover}};
     /// use std::io::{Cursor, Write};
     /// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
     /// encoder.write_all(&[7; 3000])?;
     /// let mut file = encoder.finish()?;
     /// file[50] ^= 1; // in the first chunk
     ///
-    /// let mut saved = Cursor::new(Vec::new());
-    /// let recovery = recover(&file, &mut saved, &Options::new().fill(true))?;
-    /// assert_eq!(recovery.lost[0].content, Some(0..1000));
+    /// let (mut saved, mut lost) = (Cursor::new(Vec::new()), Vec::new());
+    /// recover(&file, &mut saved, &Options::new().fill(true), |found| {
+    ///     if let Finding::Lost(part) = found {
+    ///         lost.extend(part.content);
+    ///     }
+    ///     Ok(())
+    /// })?;
+    /// assert_eq!(lost, [0..1000]);
     /// assert_eq!(decompress(saved.get_ref())?, [[0; 1000], [7; 1000], [7; 1000]].concat());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -11,7 +11,6 @@ use bloscpack::storage::{Memory, ReadAt};
 use bloscpack::{
     Code, Decoder, Encoder, EncoderBuilder, Options,
     records::{RecordReader, RecordWriter},
-    recover::recover,
     verify::{verify, verify_at},
 };
 use bloscpack_open::datasets::{CArray, Dataset};
@@ -23,6 +22,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+use testkit::damages::recover;
 
 use golden::{Random, sensor};
 use testkit::golden;

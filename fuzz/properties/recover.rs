@@ -1,10 +1,11 @@
 //! Any bytes: recovered files decode, a sound file is recovered with its content, and verification by position finds
 //! damage where verification in order does.
 
+use testkit::damages::{Recovered, recover};
 use bloscpack::{
     Decoder, Limits, Options,
     records::RecordReader,
-    recover::{Recovery, recover},
+
     verify::{verify, verify_at},
 };
 use std::io::{Cursor, Read};
@@ -58,7 +59,7 @@ fn read(input: &[u8], limits: Limits) -> Option<(bloscpack::Result<Held>, bool)>
 }
 
 /// A new file is sound, and contains everything that the recovery reports.
-fn check_new(file: &[u8], recovery: &Recovery) -> Option<Held> {
+fn check_new(file: &[u8], recovery: &Recovered) -> Option<Held> {
     // Limits are for the input: the recovered file has chunks with other blocks.
     let held = read(file, Limits::default())?
         .0

@@ -3,7 +3,7 @@
 use crate::error::{OrRaise, raised};
 use crate::file::{Source, source, target as target_of};
 use crate::work::watched;
-use bloscpack::recover::{Recovery, recover as recover_file};
+use bloscpack::recover::{Finding, recover as recover_file};
 use bloscpack::storage::ReadAt;
 use bloscpack::verify::Damage;
 use bloscpack::{Error, Options, serde_json};
@@ -12,11 +12,11 @@ use bloscpack_open::exchange::Ending;
 use bloscpack_open::{Container, open, open_source};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::{io, mem};
 
 /// Opens an object of Python: a path, a file object or bytes.
 pub fn opened(
@@ -124,15 +124,18 @@ pub fn recover<'py>(
     let source = Stoppable(source(object)?, Arc::clone(&stop));
     let target = target_of(target)?;
     let options = Options::new().fill(fill).threads(threads);
-    let mut recovery =
-        watched(py, &stop, || recover_file(&source, target, &options))?.or_raise(py)?;
-    let found = mem::take(&mut recovery.damages);
-    let facts = of_recovery(py, &recovery)?;
-    facts.set_item("damages", damages(py, found)?)?;
-    Ok(facts)
-}
-
-fn of_recovery<'py>(py: Python<'py>, recovery: &Recovery) -> PyResult<Bound<'py, PyDict>> {
+    let (mut found, mut lost) = (Vec::new(), Vec::new());
+    let recovery = watched(py, &stop, || {
+        recover_file(&source, target, &options, |finding| {
+            match finding {
+                Finding::Damage(damage) => found.push(damage),
+                Finding::Lost(part) => lost.push((part.at, part.len, pair(part.content))),
+                _ => {}
+            }
+            Ok(())
+        })
+    })?
+    .or_raise(py)?;
     let facts = PyDict::new(py);
     facts.set_item("chunks", recovery.chunks)?;
     facts.set_item("chunks_lost", recovery.chunks_lost)?;
@@ -142,11 +145,8 @@ fn of_recovery<'py>(py: Python<'py>, recovery: &Recovery) -> PyResult<Bound<'py,
     facts.set_item("header_lost", recovery.header_lost)?;
     facts.set_item("metadata_lost", recovery.metadata_lost)?;
     facts.set_item("is_complete", recovery.is_complete())?;
-    let lost = recovery
-        .lost
-        .iter()
-        .map(|lost| (lost.at, lost.len, pair(lost.content.clone())));
-    facts.set_item("lost", lost.collect::<Vec<_>>())?;
+    facts.set_item("lost", lost)?;
+    facts.set_item("damages", damages(py, found)?)?;
     Ok(facts)
 }
 

@@ -90,11 +90,8 @@ impl<'a, O: ContentOutput> Collector<'a, O> {
 
     /// Passes on what was found since the last call.
     pub(super) fn pass(&mut self) -> Result<()> {
-        let Recovery { damages, lost, .. } = &mut self.recovery;
-        let mut damages = damages.drain(..).map(Finding::Damage);
-        damages.try_for_each(&mut *self.take)?;
-        let mut lost = lost.drain(..).map(Finding::Lost);
-        lost.try_for_each(&mut *self.take)
+        let mut pending = self.recovery.pending.drain(..);
+        pending.try_for_each(&mut *self.take)
     }
 
     /// Begins with the chunks of a member.

@@ -105,13 +105,8 @@ pub struct Recovery {
     pub filled: u64,
     /// Number of lost parts of the content.
     pub lost_count: u64,
-    /// The lost parts of the content, in order; none after [`recover_with`](crate::recover::recover_with), which passes them on.
-    pub lost: Vec<Lost>,
     /// Number of damages of the source.
     pub damage_count: u64,
-    /// All damages of the source, in the order of their positions; none after
-    /// [`recover_with`](crate::recover::recover_with), which passes them on.
-    pub damages: Vec<Damage>,
     /// A member's header could not be read.
     pub header_lost: bool,
     /// There was metadata, or may have been, but none could be read or kept.
@@ -136,6 +131,8 @@ pub struct Recovery {
     pub(super) bare: Vec<u64>,
     /// The first damage.
     pub(super) first: Option<Error>,
+    /// Damages and losses that have not been passed on.
+    pub(crate) pending: Vec<Finding>,
 }
 
 impl Recovery {
@@ -160,7 +157,7 @@ impl Recovery {
             });
         }
         self.damage_count += 1;
-        self.damages.push(damage);
+        self.pending.push(Finding::Damage(damage));
     }
 
     /// The error of the first damage.
@@ -170,7 +167,7 @@ impl Recovery {
 
     fn lost(&mut self, lost: Lost) {
         self.lost_count += 1;
-        self.lost.push(lost);
+        self.pending.push(Finding::Lost(lost));
     }
 
     /// Uncompressed bytes of the source before it was damaged, if that is known; never if records are lost.

@@ -15,7 +15,8 @@ use bloscpack_wire::{
 use output::OutputFile;
 use std::io::{Read, Seek, Write};
 
-/// Writes a new file with the content of every sound chunk of a damaged one, in the order of their positions.
+/// Writes a new file with the content of every sound chunk of a damaged one, in the order of their positions, and passes each
+/// damage and each loss to `take`, each kind in order: a report of any length takes no memory.
 ///
 /// A chunk is sound if its digest is right and it decodes, or, without a digest, if it decodes and its lengths agree. Sound
 /// chunks are found after damaged headers, metadata, tables and chunks, by their headers and digests. The bytes inside of a
@@ -41,7 +42,7 @@ use std::io::{Read, Seek, Write};
 /// more if it is packed, about 350 for each damage and 650 for each member; for records, also all of the largest chunk.
 ///
 /// ```
-/// use bloscpack::{Encoder, Options, decompress, recover::recover};
+/// use bloscpack::{Encoder, Options, decompress, recover::{Finding, recover}};
 /// use std::io::{Cursor, Write};
 /// let mut encoder = Encoder::builder().chunk_size(1000).write_to_file(Cursor::new(Vec::new()))?;
 /// encoder.write_all(&[7; 5000])?;
@@ -49,8 +50,14 @@ use std::io::{Read, Seek, Write};
 ///
 /// file[..32].fill(0); // the header
 /// let mut whole = Cursor::new(Vec::new());
-/// let recovery = recover(&file, &mut whole, &Options::new())?;
-/// assert!(recovery.header_lost);
+/// let mut damages = Vec::new();
+/// let recovery = recover(&file, &mut whole, &Options::new(), |found| {
+///     if let Finding::Damage(damage) = found {
+///         damages.push(damage.error.to_string());
+///     }
+///     Ok(())
+/// })?;
+/// assert!(recovery.header_lost && damages.len() == 1);
 /// assert_eq!(recovery.chunks, 5);
 /// assert_eq!(decompress(whole.get_ref())?, [7; 5000]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -58,52 +65,10 @@ use std::io::{Read, Seek, Write};
 ///
 /// # Errors
 /// Returns any error of the source, on [`Side::Source`](bloscpack_error::Side::Source), and of the target, on
-/// [`Side::Target`](bloscpack_error::Side::Target). If nothing can be recovered, returns the error that is in the
-/// source, and [`Unsupported`](bloscpack_error::Category::Unsupported) for records that are packed in an unknown way; nothing
-/// has then been written.
-pub fn recover<S, W>(source: &S, target: W, options: &Options) -> Result<Recovery>
-where
-    S: ReadAt + ?Sized,
-    W: Read + Write + Seek,
-{
-    let (mut damages, mut all_lost) = (Vec::new(), Vec::new());
-    let mut recovery = recover_with(source, target, options, |found| {
-        match found {
-            Finding::Damage(damage) => damages.push(damage),
-            Finding::Lost(lost) => all_lost.push(lost),
-        }
-        Ok(())
-    })?;
-    (recovery.damages, recovery.lost) = (damages, all_lost);
-    Ok(recovery)
-}
-
-/// As [`recover`], but passes each damage and each loss to `take` instead of keeping them: a report of any length takes no
-/// memory.
-///
-/// ```
-/// use bloscpack::{Encoder, Options, recover::{Finding, recover_with}};
-/// use std::io::{Cursor, Write};
-/// let mut encoder = Encoder::builder().chunk_size(1000).write_to(Vec::new())?;
-/// encoder.write_all(&[7; 3000])?;
-/// let mut file = encoder.finish()?;
-/// file[50] ^= 1; // in the first chunk
-/// let mut lost = Vec::new();
-/// let target = Cursor::new(Vec::new());
-/// let recovery = recover_with(&file, target, &Options::new(), |found| {
-///     if let Finding::Lost(part) = found {
-///         lost.extend(part.content);
-///     }
-///     Ok(())
-/// })?;
-/// assert_eq!((recovery.damage_count, recovery.lost_count), (1, 1));
-/// assert_eq!(lost, [0..1000]);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-/// Returns the errors of [`recover`], perhaps after damages were passed on, and those of `take`.
-pub fn recover_with<S, W>(
+/// [`Side::Target`](bloscpack_error::Side::Target), and those of `take`. If nothing can be recovered, returns the error that is
+/// in the source, and [`Unsupported`](bloscpack_error::Category::Unsupported) for records that are packed in an unknown way;
+/// nothing has then been written.
+pub fn recover<S, W>(
     source: &S,
     target: W,
     options: &Options,
@@ -150,8 +115,7 @@ where
         let is_entry = error.code() == Code::Offsets;
         recovery.offsets_lost |= is_entry || section == Some(Section::Offsets);
         recovery.damage(Damage::from(error));
-        let mut damages = recovery.damages.drain(..);
-        damages.try_for_each(|damage| take(Finding::Damage(damage)))?;
+        recovery.pending.drain(..).try_for_each(take)?;
     }
     if recovery.chunks == 0 && recovery.damage_count > 0 {
         return Err(first_error(recovery));

@@ -8,11 +8,11 @@ use bloscpack::blosc::{
     FilterPipeline, FilterStep, SpecialValue, special_chunk,
 };
 use bloscpack::{
-    Category, Decoder, Options, decompress, indexed::IndexedReader, recover::recover,
-    survey::Survey, verify::verify,
+    Category, Decoder, Options, decompress, indexed::IndexedReader, survey::Survey, verify::verify,
 };
 use bloscpack_open::datasets::CArray;
 use std::io::{Cursor, Read};
+use testkit::damages::recover;
 
 /// Bytes of data in every chunk but the last.
 const CHUNK: usize = 48_000;

@@ -5,7 +5,6 @@ use bloscpack::blosc::Aim;
 use bloscpack::edit::Editor;
 use bloscpack::indexed::IndexedReader;
 use bloscpack::records::{RecordReader, RecordWriter};
-use bloscpack::recover::recover;
 use bloscpack::storage::Memory;
 use bloscpack::survey::{State, Survey};
 use bloscpack::verify::verify_at;
@@ -16,6 +15,7 @@ use std::io::{self, Cursor, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
+use testkit::damages::recover;
 
 /// Only bytes that do not arrive take so long.
 const PATIENCE: Duration = testkit::stopwatch::HANG;

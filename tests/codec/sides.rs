@@ -15,13 +15,13 @@ use bloscpack::{
     edit::{Editor, RecordEditor},
     indexed::IndexedReader,
     records::{IndexedRecordReader, RecordReader, RecordWriter, RecordWriterBuilder},
-    recover::recover,
     survey::Survey,
     verify::{verify, verify_at},
 };
 use std::io::{self, Cursor, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use testkit::damages::recover;
 use testkit::faulty::{EIO, Fault, Faulty, Plan};
 
 type Result<T = ()> = std::result::Result<T, Error>;

@@ -2,11 +2,9 @@
 
 use crate::recovery::golden::Random;
 use bloscpack::wire::Header;
-use bloscpack::{
-    Checksum, Compressor, Decoder, Encoder, FormatVersion, Options,
-    recover::{Recovery, recover},
-};
+use bloscpack::{Checksum, Compressor, Decoder, Encoder, FormatVersion, Options};
 use std::io::{Cursor, Read, Write};
+use testkit::damages::{Recovered, recover};
 
 /// A little more than the 64 MiB from which on chunks are decoded in pieces, and no whole number of blocks.
 const CHUNK: usize = (65 << 20) + 12_345;
@@ -42,7 +40,7 @@ fn starts(file: &[u8]) -> Vec<usize> {
         .collect()
 }
 
-fn recovered(file: &[u8]) -> (Recovery, Vec<u8>) {
+fn recovered(file: &[u8]) -> (Recovered, Vec<u8>) {
     let mut target = Cursor::new(Vec::new());
     let report = recover(file, &mut target, &Options::new()).unwrap();
     let mut content = Vec::new();

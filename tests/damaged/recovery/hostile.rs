@@ -4,11 +4,11 @@ use crate::recovery::golden::{Random, chunk};
 use bloscpack::storage::ReadAt;
 use bloscpack::{
     Checksum, Options,
-    recover::recover,
     wire::{Digest, Hasher, Hashers},
 };
 use std::io::{self, Cursor};
 use std::sync::atomic::{AtomicU64, Ordering};
+use testkit::damages::recover;
 
 const SIZE: usize = 16 << 20;
 

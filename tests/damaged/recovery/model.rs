@@ -2,12 +2,10 @@
 
 use crate::recovery::golden::{Field, parts};
 use bloscpack::blosc::ChunkDecoder;
-use bloscpack::{
-    Options, decompress,
-    recover::{Recovery, recover},
-};
+use bloscpack::{Options, decompress};
 use std::io::Cursor;
 use std::ops::Range;
+use testkit::damages::{Recovered, recover};
 
 /// A chunk with its digest, or anything between chunks.
 #[derive(Clone)]
@@ -237,7 +235,7 @@ impl Model {
     }
 
     /// Recovers it and compares: without zeros, then with them.
-    pub fn check(&self) -> Option<Recovery> {
+    pub fn check(&self) -> Option<Recovered> {
         let expected = self.expected();
         let file = self.file();
         let (mut plain, mut filled) = (Cursor::new(Vec::new()), Cursor::new(Vec::new()));
@@ -274,7 +272,7 @@ impl Model {
     }
 
     /// With zeros it is the same, but for the zeros where the report has them.
-    fn check_filled(&self, recovery: &Recovery, plain: &[u8], filled: &[u8]) {
+    fn check_filled(&self, recovery: &Recovered, plain: &[u8], filled: &[u8]) {
         assert_eq!(
             filled.len() as u64,
             recovery.bytes + recovery.filled,
@@ -329,7 +327,7 @@ impl Model {
 
 /// The ranges of content that a recovery reports as lost, neighbours joined; nothing if a length is
 /// unknown.
-pub fn reported(recovery: &Recovery) -> Option<Vec<Range<u64>>> {
+pub fn reported(recovery: &Recovered) -> Option<Vec<Range<u64>>> {
     let mut all = Vec::<Range<u64>>::new();
     for lost in &recovery.lost {
         let range = lost.content.clone()?;

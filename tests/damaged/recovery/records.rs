@@ -7,7 +7,6 @@ use bloscpack::blosc::ChunkDecoder;
 use bloscpack::{
     Category, Checksum, Compressor, FormatVersion, Metadata, Options,
     records::{IndexedRecordReader, RecordWriter, RecordWriterBuilder},
-    recover::{Recovery, recover},
     survey::Survey,
     verify::{verify, verify_at},
     wire::Hashers,
@@ -15,7 +14,7 @@ use bloscpack::{
 use std::collections::BTreeSet;
 use std::io::Cursor;
 use std::ops::Range;
-use testkit::damages::damages;
+use testkit::damages::{Recovered, damages, recover};
 use testkit::effort;
 
 const OWN: &str = r#"{"dtype": "varchar", "unit": "words"}"#;
@@ -101,7 +100,7 @@ impl File {
     }
 
     /// Recovers it, compares, and gives the report; nothing if nothing could be recovered.
-    fn check(&self) -> Option<Recovery> {
+    fn check(&self) -> Option<Recovered> {
         let (file, intact, name) = (self.now(), self.intact(), &self.name);
         let mut target = Cursor::new(Vec::new());
         let recovery = match recover(&file, &mut target, &Options::new()) {
@@ -139,7 +138,7 @@ impl File {
         Some(recovery)
     }
 
-    fn compare(&self, got: &[Vec<u8>], intact: &[bool], recovery: &Recovery) {
+    fn compare(&self, got: &[Vec<u8>], intact: &[bool], recovery: &Recovered) {
         let name = &self.name;
         let mut is_empty = vec![false; got.len()];
         for lost in &recovery.lost {
@@ -441,7 +440,7 @@ fn packed_json(name: &str, count: u64, chunk_size: u32) -> String {
     )
 }
 
-fn recovered(file: &[u8]) -> (Recovery, Vec<Vec<u8>>) {
+fn recovered(file: &[u8]) -> (Recovered, Vec<Vec<u8>>) {
     let mut target = Cursor::new(Vec::new());
     let recovery = recover(file, &mut target, &Options::new()).unwrap();
     let reader = IndexedRecordReader::open(target.into_inner()).unwrap();
@@ -650,7 +649,7 @@ fn records_that_were_written_over_others_are_uncertain() {
 }
 
 /// Which records came back under their numbers, before the first loss of an unknown number of records.
-fn certain(recovery: &Recovery) -> Option<u64> {
+fn certain(recovery: &Recovered) -> Option<u64> {
     let unknown = recovery.lost.iter().find(|lost| lost.records.is_none());
     unknown.map(|lost| lost.at)
 }

@@ -4,12 +4,10 @@ use crate::recovery::cases::{JSON, counted, data, others};
 use bloscpack::wire::{Hashers, Header, MetadataHeader};
 use bloscpack::{
     Category, Checksum, Compressor, Encoder, Filter, FormatVersion, Limits, Metadata, Options,
-    recover::{Recovery, recover},
-    survey::Survey,
-    verify::verify_at,
+    survey::Survey, verify::verify_at,
 };
 use std::io::{Cursor, Write};
-use testkit::damages::damages;
+use testkit::damages::{Recovered, damages, recover};
 
 fn encoded(layout: FormatVersion) -> Vec<u8> {
     let mut encoder = Encoder::builder()
@@ -26,7 +24,7 @@ fn encoded(layout: FormatVersion) -> Vec<u8> {
     encoder.finish().unwrap().into_inner()
 }
 
-fn recovered(file: &[u8]) -> (Recovery, bloscpack::survey::Member) {
+fn recovered(file: &[u8]) -> (Recovered, bloscpack::survey::Member) {
     let mut target = Cursor::new(Vec::new());
     let report = recover(file, &mut target, &Options::new()).unwrap();
     let survey = Survey::of(target.get_ref().as_slice(), &Options::new()).unwrap();

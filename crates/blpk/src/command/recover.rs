@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use bloscpack::{
     error::IoSide as _,
-    recover::{Finding, Lost, Recovery, recover_with},
+    recover::{Finding, Lost, Recovery, recover},
 };
 use clap::Args;
 use serde_json::{Value, json};
@@ -121,11 +121,11 @@ impl Recover {
     ) -> bloscpack::Result<Recovery> {
         let options = session.options().threads(session.threads).fill(self.fill);
         if let Some(target) = output.seekable() {
-            return recover_with(source, target, &options, |one| found.add(one));
+            return recover(source, target, &options, |one| found.add(one));
         }
         // The table of offsets is filled in at the end, so a pipe gets the file once it is complete.
         let target = SyncingFile::temporary(tempfile::tempfile().writing()?);
-        let report = recover_with(source, &target, &options, |one| found.add(one))?;
+        let report = recover(source, &target, &options, |one| found.add(one))?;
         let mut file = target.get_ref();
         let copied = file.rewind().and_then(|()| io::copy(&mut file, output));
         copied.writing().map(|_| report)
