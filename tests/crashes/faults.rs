@@ -96,7 +96,7 @@ fn at_each(
     then: impl Fn(&Faulty, Outcome) -> Result<(), String>,
 ) {
     let contents = scenario.contents();
-    for first in testkit::effort::sample(0.., 3) {
+    for first in testkit::effort::sample(0.., 11) {
         let plan = Plan {
             fault,
             first,
@@ -314,7 +314,7 @@ fn a_recovery_that_fails_can_be_done_again() {
 }
 
 fn recover_with(scenario: &Scenario, files: &Files, seen: &Content, run: (Fault, bool)) {
-    for first in testkit::effort::sample(0.., 3) {
+    for first in testkit::effort::sample(0.., 11) {
         let plan = Plan {
             fault: run.0,
             first,
@@ -336,7 +336,7 @@ fn recover_with(scenario: &Scenario, files: &Files, seen: &Content, run: (Fault,
 
 fn read_with(scenario: &Scenario, files: &Files, seen: &Content, run: (Fault, bool)) {
     let harmless = matches!(run.0, Fault::Interrupted | Fault::Short);
-    for first in testkit::effort::sample(0.., 3) {
+    for first in testkit::effort::sample(0.., 11) {
         let plan = Plan {
             fault: run.0,
             first,
