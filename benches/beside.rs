@@ -271,7 +271,7 @@ fn reader(name: &str, path: &Path) {
 /// follower.
 fn follow(commits: u64, folder: &Path) {
     let path = folder.join("a.blp");
-    let builder = RecordWriter::builder().layout(FormatVersion::V3);
+    let builder = RecordWriter::builder().version(FormatVersion::V3);
     let file = File::create(&path).unwrap();
     builder.write_to_file(file).unwrap().finish().unwrap();
     let follower = FollowOptions::new().records(&path).unwrap();

@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // `quick` packs small records together; version 3 of the format grows in place.
     let mut writer = RecordWriter::builder()
         .quick()
-        .layout(FormatVersion::V3)
+        .version(FormatVersion::V3)
         .write_to_file(File::create_new(&path)?)?;
     for number in 0..10_000 {
         writer.push(format!("event {number}"))?;

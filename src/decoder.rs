@@ -5,7 +5,7 @@ use super::engine::{Engine, Piece, Settings, Wanted};
 use crate::Options;
 use bloscpack_error::checked::{slice, to_u64};
 use bloscpack_error::{Error, IoSide, Result};
-use bloscpack_storage::{Cursor, ReadAt};
+use bloscpack_storage::{ReadAt, SourceReader};
 use bloscpack_wire::{Header, Metadata, MetadataHeader, ParseError};
 use bytes::Bytes;
 use std::io::{self, BufRead, Read, Write};
@@ -53,7 +53,7 @@ pub struct Decoder<R> {
     total_out: u64,
 }
 
-impl<S> Decoder<Cursor<Arc<S>>>
+impl<S> Decoder<SourceReader<Arc<S>>>
 where
     S: ReadAt + Send + Sync + 'static,
 {

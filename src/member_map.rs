@@ -11,7 +11,7 @@ use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::Result;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_storage::internal::{GAP, for_each_step};
-use bloscpack_storage::{Cursor, ReadAt};
+use bloscpack_storage::{ReadAt, SourceReader};
 use bloscpack_wire::{
     Event, FormatError, Geometry, Hashers, Header, Limits, Metadata, MetadataHeader, MetadataPlace,
     Offsets, Position, Section, Trailing,
@@ -38,7 +38,7 @@ impl MemberMap {
         hashers: &Hashers,
     ) -> Result<Option<Self>> {
         let (mut header, mut map) = (None, None);
-        let mut walk = Walk::of_file(Cursor::new(source), limits, hashers)?;
+        let mut walk = Walk::of_file(SourceReader::new(source), limits, hashers)?;
         walk.run_until(|event, parser| {
             let (metadata, metadata_header) = match event {
                 Event::Header(found) => {
@@ -115,7 +115,7 @@ impl MemberMap {
         let Some(found) = self.header.seal else {
             return Ok(true);
         };
-        let mut header = vec![0; self.header.layout.header_len()];
+        let mut header = vec![0; self.header.version.header_len()];
         source.read_exact_at(0, &mut header)?;
         let mut seal = Seal::of_header(&header);
         let from = self.geometry.metadata_at;

@@ -2,7 +2,7 @@
 
 use bloscpack_error::Result;
 use bloscpack_error::checked::{in_memory, len_of, to_u64};
-use bloscpack_storage::{Cursor, SharedSource};
+use bloscpack_storage::{SharedSource, SourceReader};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub(super) fn in_order(
     bytes: Range<u64>,
 ) -> io::Result<impl io::Read + use<>> {
     use io::{Read as _, Seek as _};
-    let mut cursor = Cursor::new(Arc::clone(source));
+    let mut cursor = SourceReader::new(Arc::clone(source));
     cursor.seek(io::SeekFrom::Start(bytes.start))?;
     Ok(cursor.take(len_of(&bytes)))
 }

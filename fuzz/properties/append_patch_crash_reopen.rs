@@ -3,7 +3,7 @@
 //! and the file can be edited again.
 
 use arbitrary::{Arbitrary, Unstructured};
-use bloscpack::storage::{Cursor, Snapshot};
+use bloscpack::storage::{Snapshot, SourceReader};
 use bloscpack::{
     Category, Checksum, Compressor, FormatVersion,
     records::{IndexedRecordReader, RecordWriter},
@@ -111,7 +111,7 @@ impl Making {
                     FormatVersion::V2
                 };
                 let mut builder = RecordWriter::builder()
-                    .layout(layout)
+                    .version(layout)
                     .checksum(checksum(*number));
                 if let Some(size) = packed {
                     builder = builder.packed(u32::from(size % 2000) + 64);
@@ -262,7 +262,7 @@ fn run(scenario: &Scenario) -> Option<Run> {
         acked.push(recorder.done());
         contents.push(edit.model(&contents[contents.len() - 1]));
         let beside = Snapshot::open_in(&recorder, OsStr::new(NAME)).expect("the file");
-        let seen = check::read(Cursor::new(beside)).expect("the writer is in nobody's way");
+        let seen = check::read(SourceReader::new(beside)).expect("the writer is in nobody's way");
         assert!(
             Some(&seen) == contents.last(),
             "{edit:?}: a reader beside it sees something else"

@@ -15,7 +15,7 @@ fn header(input: &[u8]) {
     }
     let Ok(header) = decoded else { return };
     header.check().expect("checked when decoded");
-    let len = header.layout.header_len();
+    let len = header.version.header_len();
     match header.encode() {
         Ok(bytes) => assert_eq!(bytes, input[..len], "{header:?}"),
         Err(error) => assert!(matches!(error, FormatError::ReadOnly { .. }), "{error:?}"),

@@ -43,7 +43,7 @@ impl Case<'_> {
             .filter(Filter::ALL[usize::from(self.filter % 3)])
             .typesize(self.typesize.max(1))
             .checksum(Checksum::ALL[usize::from(self.checksum % 9)])
-            .layout(if self.is_v3 {
+            .version(if self.is_v3 {
                 FormatVersion::V3
             } else {
                 FormatVersion::V2

@@ -1,14 +1,13 @@
 //! Any bytes: recovered files decode, a sound file is recovered with its content, and verification by position finds
 //! damage where verification in order does.
 
-use testkit::damages::{Recovered, recover};
 use bloscpack::{
     Decoder, Limits, Options,
     records::RecordReader,
-
     verify::{verify, verify_at},
 };
 use std::io::{Cursor, Read};
+use testkit::damages::{Recovered, recover};
 
 const LIMITS: Limits = Limits::new()
     .chunk(1 << 20)

@@ -39,7 +39,7 @@ impl Case<'_> {
             .filter(Filter::ALL[usize::from(self.filter % 3)])
             .typesize(self.typesize.max(1))
             .chunk_size(u32::from(self.chunk_size).max(1))
-            .layout(layout)
+            .version(layout)
             .offsets(self.offsets);
         if layout != FormatVersion::V1 {
             builder = builder.checksum(Checksum::ALL[usize::from(self.checksum % 9)]);

@@ -74,7 +74,7 @@ impl Head {
         if !probe.allows(at) {
             return Ok(Err(FormatError::Trailing));
         }
-        bytes.truncate(header.layout.header_len());
+        bytes.truncate(header.version.header_len());
         let mut head = Self {
             at,
             metadata: None,

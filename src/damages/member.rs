@@ -71,7 +71,7 @@ impl FoundMember {
         let header = &head.header;
         // "None" may also be a flipped bit: the first chunk decides.
         let is_sure = header.checksum != Checksum::None
-            || matches!(header.layout, FormatVersion::V0 | FormatVersion::V1);
+            || matches!(header.version, FormatVersion::V0 | FormatVersion::V1);
         // A single chunk of Bloscpack 0.2 has a chunk size of 0.
         let sizes = [header.chunk_size, header.last_chunk];
         let chunk_size = sizes.into_iter().flatten().max().filter(|size| *size > 0);
@@ -238,7 +238,7 @@ impl FoundMember {
     /// The checksum of its chunks, if its layout has a field for one. A lost header may not have had it.
     pub(crate) fn own_checksum(&self) -> Option<Checksum> {
         self.checksum.filter(|checksum| match &self.header {
-            Some(header) => !matches!(header.layout, FormatVersion::V0 | FormatVersion::V1),
+            Some(header) => !matches!(header.version, FormatVersion::V0 | FormatVersion::V1),
             None => *checksum != Checksum::None,
         })
     }
@@ -254,7 +254,7 @@ impl FoundMember {
     /// Whether trailing bytes are allowed, as an append by the reference implementation leaves them.
     pub(super) fn tolerates_trailing(&self) -> bool {
         self.header.as_ref().is_some_and(|header| {
-            header.layout == FormatVersion::V3
+            header.version == FormatVersion::V3
                 && (header.offsets || header.checksum == Checksum::None)
         })
     }
@@ -262,13 +262,13 @@ impl FoundMember {
     /// Whether there may be spare space between chunks.
     pub(super) fn allows_spare(&self) -> bool {
         let header = self.header.as_ref();
-        header.is_some_and(|header| header.layout == FormatVersion::V2 && header.offsets)
+        header.is_some_and(|header| header.version == FormatVersion::V2 && header.offsets)
     }
 }
 
 /// Whether a header counts chunks without giving their size.
 fn has_no_size(header: &Header) -> bool {
-    let has_fields = matches!(header.layout, FormatVersion::V2 | FormatVersion::V3);
+    let has_fields = matches!(header.version, FormatVersion::V2 | FormatVersion::V3);
     let is_counted = header.nchunks.is_some_and(|count| count > 0);
     let has_none = header.chunk_size.is_none() && header.last_chunk.is_none();
     header.varlen || (has_fields && is_counted && has_none)

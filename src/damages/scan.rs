@@ -14,7 +14,7 @@ use blosc1::{ChunkError, HEADER_LEN};
 use bloscpack_error::Result;
 use bloscpack_error::checked::{len_of, to_u64};
 use bloscpack_storage::internal::GAP;
-use bloscpack_storage::{Cursor, ReadAt};
+use bloscpack_storage::{ReadAt, SourceReader};
 use bloscpack_wire::{Checksum, FormatError, Hashers, Limits, Section};
 use std::io::Read;
 
@@ -380,7 +380,9 @@ pub(crate) fn holds_chunks<S: ReadAt>(
     let (at, first) = (from, &[][..]);
     let trailing = Part { source, at, first };
     let mut first = Vec::new();
-    Cursor::new(&trailing).take(GAP).read_to_end(&mut first)?;
+    SourceReader::new(&trailing)
+        .take(GAP)
+        .read_to_end(&mut first)?;
     if to_u64(first.len()) == GAP && first.iter().all(|byte| *byte == 0) {
         return Ok(false);
     }

@@ -334,7 +334,7 @@ fn in_place(header: &Header, state: &FileState, metadata: &NewMetadata) -> Optio
         return Some(header.clone());
     };
     let spare = entries.checked_sub(header.nchunks?)?;
-    let has_spares = header.layout == FormatVersion::V3;
+    let has_spares = header.version == FormatVersion::V3;
     (has_spares || spare == 0).then(|| Header {
         max_app_chunks: spare,
         ..header.clone()

@@ -37,7 +37,7 @@ impl FileState {
             return Err(Error::usage("the file is empty: it has no header"));
         };
         let is_stream = map.header.nchunks.is_none();
-        if is_stream && map.header.layout != FormatVersion::V1 {
+        if is_stream && map.header.version != FormatVersion::V1 {
             // Every change gives it a table.
             check_table(index.chunks(), limits)?;
         }
@@ -70,7 +70,7 @@ impl FileState {
 
     /// Refuses files that no editor can change, and files with chunks of another form than this editor is for.
     pub(super) fn check_editable(&self, wanted: Wanted) -> Result<()> {
-        let layout = self.map.header.layout;
+        let version = self.map.header.version;
         let what = if self.index.members() > 1 {
             let members = self.index.members();
             let how = if self.map.header.varlen {
@@ -80,11 +80,11 @@ impl FileState {
             };
             format!("the file is a concatenation of {members} members; {how} it to make it one")
         } else if !matches!(
-            layout,
+            version,
             FormatVersion::V1 | FormatVersion::V2 | FormatVersion::V3
         ) {
             format!(
-                "layout {layout} can only be read; decompress and compress the file to change it"
+                "layout {version} can only be read; decompress and compress the file to change it"
             )
         } else if self.is_stream && self.map.header.offsets {
             "the length of the table of offsets is not known; decompress and compress the file to change it"
@@ -141,7 +141,7 @@ impl FileState {
     /// From where on readers ignore the bytes of the file: after the last chunk, where an append by the reference
     /// implementation leaves stale bytes, too.
     pub(super) fn free_from(&self) -> Option<u64> {
-        let is_tolerant = self.map.header.layout == FormatVersion::V3 && self.is_indexed;
+        let is_tolerant = self.map.header.version == FormatVersion::V3 && self.is_indexed;
         is_tolerant.then_some(self.end)
     }
 

@@ -10,7 +10,7 @@ pub(super) fn counted(header: &Header, chunks: u64, chunk_size: u32, last: u32) 
         nchunks: Some(chunks),
         ..header.clone()
     };
-    if header.layout == FormatVersion::V1 || header.varlen {
+    if header.version == FormatVersion::V1 || header.varlen {
         return header;
     }
     // An unknown size means that the chunks may have any length; the same holds if longer chunks follow empty ones.

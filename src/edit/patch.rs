@@ -116,7 +116,7 @@ impl FileState {
             len: len_of(&(at..span.extent.end)),
             content: span.content,
             room: next.map(|next| len_of(&(at..next))),
-            may_shrink: self.map.header.layout == FormatVersion::V2 && self.is_indexed,
+            may_shrink: self.map.header.version == FormatVersion::V2 && self.is_indexed,
         })
     }
 }

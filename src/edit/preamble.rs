@@ -31,7 +31,7 @@ impl NewMetadata {
         check_of_content(header, metadata)?;
         let (len, allowed) = (metadata.text().len(), options.limits.metadata);
         FormatError::check_write(Limit::Metadata, to_u64(len), allowed.into())?;
-        if header.layout == FormatVersion::V3 {
+        if header.version == FormatVersion::V3 {
             if let Some(old) = &state.map.metadata_header
                 && let Some(section) = metadata.to_section_in_place_of(old, hashers)?
             {
@@ -40,7 +40,7 @@ impl NewMetadata {
             let section = metadata.to_section(header.checksum, hashers)?;
             return Ok(Self::Moved(MetadataPlace::Section, section));
         }
-        let (place, mut raw) = metadata.to_raw(header.layout)?;
+        let (place, mut raw) = metadata.to_raw(header.version)?;
         let room = in_memory(state.map.metadata_len())?;
         if header.metadata != MetadataPlace::Absent && raw.len() <= room {
             // White space after a JSON value is part of the text.

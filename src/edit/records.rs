@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// ```
 /// use bloscpack::{FormatVersion, storage::Memory, edit::RecordEditor, records::RecordWriter};
 /// use std::io::Cursor;
-/// let mut writer = RecordWriter::builder().layout(FormatVersion::V3).write_to_file(Cursor::new(Vec::new()))?;
+/// let mut writer = RecordWriter::builder().version(FormatVersion::V3).write_to_file(Cursor::new(Vec::new()))?;
 /// writer.push("one")?;
 /// let folder = Memory::from([("a.blp", writer.finish()?.into_inner())]);
 ///

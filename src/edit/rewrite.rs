@@ -53,8 +53,8 @@ impl NewPreamble {
             }
         };
         // A stream gets the offsets that it could not have.
-        header.offsets |= state.is_stream && header.layout != FormatVersion::V1;
-        if header.offsets && header.layout == FormatVersion::V3 {
+        header.offsets |= state.is_stream && header.version != FormatVersion::V1;
+        if header.offsets && header.version == FormatVersion::V3 {
             let chunks = header.nchunks;
             let chunks = chunks.ok_or_else(|| Error::bug("a new file of unknown length"))?;
             header.max_app_chunks = max_app_chunks.unwrap_or_else(|| default_spare(chunks));
@@ -144,7 +144,7 @@ impl<'a, F: Folder> Rewrite<'a, F> {
             let why = format!("a header for {counted:?} chunks, where {written} were written");
             return Err(Error::bug(why));
         }
-        let mut front = vec![0; header.layout.header_len()];
+        let mut front = vec![0; header.version.header_len()];
         front.extend_from_slice(metadata);
         if header.offsets {
             front.extend_from_slice(&Offsets::encode(&self.starts)?);

@@ -8,7 +8,7 @@ use bloscpack_error::{IoSide, Result};
 use bloscpack_storage::SharedSource;
 #[cfg(feature = "aio")]
 use bloscpack_storage::parallel::Crew;
-use bloscpack_storage::{Cursor, ReadAt};
+use bloscpack_storage::{ReadAt, SourceReader};
 use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 #[cfg(feature = "aio")]
@@ -62,7 +62,7 @@ impl AutoTune {
 pub(super) fn tuned_at<S: ReadAt>(tuner: Tuner, source: &S, bytes: &Range<u64>) -> Result<Tuned> {
     let mut pieces = Vec::new();
     for place in tuner.places(len_of(bytes)) {
-        let mut cursor = Cursor::new(source);
+        let mut cursor = SourceReader::new(source);
         cursor
             .seek(SeekFrom::Start(bytes.start + place.start))
             .reading()?;

@@ -65,7 +65,7 @@ pub struct EncoderBuilder {
     checksum: Option<Checksum>,
     hashers: Hashers,
     limits: Limits,
-    layout: FormatVersion,
+    version: FormatVersion,
     offsets: bool,
     metadata: Option<Metadata>,
     max_app_chunks: Option<u64>,
@@ -87,7 +87,7 @@ impl Default for EncoderBuilder {
             checksum: None,
             hashers: Hashers::default(),
             limits: Limits::default(),
-            layout: FormatVersion::V3,
+            version: FormatVersion::V3,
             offsets: true,
             metadata: None,
             max_app_chunks: None,
@@ -256,8 +256,8 @@ impl EncoderBuilder {
 
     /// The version of the header: V3 (the default), V2 or V1.
     #[must_use]
-    pub fn layout(mut self, layout: FormatVersion) -> Self {
-        self.layout = layout;
+    pub fn version(mut self, version: FormatVersion) -> Self {
+        self.version = version;
         self
     }
 

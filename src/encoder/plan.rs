@@ -127,14 +127,14 @@ impl Plan {
                 "chunk size {chunk_size} is out of range: it must be 1 to {MAX_NBYTES}"
             )));
         }
-        if options.layout == FormatVersion::V1 && size.is_none() && !seeks {
+        if options.version == FormatVersion::V1 && size.is_none() && !seeks {
             return Err(Error::usage(
                 "layout V1 begins with the number of chunks; give the size beforehand",
             ));
         }
         FormatError::check_write(Limit::Chunk, chunk_size.into(), options.limits.chunk.into())?;
         let is_interactive = options.interactive;
-        if is_interactive && (options.layout != FormatVersion::V3 || size.is_some() || seeks) {
+        if is_interactive && (options.version != FormatVersion::V3 || size.is_some() || seeks) {
             return Err(Error::usage(
                 "an interactive stream is of layout V3, without a size, for a target that only takes bytes",
             ));
@@ -142,7 +142,7 @@ impl Plan {
         let mut header = header_of(&options);
         header.offsets &= seeks;
         header.chunk_size =
-            Some(chunk_size).filter(|_| options.layout != FormatVersion::V1 && !is_interactive);
+            Some(chunk_size).filter(|_| options.version != FormatVersion::V1 && !is_interactive);
         let known = size.map(|bytes| Total {
             chunks: chunks_of(bytes, chunk_size),
             amount: bytes,
@@ -166,8 +166,8 @@ impl Plan {
         records: RecordOptions,
         seeks: bool,
     ) -> Result<Self> {
-        if !matches!(options.layout, FormatVersion::V2 | FormatVersion::V3) {
-            let version = options.layout;
+        if !matches!(options.version, FormatVersion::V2 | FormatVersion::V3) {
+            let version = options.version;
             return Err(Error::usage(format!("layout {version} has no records")));
         }
         let most = records.packing.map_or(0, |packing| packing.chunk_size());
@@ -186,7 +186,7 @@ impl Plan {
         let payload = Payload::Records(records, own);
         let mut plan = Self::with(options, header, known, payload)?;
         plan.declare(known.map(|total| total.amount))?;
-        if seeks && is_open && plan.header.layout == FormatVersion::V2 {
+        if seeks && is_open && plan.header.version == FormatVersion::V2 {
             let room = plan.metadata.len() + SHAPE_ROOM;
             let open = Metadata::from_json(plan.metadata.clone())?;
             plan.place(&Metadata::from_json(padded(&open, room))?)?;
@@ -202,7 +202,7 @@ impl Plan {
     ) -> Result<Self> {
         let mut chunk = options.chunk;
         chunk.level = options.level.unwrap_or(chunk.compressor.default_level());
-        if options.spare_space > 0 && (header.layout != FormatVersion::V2 || !header.offsets) {
+        if options.spare_space > 0 && (header.version != FormatVersion::V2 || !header.offsets) {
             return Err(Error::usage(
                 "spare space needs layout V2 with offsets, in a file that can be sought",
             ));
@@ -226,11 +226,11 @@ impl Plan {
     /// Puts metadata after the header.
     fn place(&mut self, metadata: &Metadata) -> Result<()> {
         self.check_metadata(metadata)?;
-        if self.header.layout == FormatVersion::V3 {
+        if self.header.version == FormatVersion::V3 {
             self.header.metadata = MetadataPlace::Section;
             self.metadata = metadata.to_section(self.header.checksum, &self.hashers)?;
         } else {
-            (self.header.metadata, self.metadata) = metadata.to_raw(self.header.layout)?;
+            (self.header.metadata, self.metadata) = metadata.to_raw(self.header.version)?;
         }
         Ok(())
     }
@@ -275,7 +275,7 @@ impl Plan {
         if !has_begun {
             return self.place(&metadata);
         }
-        if self.header.layout == FormatVersion::V3 {
+        if self.header.version == FormatVersion::V3 {
             let old = self.metadata.first_chunk().map(MetadataHeader::decode);
             if let Some(old) = old.transpose()?
                 && let Some(section) = metadata.to_section_in_place_of(&old, &self.hashers)?
@@ -376,7 +376,7 @@ impl Plan {
     }
 
     pub(super) fn version(&self) -> FormatVersion {
-        self.header.layout
+        self.header.version
     }
 
     pub(super) fn has_offsets(&self) -> bool {
@@ -428,7 +428,7 @@ impl Plan {
         mut header: Header,
         table: impl IntoIterator<Item = Result<impl AsRef<[u8]>>>,
     ) -> Result<Vec<u8>> {
-        if header.layout == FormatVersion::V2 {
+        if header.version == FormatVersion::V2 {
             header.seal = Some(0);
             let mut seal = Seal::of_header(&header.encode()?);
             seal.update(&self.metadata);
@@ -471,10 +471,10 @@ pub(crate) fn last_chunk_len(total: Total, chunk_size: u32) -> Result<u32> {
 
 /// The header that the options ask for, without any sizes.
 fn header_of(options: &EncoderBuilder) -> Header {
-    let empty = Header::new(options.layout);
+    let empty = Header::new(options.version);
     Header {
         checksum: options.checksum.unwrap_or(empty.checksum),
-        offsets: options.offsets && options.layout != FormatVersion::V1,
+        offsets: options.offsets && options.version != FormatVersion::V1,
         typesize: empty.typesize.map(|_| options.chunk.typesize),
         ..empty
     }
@@ -529,8 +529,8 @@ mod tests {
         let usage = |result: bloscpack_error::Result<()>| {
             assert_eq!(result.unwrap_err().category(), Category::Usage);
         };
-        for layout in [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3] {
-            let options = Encoder::builder().layout(layout).chunk_size(1);
+        for version in [FormatVersion::V1, FormatVersion::V2, FormatVersion::V3] {
+            let options = Encoder::builder().version(version).chunk_size(1);
             usage(options.size(u64::MAX).write_to(Vec::new()).map(|_| ()));
         }
         for spare in [1 << 60, 1 << 63, u64::MAX] {

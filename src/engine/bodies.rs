@@ -9,7 +9,7 @@ use crate::walk::AHEAD;
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::SharedSource;
-use bloscpack_storage::{Cursor, ReadAt};
+use bloscpack_storage::{ReadAt, SourceReader};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,14 +32,14 @@ pub(super) struct Bodies<R> {
     windows: Option<Windows>,
 }
 
-impl<S: ReadAt + Send + Sync + 'static> Engine<Cursor<Arc<S>>> {
+impl<S: ReadAt + Send + Sync + 'static> Engine<SourceReader<Arc<S>>> {
     /// An engine whose workers read the source from the byte `from` on.
     pub(crate) fn at(source: Arc<S>, from: u64, settings: Settings) -> Result<Self> {
         let extent = from..source.size().reading()?.max(from);
-        let mut cursor = Cursor::new(Arc::clone(&source));
+        let mut cursor = SourceReader::new(Arc::clone(&source));
         cursor.seek(SeekFrom::Start(from)).reading()?;
         let mut engine = Self::new(cursor, settings);
-        let skip = |cursor: &mut Cursor<Arc<S>>, count: u64| {
+        let skip = |cursor: &mut SourceReader<Arc<S>>, count: u64| {
             let here = cursor.stream_position()?;
             // The bytes that are skipped are bytes of the source, so that the sum is a position in it.
             cursor.seek(SeekFrom::Start(here + count)).map(|_| ())

@@ -8,7 +8,7 @@ use crate::Options;
 use crate::indexed::IndexedReader;
 use crate::records::IndexedRecordReader;
 use bloscpack_error::{Error, IoSide as _, Result};
-use bloscpack_storage::{FileWatch, Stop};
+use bloscpack_storage::{FileWatch, StopSignal};
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,9 +16,9 @@ use std::time::Duration;
 ///
 /// ```no_run
 /// use bloscpack::follow::FollowOptions;
-/// use bloscpack::storage::Stop;
+/// use bloscpack::storage::StopSignal;
 /// use std::thread;
-/// let stop = Stop::default();
+/// let stop = StopSignal::default();
 /// let mut follower = FollowOptions::new().from(1000).stop(&stop).records("log.blp".as_ref())?;
 /// let printing = thread::spawn(move || {
 ///     for record in follower.by_ref() {
@@ -34,7 +34,7 @@ use std::time::Duration;
 pub struct FollowOptions {
     from: u64,
     timeout: Option<Duration>,
-    stop: Stop,
+    stop: StopSignal,
     options: Options,
 }
 
@@ -60,9 +60,9 @@ impl FollowOptions {
         self
     }
 
-    /// Ends the wait when [`Stop::stop`] is called.
+    /// Ends the wait when [`StopSignal::stop`] is called.
     #[must_use]
-    pub fn stop(mut self, stop: &Stop) -> Self {
+    pub fn stop(mut self, stop: &StopSignal) -> Self {
         self.stop = stop.clone();
         self
     }

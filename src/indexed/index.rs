@@ -11,7 +11,7 @@ use crate::walk::Walk;
 use blosc1::ChunkHeader;
 use bloscpack_error::checked::{in_memory, len_of, to_u64};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Cursor, ReadAhead, ReadAt};
+use bloscpack_storage::{ReadAhead, ReadAt, SourceReader};
 use bloscpack_wire::{
     Checksum, Event, Form, FormatError, FormatVersion, Hashers, Header, Limit, Limits, Metadata,
     Parser, Position, Section, internal::ENTRY_LEN,
@@ -135,7 +135,7 @@ impl Index {
         };
         // Spare space may follow the chunks of V2: without a seal, an entry that leads to another chunk would not be
         // noticed.
-        let is_known = header.layout == FormatVersion::V3 || header.seal.is_some();
+        let is_known = header.version == FormatVersion::V3 || header.seal.is_some();
         let (Some(count @ 1..), true, true) = (header.nchunks, is_known, header.offsets) else {
             return Ok(None);
         };
@@ -148,7 +148,7 @@ impl Index {
         let Some(trailing) = trailing_after(source, end)? else {
             return Ok(None);
         };
-        if header.layout == FormatVersion::V2 && trailing.is_some() {
+        if header.version == FormatVersion::V2 && trailing.is_some() {
             return Ok(None);
         }
         if !map.has_sound_seal(source)? {
@@ -193,7 +193,7 @@ impl Index {
     ) -> Result<Self> {
         let mut found = WalkState::default();
         let source = ReadAhead::new(source, 0);
-        let mut walk = Walk::of_file(Cursor::new(source), limits, hashers)?;
+        let mut walk = Walk::of_file(SourceReader::new(source), limits, hashers)?;
         let outcome = walk.run(|event, parser| found.take(event, parser))?;
         if found.is_too_long {
             let (limit, found, allowed) = (Limit::Total, u64::MAX, limits.total);
@@ -402,7 +402,7 @@ impl IndexedMember {
 
     fn extent<S: ReadAt>(&self, source: &S, chunk: u64) -> Result<ChunkExtent> {
         let (checksum, header) = (self.header.checksum, &self.header);
-        let allows_spare = header.layout == FormatVersion::V2 && header.offsets;
+        let allows_spare = header.version == FormatVersion::V2 && header.offsets;
         let (position, end) = match &self.chunks {
             Chunks::Table { entries, .. } => {
                 let extent = entries.get(source, chunk)?;

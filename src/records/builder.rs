@@ -38,7 +38,7 @@ impl Default for RecordWriterBuilder {
         let options = Encoder::builder();
         Self {
             options: options
-                .layout(FormatVersion::V2)
+                .version(FormatVersion::V2)
                 .typesize(1)
                 .filter(Filter::None),
             records: RecordOptions {
@@ -135,8 +135,8 @@ impl RecordWriterBuilder {
     /// The version of the header: V2 (the default), or V3 for a file that grows often, since it has room for further
     /// offsets.
     #[must_use]
-    pub fn layout(mut self, layout: FormatVersion) -> Self {
-        self.options = self.options.layout(layout);
+    pub fn version(mut self, version: FormatVersion) -> Self {
+        self.options = self.options.version(version);
         self
     }
 

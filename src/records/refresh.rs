@@ -15,7 +15,7 @@ impl<S: Refresh> IndexedRecordReader<S> {
     /// use bloscpack::{FormatVersion, edit::RecordEditor, records::{IndexedRecordReader, RecordWriter}};
     /// use bloscpack::storage::{Memory, Refreshed, Snapshot};
     /// use std::io::Cursor;
-    /// let mut writer = RecordWriter::builder().layout(FormatVersion::V3).write_to_file(Cursor::new(Vec::new()))?;
+    /// let mut writer = RecordWriter::builder().version(FormatVersion::V3).write_to_file(Cursor::new(Vec::new()))?;
     /// writer.push("one")?;
     /// let folder = Memory::from([("a.blp", writer.finish()?.into_inner())]);
     /// let mut records = IndexedRecordReader::open(Snapshot::open_in(&folder, "a.blp".as_ref())?)?;

@@ -8,7 +8,7 @@ use crate::Options;
 use super::damages::{Damage, Findings, FoundMember, Take};
 use super::walk::Walk;
 use bloscpack_error::{Code, Error, IoSide, Result};
-use bloscpack_storage::{Cursor, ReadAt};
+use bloscpack_storage::{ReadAt, SourceReader};
 use bloscpack_wire::{
     Event, Form, FormatError, FormatVersion, Header, Metadata, NumpyArray, Section,
 };
@@ -43,13 +43,13 @@ use std::io::{Read, Seek, Write};
 ///
 /// ```
 /// use bloscpack::{Encoder, Options, decompress, recover::{Finding, recover}};
-/// use std::io::{Cursor, Write};
-/// let mut encoder = Encoder::builder().chunk_size(1000).write_to_file(Cursor::new(Vec::new()))?;
+/// use std::io::{SourceReader, Write};
+/// let mut encoder = Encoder::builder().chunk_size(1000).write_to_file(SourceReader::new(Vec::new()))?;
 /// encoder.write_all(&[7; 5000])?;
 /// let mut file = encoder.finish()?.into_inner();
 ///
 /// file[..32].fill(0); // the header
-/// let mut whole = Cursor::new(Vec::new());
+/// let mut whole = SourceReader::new(Vec::new());
 /// let mut damages = Vec::new();
 /// let recovery = recover(&file, &mut whole, &Options::new(), |found| {
 ///     if let Finding::Damage(damage) = found {
@@ -132,7 +132,7 @@ fn first_error(recovery: Recovery) -> Error {
 /// Whether a source whose structure is sound has chunks; the inner error is damage.
 fn walk<S: ReadAt>(source: &S, options: &Options) -> Result<std::result::Result<bool, Error>> {
     let mut has_chunks = false;
-    let mut outcome = Walk::of_file(Cursor::new(source), &options.limits, &options.hashers)?;
+    let mut outcome = Walk::of_file(SourceReader::new(source), &options.limits, &options.hashers)?;
     let outcome = outcome.run(|event, _| {
         has_chunks |= matches!(event, Event::Chunk(..));
     });

@@ -118,7 +118,7 @@ pub(super) fn builder<S: ReadAt>(
         return Ok(OutputBuilder::Content(builder));
     }
     let mut builder = RecordWriter::builder()
-        .layout(FormatVersion::V3)
+        .version(FormatVersion::V3)
         .with(settle)?;
     // A record that is a chunk of its own may be too large for a packed one.
     let packings: Option<Vec<Packing>> = of_kind().map(|member| member.kind.packing()).collect();

@@ -9,7 +9,7 @@ use super::damages::{Finding, Recovery, examine, holds_chunks};
 use super::engine::Warning;
 use crate::Options;
 use bloscpack_error::{IoSide, Result};
-use bloscpack_storage::{Cursor, ReadAhead, ReadAt};
+use bloscpack_storage::{ReadAhead, ReadAt, SourceReader};
 use bloscpack_wire::{FormatError, ParseError};
 use std::io::Read;
 use std::ops::Range;
@@ -130,7 +130,7 @@ pub fn verify_at<S: ReadAt + ?Sized>(
 
 fn check<S: ReadAt>(source: &S, options: &Options, take: Take<'_>) -> Result<Report> {
     let walk =
-        |take: Take<'_>| Verifier::run(Cursor::new(ReadAhead::new(source, 0)), options, take);
+        |take: Take<'_>| Verifier::run(SourceReader::new(ReadAhead::new(source, 0)), options, take);
     let scan = |take: Take<'_>| {
         let scanned = examine(source, options, &mut |found| match found {
             Finding::Damage(damage) => take(damage),

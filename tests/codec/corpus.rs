@@ -146,7 +146,7 @@ fn same_warnings(how: &str, warnings: &[Warning], expected: &Expected, findings:
 
 fn same_header(header: &Header, expected: &Expected, findings: &mut Findings) {
     let wanted = &expected.header;
-    findings.equal("layout", header.layout, wanted.layout);
+    findings.equal("layout", header.version, wanted.layout);
     findings.equal("offsets", header.offsets, wanted.offsets);
     findings.equal("varlen", header.varlen, false);
     findings.equal("seal", header.seal, None);
@@ -160,7 +160,7 @@ fn same_header(header: &Header, expected: &Expected, findings: &mut Findings) {
         header.max_app_chunks,
         wanted.max_app_chunks,
     );
-    let place = match (header.layout, wanted.metadata) {
+    let place = match (header.version, wanted.metadata) {
         (_, false) => MetadataPlace::Absent,
         (FormatVersion::V3, true) => MetadataPlace::Section,
         (_, true) => MetadataPlace::Raw {
@@ -171,7 +171,7 @@ fn same_header(header: &Header, expected: &Expected, findings: &mut Findings) {
     findings.equal("metadata place", header.metadata, place);
     // The other two are only read.
     if matches!(
-        header.layout,
+        header.version,
         FormatVersion::V1 | FormatVersion::V2 | FormatVersion::V3
     ) {
         let encoded = header.encode().map(|bytes| hex_of(&bytes));

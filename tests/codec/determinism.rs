@@ -179,7 +179,7 @@ fn streams_and_files_of_all_layouts() {
             let data = Arc::new(data[..data.len() / chunk_size * chunk_size].to_vec());
             let builder = Encoder::builder()
                 .level(1)
-                .layout(layout)
+                .version(layout)
                 .chunk_size(chunk_size as u32)
                 .size(data.len() as u64);
             check(&builder, &data, &WAYS, &format!("{layout:?} {chunk_size}"));

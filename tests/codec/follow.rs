@@ -5,7 +5,7 @@ use bloscpack::follow::FollowOptions;
 use bloscpack::indexed::IndexedReader;
 use bloscpack::records::{IndexedRecordReader, RecordWriter};
 use bloscpack::storage::{
-    Folder, Memory, MemoryFile, ReadAt, Refresh, Refreshed, Result, Snapshot, Stop,
+    Folder, Memory, MemoryFile, ReadAt, Refresh, Refreshed, Result, Snapshot, StopSignal,
 };
 use bloscpack::{Encoder, FormatVersion};
 use std::fs;
@@ -69,7 +69,7 @@ fn append(editor: &mut Editor<Memory>, content: &[u8]) {
 
 /// A log of packed records.
 fn log(layout: FormatVersion, records: u64) -> Memory {
-    let builder = RecordWriter::builder().layout(layout).packed(1000);
+    let builder = RecordWriter::builder().version(layout).packed(1000);
     let builder = builder.max_app_chunks(100_000);
     let mut writer = builder.write_to_file(Cursor::new(Vec::new())).unwrap();
     for record in 0..records {
@@ -209,7 +209,7 @@ fn a_follower_waits_as_long_as_it_may() {
     let path = folder.path().join(NAME);
     let file = log(FormatVersion::V3, 3).bytes(NAME).unwrap();
     fs::write(&path, file).unwrap();
-    let stop = Stop::default();
+    let stop = StopSignal::default();
     let options = FollowOptions::new().stop(&stop);
     let begun = Instant::now();
     let follower = options.clone().timeout(Duration::from_millis(300));
@@ -242,7 +242,7 @@ fn a_follower_does_not_take_another_file_for_its_own() {
     assert_eq!(follower.by_ref().count(), 3);
 
     let other = folder.path().join("other");
-    let writer = RecordWriter::builder().layout(FormatVersion::V3);
+    let writer = RecordWriter::builder().version(FormatVersion::V3);
     let mut writer = writer
         .write_to_file(fs::File::create_new(&other).unwrap())
         .unwrap();
@@ -274,7 +274,7 @@ fn content_is_read_as_it_comes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(NAME);
     fs::write(&path, bloscpack::compress(b"one").unwrap()).unwrap();
-    let stop = Stop::default();
+    let stop = StopSignal::default();
     let options = FollowOptions::new().stop(&stop);
     let mut follower = options.content(&path).unwrap();
     let reading = thread::spawn(move || {

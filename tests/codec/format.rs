@@ -97,7 +97,7 @@ fn a_single_chunk_gives_its_own_length_as_the_chunk_size() {
 #[test]
 fn layout_v1_is_sixteen_bytes_and_the_chunks() {
     let file = file(
-        stored().layout(FormatVersion::V1).chunk_size(8),
+        stored().version(FormatVersion::V1).chunk_size(8),
         b"12345678ab",
     );
     assert_eq!(file[..16], *b"blpk\x01\0\0\0\x02\0\0\0\0\0\0\0");
@@ -108,7 +108,7 @@ fn layout_v1_is_sixteen_bytes_and_the_chunks() {
 fn layout_v2_has_raw_metadata_exact_offsets_and_a_seal() {
     let text = r#"{"a": 1}"#;
     let options = stored()
-        .layout(FormatVersion::V2)
+        .version(FormatVersion::V2)
         .chunk_size(8)
         .checksum(Checksum::None);
     let file = file(

@@ -61,7 +61,7 @@ fn files(hashers: &Hashers) -> Vec<Vec<u8>> {
         for checksum in [Checksum::Crc32, Checksum::Sha512] {
             let builder = || {
                 Encoder::builder()
-                    .layout(layout)
+                    .version(layout)
                     .checksum(checksum)
                     .chunk_size(30_000)
                     .metadata(Metadata::from_json(r#"{"a": 1}"#).unwrap())
@@ -209,7 +209,7 @@ fn a_hasher_with_a_key_is_used_for_records() {
     let hashers = keyed(b"key");
     for layout in [FormatVersion::V2, FormatVersion::V3] {
         for small in [false, true] {
-            let builder = RecordWriter::builder().layout(layout);
+            let builder = RecordWriter::builder().version(layout);
             let builder = builder.hashers(hashers.clone());
             let builder = if small { builder.small() } else { builder };
             let mut writer = builder.write_to(Vec::new()).unwrap();
@@ -300,7 +300,7 @@ fn a_digest_of_a_wrong_length_is_an_error_before_the_first_byte() {
             };
             let mut target = Vec::new();
             assert_refused(options().write_to(&mut target));
-            let sized = options().size(5).layout(FormatVersion::V2);
+            let sized = options().size(5).version(FormatVersion::V2);
             assert_refused(sized.write_to(&mut target));
             assert!(target.is_empty());
             let mut target = Cursor::new(Vec::new());

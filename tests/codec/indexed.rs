@@ -133,12 +133,12 @@ fn every_way_to_lie_is_read() {
     unindexed[32..32 + 8 * 20].fill(0xff);
     let cases = [
         ("without offsets", encode(small().offsets(false), &data)),
-        ("V1", encode(small().layout(FormatVersion::V1), &data)),
-        ("V2", encode(small().layout(FormatVersion::V2), &data)),
+        ("V1", encode(small().version(FormatVersion::V1), &data)),
+        ("V2", encode(small().version(FormatVersion::V2), &data)),
         (
             "V1, a long copy up to the last byte",
             encode(
-                Encoder::builder().level(0).layout(FormatVersion::V1),
+                Encoder::builder().level(0).version(FormatVersion::V1),
                 &ramp(20_000),
             ),
         ),
@@ -325,7 +325,7 @@ fn no_flip_moves_the_content_unnoticed() {
 #[test]
 fn many_members_cost_no_more_than_their_number() {
     const MEMBERS: usize = 100_000;
-    let options = || Encoder::builder().layout(FormatVersion::V1);
+    let options = || Encoder::builder().version(FormatVersion::V1);
     let member = encode(options(), b"a");
     let none = [b"blpk\x01\0\0\0".as_slice(), &[0; 8]].concat();
     let open = |members: usize| {

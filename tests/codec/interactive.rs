@@ -169,7 +169,7 @@ fn a_stream_of_flushes_is_for_streams_of_v3_alone() {
     for layout in [FormatVersion::V1, FormatVersion::V2] {
         refused(
             interactive()
-                .layout(layout)
+                .version(layout)
                 .write_to(Vec::new())
                 .map(|_| ()),
         );
@@ -241,9 +241,9 @@ fn members() -> Vec<(usize, Vec<u8>)> {
             let known = options.clone().size(len as u64);
             let layouts = [FormatVersion::V2, FormatVersion::V3];
             let mut builders = vec![options.clone(), options.interactive(true)];
-            builders.extend(layouts.map(|layout| known.clone().layout(layout)));
+            builders.extend(layouts.map(|layout| known.clone().version(layout)));
             if checksum == Checksum::None {
-                builders.push(known.layout(FormatVersion::V1));
+                builders.push(known.version(FormatVersion::V1));
             }
             for builder in builders {
                 all.push((len, stream(builder, &[&data[..len]])));
@@ -358,7 +358,7 @@ fn records_stop_after_a_member_as_well() {
         RecordWriter::builder().small(),
         RecordWriter::builder().packed(64),
         RecordWriter::builder().count(3),
-        RecordWriter::builder().layout(FormatVersion::V3),
+        RecordWriter::builder().version(FormatVersion::V3),
     ];
     for (number, builder) in builders.into_iter().enumerate() {
         let mut writer = builder.write_to(Vec::new()).unwrap();

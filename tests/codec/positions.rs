@@ -44,7 +44,7 @@ fn large(layout: FormatVersion, checksum: Checksum, offsets: bool) -> (Vec<u8>, 
     let mut random = Random::new(7);
     let data: Vec<u8> = (0..330_000).map(|_| random.next() as u8).collect();
     let mut builder = Encoder::builder()
-        .layout(layout)
+        .version(layout)
         .chunk_size(100_000)
         .filter(Filter::None)
         .offsets(offsets);

@@ -8,7 +8,7 @@
 
 use bloscpack::indexed::IndexedReader;
 use bloscpack::records::{IndexedRecordReader, RecordWriter};
-use bloscpack::storage::{Cursor, Memory};
+use bloscpack::storage::{Memory, SourceReader};
 use bloscpack::survey::Survey;
 use bloscpack::{Decoder, Encoder, EncoderBuilder, FormatVersion, Options, verify};
 use bloscpack_open::datasets::{CArray, CTable, DatasetLayout};
@@ -77,7 +77,7 @@ fn len(bytes: &[u8]) -> u64 {
 #[test]
 fn opening() {
     let data = values(80_000 * 1024);
-    let v2 = many().layout(FormatVersion::V2);
+    let v2 = many().version(FormatVersion::V2);
     let files = [
         ("open V3 with a table", encode(many(), &data), 8 * 1024, 8),
         (
@@ -93,7 +93,7 @@ fn opening() {
         let reader = IndexedReader::open(&source).unwrap();
         assert_eq!(reader.chunks(), 1024);
         row(what, source.take(), wanted, calls);
-        let survey = Survey::of_file(Cursor::new(&source), &Options::new()).unwrap();
+        let survey = Survey::of_file(SourceReader::new(&source), &Options::new()).unwrap();
         assert_eq!(survey.members.len(), 1);
         row(
             &format!("{what}: survey"),

@@ -72,7 +72,7 @@ fn what_is_flushed_arrives_and_a_cut_is_noticed() {
     for threads in 1..4 {
         for finish in [true, false] {
             for layout in [FormatVersion::V2, FormatVersion::V3] {
-                let plain = RecordWriter::builder().layout(layout);
+                let plain = RecordWriter::builder().version(layout);
                 one_by_one(plain.clone(), threads, finish);
                 one_by_one(plain.clone().packed(1 << 16), threads, finish);
                 one_by_one(plain.small(), threads, finish);

@@ -55,7 +55,7 @@ impl Case {
             .filter(self.filter)
             .typesize(self.typesize)
             .chunk_size(self.chunk_size)
-            .layout(self.layout)
+            .version(self.layout)
             .offsets(self.offsets);
         if self.layout != FormatVersion::V1 {
             builder = builder.checksum(self.checksum);
@@ -201,7 +201,7 @@ fn check_survey(case: &Case, file: &[u8]) {
     let seeks = case.target != Target::Pipe;
     let known = seeks || case.knows_size();
     let v1 = case.layout == FormatVersion::V1;
-    assert_eq!(header.layout, case.layout);
+    assert_eq!(header.version, case.layout);
     assert_eq!(header.nchunks, known.then_some(member.chunks));
     assert_eq!(header.offsets, case.offsets && seeks && !v1);
     let text = member.metadata.as_ref().map(Metadata::text);
@@ -576,7 +576,7 @@ fn a_table_of_unknown_length_grows_as_often_as_it_must() {
         for spare in [None, Some(0), Some(17)] {
             for threads in [1, 3] {
                 let mut builder = Encoder::builder()
-                    .layout(layout)
+                    .version(layout)
                     .chunk_size(40)
                     .threads(threads);
                 if let Some(spare) = spare {

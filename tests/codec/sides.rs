@@ -422,7 +422,7 @@ fn fails_in_folder(name: &str, file: &[u8], run: impl Fn(Faulty) -> Result) {
 }
 
 fn small(version: FormatVersion) -> Vec<u8> {
-    let options = Encoder::builder().layout(version).chunk_size(1000);
+    let options = Encoder::builder().version(version).chunk_size(1000);
     let mut encoder = options.write_to_file(Cursor::new(Vec::new())).unwrap();
     encoder.write_all(&noise()[..4500]).unwrap();
     encoder.finish().unwrap().into_inner()

@@ -296,7 +296,7 @@ proptest! {
 #[test]
 fn nothing_but_the_header_differs_where_v3_is_asked_for() {
     let write = |layout| {
-        let builder = RecordWriter::builder().layout(layout);
+        let builder = RecordWriter::builder().version(layout);
         let mut writer = builder.write_to_file(Cursor::new(Vec::new())).unwrap();
         for record in ["one", "", "three"] {
             writer.push(record).unwrap();

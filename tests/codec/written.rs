@@ -103,7 +103,7 @@ impl Setup {
     fn encoder(&self) -> EncoderBuilder {
         let mut builder = Encoder::builder()
             .limits(self.limits)
-            .layout(self.layout)
+            .version(self.layout)
             .compressor(self.compressor)
             .filter(self.filter)
             .level(self.level)
@@ -164,7 +164,7 @@ impl Setup {
     fn write_records(&self) -> Result<Vec<u8>> {
         let mut builder = RecordWriter::builder()
             .limits(self.limits)
-            .layout(self.layout)
+            .version(self.layout)
             .compressor(self.compressor)
             .filter(self.filter)
             .level(self.level)
@@ -245,7 +245,7 @@ fn assert_refused(error: &bloscpack::Error) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(testkit::effort::models(2000)))]
+    #![proptest_config(ProptestConfig::with_cases(effort::models(2000)))]
 
     #[test]
     fn what_an_encoder_accepts_is_read_with_the_same_limits(options in options()) {
@@ -325,7 +325,7 @@ fn metadata_up_to_the_default_limit_is_written_and_read_and_more_is_refused() {
     let most = 64 << 20;
     for layout in effort::sample([FormatVersion::V3, FormatVersion::V2], 2) {
         for (len, fits) in [(most, true), (most + 1, false)] {
-            let encoder = Encoder::builder().layout(layout).metadata(metadata(len));
+            let encoder = Encoder::builder().version(layout).metadata(metadata(len));
             let mut target = Vec::new();
             match encoder
                 .write_to(&mut target)
@@ -345,7 +345,7 @@ fn metadata_up_to_the_default_limit_is_written_and_read_and_more_is_refused() {
             // Chunks of records have members of their own.
             for small in effort::sample([true, false], 2) {
                 let writer = RecordWriter::builder()
-                    .layout(layout)
+                    .version(layout)
                     .metadata(metadata(len));
                 let writer = if small { writer.small() } else { writer };
                 let mut target = Cursor::new(Vec::new());
@@ -370,10 +370,10 @@ fn tables_up_to_the_default_limit_are_written_and_read_and_more_is_refused() {
     let most: u64 = (256 << 20) / 8;
     for layout in [FormatVersion::V2, FormatVersion::V3] {
         let mut target = Cursor::new(Vec::new());
-        let builder = Encoder::builder().layout(layout).chunk_size(1);
+        let builder = Encoder::builder().version(layout).chunk_size(1);
         let refused = builder.size(most + 1).write_to_seek(&mut target);
         assert_refused(&refused.map(drop).unwrap_err());
-        let records = RecordWriter::builder().layout(layout).count(most + 1);
+        let records = RecordWriter::builder().version(layout).count(most + 1);
         let refused = records.write_to(&mut target);
         assert_refused(&refused.map(drop).unwrap_err());
         assert!(target.get_ref().is_empty());

@@ -5,7 +5,7 @@
     reason = "a test fails by panicking"
 )]
 
-use bloscpack::storage::{Cursor, Snapshot};
+use bloscpack::storage::{Snapshot, SourceReader};
 use bloscpack::{Category, Error};
 use std::ffi::OsStr;
 use std::sync::Mutex;
@@ -62,7 +62,7 @@ fn a_reader_that_stays_keeps_the_old_content_and_the_writer_reports_that_the_fil
             );
         }
         assert_eq!(
-            read(Cursor::new(&reader)).unwrap(),
+            read(SourceReader::new(&reader)).unwrap(),
             contents[0],
             "{}",
             scenario.name

@@ -10,7 +10,7 @@
     reason = "a test fails by panicking"
 )]
 
-use bloscpack::storage::{Access, Cursor, Folder, Memory, Snapshot, WriteAt};
+use bloscpack::storage::{Access, Folder, Memory, Snapshot, SourceReader, WriteAt};
 use bloscpack::{Category, Encoder};
 use std::ffi::OsStr;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -62,10 +62,10 @@ fn run(scenario: &Scenario, has_reader: bool) -> Run {
         contents.push(edit.model(&contents[contents.len() - 1]));
         // The writer is still there, but does not interfere.
         let beside = Snapshot::open_in(&recorder, OsStr::new(NAME)).unwrap();
-        let seen = check::read(Cursor::new(beside)).unwrap();
+        let seen = check::read(SourceReader::new(beside)).unwrap();
         assert_eq!(seen, contents[contents.len() - 1], "{}", scenario.name);
         if let Some(old) = &old {
-            let seen = check::read(Cursor::new(old)).unwrap();
+            let seen = check::read(SourceReader::new(old)).unwrap();
             assert_eq!(seen, scenario.before, "{}: an old reader", scenario.name);
         }
     }

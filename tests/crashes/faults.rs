@@ -8,7 +8,7 @@
     reason = "a test fails by panicking"
 )]
 
-use bloscpack::storage::{Cursor, Memory, Snapshot};
+use bloscpack::storage::{Memory, Snapshot, SourceReader};
 use bloscpack::{Category, Error};
 use std::cell::Cell;
 use std::ffi::OsStr;
@@ -109,7 +109,7 @@ fn at_each(
             (first % 2 == 1).then(|| Snapshot::open_in(&memory, OsStr::new(NAME)).unwrap());
         let outcome = outcome(scenario, &folder);
         if let Some(reader) = reader {
-            match read(Cursor::new(reader)) {
+            match read(SourceReader::new(reader)) {
                 Ok(seen) => assert_eq!(seen, contents[0], "{}, {plan:?}", scenario.name),
                 Err(error) => assert_eq!(error.category(), Category::Failed, "{plan:?}: {error}"),
             }
@@ -346,7 +346,7 @@ fn read_with(scenario: &Scenario, files: &Files, seen: &Content, run: (Fault, bo
         let snapshot = Snapshot::open_in(&folder, OsStr::new(NAME));
         match snapshot
             .map_err(Error::from)
-            .and_then(|snapshot| read(Cursor::new(snapshot)))
+            .and_then(|snapshot| read(SourceReader::new(snapshot)))
         {
             Ok(content) => assert_eq!(&content, seen, "{}, {plan:?}", scenario.name),
             Err(error) => {

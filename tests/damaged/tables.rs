@@ -106,7 +106,7 @@ impl Sound {
 
 fn content_of(layout: FormatVersion, checksum: Checksum, chunks: &[Vec<u8>]) -> Vec<u8> {
     let encoder = Encoder::builder()
-        .layout(layout)
+        .version(layout)
         .checksum(checksum)
         .chunk_size(u32::try_from(CHUNK).unwrap())
         .filter(Filter::None);
@@ -116,7 +116,7 @@ fn content_of(layout: FormatVersion, checksum: Checksum, chunks: &[Vec<u8>]) -> 
 }
 
 fn records_of(layout: FormatVersion, checksum: Checksum, chunks: &[Vec<u8>]) -> Vec<u8> {
-    let writer = RecordWriter::builder().layout(layout).checksum(checksum);
+    let writer = RecordWriter::builder().version(layout).checksum(checksum);
     let mut writer = writer.write_to_file(Cursor::new(Vec::new())).unwrap();
     for chunk in chunks {
         writer.push(chunk).unwrap();

@@ -148,7 +148,7 @@ impl Site {
         let path = self.path("r.blp");
         if !path.exists() || self.records.len() > 2_000 {
             let options =
-                RecordWriter::builder().layout(dice.one(&[FormatVersion::V2, FormatVersion::V3]));
+                RecordWriter::builder().version(dice.one(&[FormatVersion::V2, FormatVersion::V3]));
             let options = match dice.below(2) {
                 0 => options,
                 _ => options.packed(4096),
@@ -317,7 +317,7 @@ fn packed(dice: &mut Dice) -> (Vec<u8>, Vec<u8>) {
         .filter(dice.one(&[Filter::None, Filter::Byte, Filter::Bit]))
         .typesize(dice.one(&[1, 2, 4, 8, 16]))
         .checksum(dice.one(&[Checksum::Adler32, Checksum::Crc32, Checksum::Sha256]))
-        .layout(dice.one(&[FormatVersion::V2, FormatVersion::V3]))
+        .version(dice.one(&[FormatVersion::V2, FormatVersion::V3]))
         .chunk_size(1_000 + u32::try_from(dice.below(50_000)).unwrap())
         .threads(1 + dice.below(3));
     let mut encoder = options

@@ -2,7 +2,7 @@
 
 use crate::request::with;
 use bloscpack::blosc::ChunkHeader;
-use bloscpack::storage::{Cursor, ReadAt};
+use bloscpack::storage::{SourceReader, ReadAt};
 use bloscpack::survey::each_chunk;
 use bloscpack::{Options, Result};
 use bloscpack_open::datasets::CArray;
@@ -43,7 +43,7 @@ pub fn map(container: &dyn Container) -> Value {
 
 fn of_file(source: &Arc<dyn ReadAt + Send + Sync>) -> Value {
     let (mut chunks, mut count) = (Vec::new(), 0_u64);
-    let source = Cursor::new(Arc::clone(source));
+    let source = SourceReader::new(Arc::clone(source));
     let walked = each_chunk(source, &Options::new(), |header| {
         count += 1;
         if chunks.len() < MOST {

@@ -1,7 +1,7 @@
 //! The files that were dropped, as sources and as a store.
 
 use crate::host;
-use bloscpack::storage::{Entry, EntryKind, Key, Object, ReadAt, Store};
+use bloscpack::storage::{Entry, EntryKind, Key, StoreFile, ReadAt, Store};
 use std::collections::BTreeMap;
 use std::io;
 
@@ -56,7 +56,7 @@ impl Files {
 }
 
 impl Store for Files {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
         match self.files.get(key) {
             Some(file) => Ok(Box::new(*file)),
             None if self.folders.contains_key(key) => Err(io::ErrorKind::InvalidInput.into()),

@@ -10,7 +10,7 @@ use bloscpack::{
     Category, Decoder, Error,
     edit::{Editor, EditorBuilder, RecordEditor},
     error::Side,
-    storage::{Cursor, Snapshot},
+    storage::{Snapshot, SourceReader},
 };
 use bloscpack_open::{
     Family,
@@ -179,7 +179,7 @@ impl<'a> FileEdit<'a> {
     pub fn has_records(&self, session: &Session) -> Option<bool> {
         let file = Snapshot::open(self.0.path).ok()?;
         let options = session.options();
-        let mut decoder = Decoder::with_options(Cursor::new(file), options);
+        let mut decoder = Decoder::with_options(SourceReader::new(file), options);
         Some(decoder.read_header().ok()?.varlen)
     }
 

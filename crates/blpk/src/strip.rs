@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anstyle::{AnsiColor, Style};
 use bloscpack::{
     blosc::ChunkHeader,
-    storage::{Cursor, ReadAt},
+    storage::{ReadAt, SourceReader},
     survey::each_chunk,
     wire::internal::to_u64,
 };
@@ -106,7 +106,7 @@ impl Strip {
     pub fn of(source: &Arc<dyn ReadAt + Send + Sync>, session: &Session) -> Self {
         let mut strip = Self::new();
         let options = session.options();
-        let source = Cursor::new(Arc::clone(source));
+        let source = SourceReader::new(Arc::clone(source));
         // Damage is reported by those who read the chunks; the rest is shown as not reached.
         let _ = each_chunk(source, &options, |chunk| strip.add(chunk));
         strip

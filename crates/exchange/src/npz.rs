@@ -7,7 +7,7 @@ use super::options::ImportOptions;
 use super::schema::{Batch, Column, Schema, row_shape};
 use super::source::{BoxedSource, Source, next_rows};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Cursor, ReadAt};
+use bloscpack_storage::{ReadAt, SourceReader};
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -26,7 +26,7 @@ pub(super) fn open_npz(
 ) -> Result<BoxedSource<'static>> {
     let bytes: Shared = Arc::new(bytes);
     let mut archive =
-        ZipArchive::new(Cursor::new(Arc::clone(&bytes))).map_err(|error| failed(&error))?;
+        ZipArchive::new(SourceReader::new(Arc::clone(&bytes))).map_err(|error| failed(&error))?;
     let mut arrays = Vec::new();
     for number in 0..archive.len() {
         let entry = archive
@@ -67,7 +67,7 @@ fn names<R: Read + io::Seek>(archive: &ZipArchive<R>) -> String {
 
 /// The bytes of an array, whose checksum was found to hold.
 fn member(
-    archive: &mut ZipArchive<Cursor<Shared>>,
+    archive: &mut ZipArchive<SourceReader<Shared>>,
     bytes: &Shared,
     number: usize,
 ) -> Result<Member> {

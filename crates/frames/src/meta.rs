@@ -12,7 +12,7 @@ use blosc1::{
 };
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Object, ReadAhead, ReadAt as _};
+use bloscpack_storage::{ReadAhead, ReadAt as _, StoreFile};
 use bloscpack_wire::{Limit, Limits, Position, Section};
 use std::ops::Range;
 
@@ -39,13 +39,13 @@ pub(crate) struct FrameMeta {
 
 impl FrameMeta {
     /// Reads the beginning and the end of a frame, and compares them.
-    pub(crate) fn read(source: &dyn Object, origin: &Origin, limits: &Limits) -> Result<Self> {
+    pub(crate) fn read(source: &dyn StoreFile, origin: &Origin, limits: &Limits) -> Result<Self> {
         Self::read_as(source, origin, limits, Sizes::Fixed)
     }
 
     /// The same, of a frame whose chunks may have these sizes.
     pub(crate) fn read_as(
-        source: &dyn Object,
+        source: &dyn StoreFile,
         origin: &Origin,
         limits: &Limits,
         sizes: Sizes,
@@ -133,7 +133,7 @@ fn index_settings() -> Blosc2Settings {
 
 /// Reads the parts of a frame.
 struct Reader<'a> {
-    source: &'a dyn Object,
+    source: &'a dyn StoreFile,
     origin: &'a Origin,
     limits: &'a Limits,
 }

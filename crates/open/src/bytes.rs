@@ -4,8 +4,8 @@ use super::error::has_dtype;
 use bloscpack::Options;
 use bloscpack::survey::form;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::Cursor;
 use bloscpack_storage::SharedSource;
+use bloscpack_storage::SourceReader;
 use bloscpack_wire::Form;
 use std::io::{self, Read};
 use std::sync::Mutex;
@@ -32,7 +32,7 @@ impl Bytes {
         options: &Options,
         warnings: Vec<String>,
     ) -> Result<Self> {
-        let form = form(Cursor::new(&source), &reading(options))?;
+        let form = form(SourceReader::new(&source), &reading(options))?;
         Self::new(Input::Positions(source), form, options, warnings)
     }
 
@@ -75,7 +75,7 @@ impl Bytes {
     /// Reads it from its beginning.
     pub(crate) fn reader(&mut self) -> Result<Box<dyn Read + Send>> {
         match &mut self.input {
-            Input::Positions(source) => Ok(Box::new(Cursor::new(source.clone()))),
+            Input::Positions(source) => Ok(Box::new(SourceReader::new(source.clone()))),
             Input::Stream(reader) => {
                 let reader = reader.get_mut().ok().and_then(Option::take);
                 reader.ok_or_else(|| Error::usage("this input can only be read once"))

@@ -9,7 +9,7 @@ use crate::error::Failure;
 use crate::overlay::{JOURNALS, Overlay, is_own};
 use crate::publish::{Content, Put, marked};
 use bloscpack::Options;
-use bloscpack::storage::{Entry, EntryKind, Key, Object, Store};
+use bloscpack::storage::{Entry, EntryKind, Key, Store, StoreFile};
 use bloscpack_open::datasets::{CArray, Dataset, DatasetLayout};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -128,7 +128,7 @@ fn number_of(path: &str) -> Option<u64> {
     name.split_once('.')?.0.parse().ok()
 }
 
-fn read(object: &dyn Object) -> io::Result<Vec<u8>> {
+fn read(object: &dyn StoreFile) -> io::Result<Vec<u8>> {
     let size = usize::try_from(object.size()?).ok();
     let size = size.filter(|size| *size <= MAX_COUNT);
     let mut bytes = vec![0; size.ok_or(ErrorKind::FileTooLarge)?];
@@ -168,7 +168,7 @@ impl View {
 }
 
 impl Store for View {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
         match self.is_old {
             _ if is_own(key) => Err(ErrorKind::NotFound.into()),
             true => self.editor.open_old(key),

@@ -3,7 +3,7 @@
 use crate::error::Failure;
 use crate::overlay::{JOURNAL, Overlay, is_own};
 use crate::source::Place;
-use bloscpack::storage::{Entry, EntryKind, Guard, Key, LockMode, Object, Store};
+use bloscpack::storage::{Entry, EntryKind, Key, LockMode, Store, StoreFile, StoreLock};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ impl Store for RemoteEditor {
         false
     }
 
-    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
         self.0.check()?;
         self.0.open(key)
     }
@@ -183,7 +183,7 @@ impl Store for RemoteEditor {
     }
 
     /// Excludes other users of this editor. Users of other editors are noticed when a change is sent.
-    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
+    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn StoreLock>>> {
         self.0.check()?;
         if self.0.kind(folder)? != Some(EntryKind::Folder) {
             return Err(ErrorKind::NotFound.into());

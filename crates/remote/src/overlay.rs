@@ -4,7 +4,7 @@ use crate::error::Failure;
 use crate::publish::Versions;
 use crate::source::Place;
 use crate::store::RemoteStore;
-use bloscpack::storage::{DiskStore, Entry, EntryKind, Key, Object, Store as _};
+use bloscpack::storage::{DiskStore, Entry, EntryKind, Key, Store as _, StoreFile};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, ErrorKind};
 use std::path::PathBuf;
@@ -95,7 +95,7 @@ impl Overlay {
         !is_own(key) && !self.state().removed.contains(key.as_str())
     }
 
-    pub fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+    pub fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
         match self.local.open(key) {
             Err(error) if error.kind() == ErrorKind::NotFound && self.is_in_base(key) => {
                 self.base.open(key)
@@ -105,7 +105,7 @@ impl Overlay {
     }
 
     /// The file as the bucket has it.
-    pub fn open_old(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+    pub fn open_old(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
         let is_new = self.state().put.contains(key.as_str());
         match self.old.open(key) {
             Err(error) if error.kind() == ErrorKind::NotFound && is_new => self.base.open(key),

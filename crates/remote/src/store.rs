@@ -4,7 +4,7 @@ use crate::error::Failure;
 use crate::object::RemoteObject;
 use crate::plan::Plan;
 use crate::source::{Place, Source, Version};
-use bloscpack::storage::{Entry, EntryKind, Key, Object, Store};
+use bloscpack::storage::{Entry, EntryKind, Key, Store, StoreFile};
 use futures_util::TryStreamExt as _;
 use object_store::ObjectMeta;
 use object_store::path::Path;
@@ -269,7 +269,7 @@ fn has_below(objects: &BTreeMap<String, ObjectMeta>, path: &str) -> bool {
 }
 
 impl Store for RemoteStore {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
         match self.source(key.as_str())? {
             Some(source) => Ok(Box::new(RemoteObject::new(
                 source,

@@ -9,7 +9,7 @@
 //! | you have | you want to | use |
 //! |---|---|---|
 //! | a [`File`](std::fs::File), bytes, or a reader that seeks | read at any position, from several threads | [`ReadAt`], [`Seekable`] |
-//! | a source of positions | read in order and seek | [`Cursor`] |
+//! | a source of positions | read in order and seek | [`SourceReader`] |
 //! | a source of positions where each read takes long | make few and large reads of many small ones | [`ReadAhead`] |
 //! | a file that others may be changing | read it as of its last committed change | [`Snapshot`] |
 //! | a file that others are changing | wait for the next change | [`FileWatch`] |
@@ -64,7 +64,6 @@
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
 mod convert;
-mod cursor;
 mod disk;
 mod error;
 mod file;
@@ -88,6 +87,7 @@ mod read_ahead;
 mod read_at;
 mod refresh;
 mod seekable;
+mod source_reader;
 mod tree;
 mod watch;
 mod windows_name;
@@ -95,7 +95,6 @@ mod write_at;
 #[cfg(feature = "zip")]
 mod zip;
 
-pub use cursor::Cursor;
 pub use disk::Disk;
 pub use error::{ArchiveError, Error, JournalFault, Result, Subject};
 pub use file::{Change, JournaledFile, Replacement, Snapshot};
@@ -110,8 +109,11 @@ pub use read_ahead::ReadAhead;
 pub use read_at::{ReadAt, SharedSource};
 pub use refresh::{Refresh, Refreshed};
 pub use seekable::Seekable;
-pub use tree::{DiskStore, Entry, EntryKind, Guard, Handle, JournaledStore, Key, Object, Store};
-pub use watch::{FileWatch, Stop};
+pub use source_reader::SourceReader;
+pub use tree::{
+    DiskStore, Entry, EntryKind, JournaledStore, Key, Store, StoreFile, StoreHandle, StoreLock,
+};
+pub use watch::{FileWatch, StopSignal};
 pub use write_at::WriteAt;
 #[cfg(feature = "zip")]
 pub use zip::{ZipStore, zip_folder};

@@ -12,7 +12,7 @@ use std::sync::Arc;
 ///
 /// Implemented for [`File`], which is read by position, for bytes in memory, and for references and
 /// smart pointers to sources. [`Seekable`](crate::Seekable) makes a source of anything that reads
-/// and seeks, [`Cursor`](crate::Cursor) a reader that seeks of any source.
+/// and seeks, [`SourceReader`](crate::SourceReader) a reader that seeks of any source.
 ///
 /// ```
 /// use bloscpack_storage::ReadAt;

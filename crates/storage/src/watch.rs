@@ -24,12 +24,12 @@ const LONG_STEP: Duration = Duration::from_secs(2);
 /// several changes may be reported as one.
 ///
 /// ```
-/// use bloscpack_storage::{FileWatch, Stop};
+/// use bloscpack_storage::{FileWatch, StopSignal};
 /// use std::time::Duration;
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("log");
 /// std::fs::write(&path, "one")?;
-/// let mut watch = FileWatch::new(&path, Stop::default())?;
+/// let mut watch = FileWatch::new(&path, StopSignal::default())?;
 /// std::fs::write(&path, "one two")?;
 /// assert!(watch.wait(Some(Duration::from_secs(10)))?);
 /// # Ok::<(), std::io::Error>(())
@@ -37,7 +37,7 @@ const LONG_STEP: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct FileWatch {
     path: PathBuf,
-    stop: Stop,
+    stop: StopSignal,
     seen: Option<Look>,
     #[cfg(target_os = "linux")]
     events: Option<linux::Events>,
@@ -45,9 +45,9 @@ pub struct FileWatch {
 
 /// Ends waiting, from another thread: all clones are one.
 #[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct StopSignal(Arc<AtomicBool>);
 
-impl Stop {
+impl StopSignal {
     /// Ends the wait of everyone that has this, in a fifth of a second at most, and all later ones.
     pub fn stop(&self) {
         self.0.store(true, Ordering::SeqCst);
@@ -119,7 +119,7 @@ impl FileWatch {
     ///
     /// # Errors
     /// Returns any error of the file system.
-    pub fn new(path: impl Into<PathBuf>, stop: Stop) -> io::Result<Self> {
+    pub fn new(path: impl Into<PathBuf>, stop: StopSignal) -> io::Result<Self> {
         let path = path.into();
         #[cfg(target_os = "linux")]
         let (folder, name) = Disk::of(&path)?;

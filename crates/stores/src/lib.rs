@@ -24,7 +24,7 @@ pub use write::{TableWriter, create_tree, seal_store, unpack_store};
 use bloscpack::Options;
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_frames::{Frame, FrameReport, VaryingFrame};
-use bloscpack_storage::{EntryKind, Key, Object, Store};
+use bloscpack_storage::{EntryKind, Key, Store, StoreFile};
 use embed::{Place, Section};
 use error::{at, damaged, not_found, over_limit, unsupported};
 use std::collections::{BTreeMap, BTreeSet};
@@ -187,7 +187,7 @@ impl FrameStore {
     /// # Errors
     /// Returns [`Code::NotFound`](bloscpack_error::Code::NotFound), [`Code::Unsupported`](bloscpack_error::Code::Unsupported)
     /// for a remote array, and any error of the store.
-    pub fn source(&self, path: &str) -> Result<Box<dyn Object>> {
+    pub fn source(&self, path: &str) -> Result<Box<dyn StoreFile>> {
         let member = self.members.get(path).ok_or_else(|| not_found(path))?;
         Ok(match (member, &self.store) {
             (Member::File(key), Some(store)) => store.open(key).reading().map_err(at(path))?,

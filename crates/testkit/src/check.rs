@@ -3,7 +3,7 @@
 
 use super::crash::Files;
 use super::scenario::{Content, JOURNAL, MORE, NAME, Scenario};
-use bloscpack::storage::{Cursor, Folder, Memory, ReadAt, Snapshot};
+use bloscpack::storage::{Folder, Memory, ReadAt, Snapshot, SourceReader};
 use bloscpack::{
     Decoder,
     indexed::IndexedReader,
@@ -93,7 +93,7 @@ fn told<T>(what: &str, result: bloscpack::Result<T>) -> Verdict<T> {
 fn through_journal(folder: &Memory, allowed: &[Content]) -> Verdict<Content> {
     let seen = told(
         "reading",
-        snapshot(folder).and_then(|source| read(Cursor::new(source))),
+        snapshot(folder).and_then(|source| read(SourceReader::new(source))),
     )?;
     if !allowed.contains(&seen) {
         return Err(format!(
@@ -119,7 +119,7 @@ fn without_journal(files: &Files, allowed: &[Content]) -> Verdict<()> {
         .find(|(name, _)| name == NAME)
         .map(|(_, bytes)| bytes);
     let bytes = bytes.ok_or("the file is gone")?;
-    let snapshot = snapshot(&folder(&files)).and_then(|source| read(Cursor::new(source)));
+    let snapshot = snapshot(&folder(&files)).and_then(|source| read(SourceReader::new(source)));
     for seen in [
         read(bytes.as_slice()),
         read_indexed(bytes.as_slice()),

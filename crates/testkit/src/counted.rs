@@ -1,7 +1,9 @@
 //! [`Counted`]: a source or a store that counts how it is read.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use bloscpack::storage::{Entry, EntryKind, Guard, Key, LockMode, Memory, Object, ReadAt, Store};
+use bloscpack::storage::{
+    Entry, EntryKind, Key, LockMode, Memory, ReadAt, Store, StoreFile, StoreLock,
+};
 use std::io;
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
@@ -88,7 +90,7 @@ impl<S: ReadAt> ReadAt for Counted<S> {
 }
 
 impl Store for Counted<Memory> {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
         self.log.add(|reads| reads.opens += 1);
         let inner = Store::open(&self.inner, key)?;
         let log = Arc::clone(&self.log);
@@ -133,7 +135,7 @@ impl Store for Counted<Memory> {
         Store::sync(&self.inner, key)
     }
 
-    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
+    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn StoreLock>>> {
         Store::try_lock(&self.inner, folder, mode)
     }
 }

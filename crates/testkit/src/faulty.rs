@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use bloscpack::storage::{
-    Access, Entry, EntryKind, Folder, Guard, Key, Lock, LockMode, Memory, MemoryFile, Object,
-    Presence, ReadAt, Store, WriteAt,
+    Access, Entry, EntryKind, Folder, Key, Lock, LockMode, Memory, MemoryFile, Presence, ReadAt,
+    Store, StoreFile, StoreLock, WriteAt,
 };
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -272,7 +272,7 @@ impl FaultyStore {
 }
 
 struct FaultyObject {
-    object: Box<dyn Object>,
+    object: Box<dyn StoreFile>,
     switch: Arc<Switch>,
 }
 
@@ -288,7 +288,7 @@ impl ReadAt for FaultyObject {
 }
 
 impl Store for FaultyStore {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
         let object = self.other(|| self.store.open(key))?;
         let switch = Arc::clone(&self.switch);
         Ok(Box::new(FaultyObject { object, switch }))
@@ -332,7 +332,7 @@ impl Store for FaultyStore {
         self.switch.pass(Call::Sync, || self.store.sync(key))
     }
 
-    fn try_lock(&self, folder: &Key, hold: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
+    fn try_lock(&self, folder: &Key, hold: LockMode) -> io::Result<Option<Box<dyn StoreLock>>> {
         match self.switch.plan.fault {
             Fault::Busy if self.switch.comes(Call::Lock).is_some() => Ok(None),
             Fault::Busy => self.store.try_lock(folder, hold),

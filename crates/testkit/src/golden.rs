@@ -96,7 +96,7 @@ impl Recipe {
 
     pub fn builder(&self) -> bloscpack::EncoderBuilder {
         let mut builder = Encoder::builder()
-            .layout(self.layout)
+            .version(self.layout)
             .compressor(self.compressor)
             .filter(Filter::Byte)
             .typesize(2)

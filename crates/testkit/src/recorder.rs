@@ -7,8 +7,8 @@
 )]
 
 use bloscpack::storage::{
-    Access, Entry, EntryKind, Folder, Guard, Key, Lock, LockMode, Memory, MemoryFile, Object,
-    Presence, ReadAt, Store, WriteAt,
+    Access, Entry, EntryKind, Folder, Key, Lock, LockMode, Memory, MemoryFile, Presence, ReadAt,
+    Store, StoreFile, StoreLock, WriteAt,
 };
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -319,7 +319,7 @@ struct Held {
     hold: LockMode,
 }
 
-impl Guard for Held {}
+impl StoreLock for Held {}
 
 impl Drop for Held {
     fn drop(&mut self) {
@@ -333,7 +333,7 @@ impl Drop for Held {
 }
 
 impl Store for TreeRecorder {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
         let file = self.locked().disk.file(key)?;
         let book = Arc::clone(&self.book);
         Ok(Box::new(Recorded { book, file }))
@@ -441,7 +441,7 @@ impl Store for TreeRecorder {
         book.act(op)
     }
 
-    fn try_lock(&self, folder: &Key, hold: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
+    fn try_lock(&self, folder: &Key, hold: LockMode) -> io::Result<Option<Box<dyn StoreLock>>> {
         let mut book = self.locked();
         let folder = book.disk.folder(folder)?;
         let (shared, alone) = book.holds.entry(folder).or_default();

@@ -558,7 +558,7 @@ fn records(name: &str, builder: RecordWriterBuilder, is_stream: bool) -> Scenari
 
 fn recording() -> Vec<Scenario> {
     let v2 = RecordWriter::builder();
-    let v3 = v2.clone().layout(FormatVersion::V3);
+    let v3 = v2.clone().version(FormatVersion::V3);
     let full = v3.clone().max_app_chunks(2);
     vec![
         records("append records", v3.clone(), false),

@@ -30,7 +30,7 @@ impl Geometry {
     /// # Errors
     /// Returns [`FormatError::Field`] if the table would not fit into 2^63 bytes.
     pub fn of(header: &Header, metadata_len: u64) -> Result<Self, FormatError> {
-        let metadata_at = to_u64(header.layout.header_len());
+        let metadata_at = to_u64(header.version.header_len());
         // Without a table, or for one of unknown length, none.
         let entries = header.table_len().unwrap_or(0);
         let places = || {

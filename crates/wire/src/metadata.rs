@@ -338,9 +338,9 @@ impl Metadata {
     }
 
     /// The metadata as it follows a header of V2.
-    pub fn to_raw(&self, layout: FormatVersion) -> Result<(MetadataPlace, Vec<u8>), FormatError> {
+    pub fn to_raw(&self, version: FormatVersion) -> Result<(MetadataPlace, Vec<u8>), FormatError> {
         let len = u32::try_from(self.text.len()).map_err(|_| FormatError::NoPlace {
-            version: layout,
+            version,
             what: "so much metadata",
         })?;
         let place = MetadataPlace::Raw { len, zlib: false };

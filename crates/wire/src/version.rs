@@ -31,7 +31,7 @@ impl FormatVersion {
 
     /// The format version in the header's fifth byte; 0 for the layout without such a byte.
     #[must_use]
-    pub const fn version(self) -> u8 {
+    pub const fn number(self) -> u8 {
         match self {
             Self::V0 => 0,
             Self::V1 => 1,

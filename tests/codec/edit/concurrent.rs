@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::edit::{NAME, golden::sensor};
-use bloscpack::storage::{Cursor, Snapshot};
+use bloscpack::storage::{Snapshot, SourceReader};
 use bloscpack::{Decoder, Encoder, edit::Editor, indexed::IndexedReader};
 use std::io::{Read, Write};
 use std::path::Path;
@@ -22,7 +22,7 @@ fn version(number: usize) -> Vec<u8> {
 
 fn in_order(path: &Path) -> Vec<u8> {
     let mut content = Vec::new();
-    let source = Cursor::new(Snapshot::open(path).unwrap());
+    let source = SourceReader::new(Snapshot::open(path).unwrap());
     Decoder::new(source).read_to_end(&mut content).unwrap();
     content
 }

@@ -146,7 +146,7 @@ fn spare_space_takes_a_chunk_that_grows() {
     let data = vec![7u8; 50_000];
     let options = |spare| {
         Encoder::builder()
-            .layout(FormatVersion::V2)
+            .version(FormatVersion::V2)
             .chunk_size(10_000)
             .spare_space(spare)
     };
@@ -167,7 +167,7 @@ fn spare_space_takes_a_chunk_that_grows() {
 fn a_stream_becomes_a_file_with_offsets() {
     let data = sensor(30_000, 9);
     for layout in [FormatVersion::V2, FormatVersion::V3] {
-        let options = Encoder::builder().layout(layout).chunk_size(4000);
+        let options = Encoder::builder().version(layout).chunk_size(4000);
         let mut encoder = options.write_to(Vec::new()).unwrap();
         encoder.write_all(&data[..9000]).unwrap();
         let folder = Memory::from([(NAME, encoder.finish().unwrap())]);
@@ -183,7 +183,7 @@ fn a_stream_becomes_a_file_with_offsets() {
 fn offsets_of_minus_one_are_filled_in() {
     let data = sensor(30_000, 10);
     for layout in [FormatVersion::V2, FormatVersion::V3] {
-        let folder = file(Encoder::builder().layout(layout).chunk_size(4000), &data);
+        let folder = file(Encoder::builder().version(layout).chunk_size(4000), &data);
         let whole = folder.bytes(NAME).unwrap();
         let (mut blank, entries) = (whole.clone(), 8);
         blank[32..32 + 8 * entries].fill(0xff);

@@ -127,7 +127,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 impl Making {
     fn file(&self) -> Vec<u8> {
         let mut options = Encoder::builder()
-            .layout(self.layout)
+            .version(self.layout)
             .offsets(self.offsets)
             .checksum(self.checksum)
             .compressor(self.compressor)

@@ -474,7 +474,7 @@ fn files_of_any_chunks_are_as_a_vec() {
                     editor.patch(at as u64, data).unwrap();
                     model[at..at + data.len()].copy_from_slice(data);
                 }
-                4 if header.layout != FormatVersion::V1 => {
+                4 if header.version != FormatVersion::V1 => {
                     let text = format!("\"{}\"", "x".repeat(len));
                     let new = Metadata::from_json(text.clone()).unwrap();
                     if random.below(2) > 0 {

@@ -150,7 +150,7 @@ fn there_is_one_writer_at_a_time() {
 
 #[test]
 fn the_first_layout_has_no_place_for_metadata() {
-    let bytes = file(Encoder::builder().layout(FormatVersion::V1), b"data");
+    let bytes = file(Encoder::builder().version(FormatVersion::V1), b"data");
     let mut editor = open(bytes).unwrap();
     let metadata = Metadata::from_json("1").unwrap();
     assert_eq!(
@@ -165,7 +165,7 @@ fn the_first_layout_has_no_place_for_metadata() {
 fn what_the_limits_forbid_to_read_is_not_written() {
     let data = sensor(3000, 1);
     for layout in [FormatVersion::V2, FormatVersion::V3] {
-        let options = || Encoder::builder().layout(layout).chunk_size(1000);
+        let options = || Encoder::builder().version(layout).chunk_size(1000);
         for (limits, chunk_size) in [
             (bloscpack::Limits::new().metadata(100), None),
             (bloscpack::Limits::new().chunk(3000), Some(4000)),
@@ -271,7 +271,7 @@ fn content_cannot_declare_packed_records() {
     let packed = r#"{"packing": {"name": "lengths", "version": 1, "chunk_size": 4096}}"#;
     let packed = Metadata::from_json(packed).unwrap();
     for layout in [FormatVersion::V2, FormatVersion::V3] {
-        let options = Encoder::builder().layout(layout).metadata(packed.clone());
+        let options = Encoder::builder().version(layout).metadata(packed.clone());
         let error = options.write_to(Vec::new()).unwrap_err();
         assert_eq!(error.category(), Category::Usage, "{error}");
     }

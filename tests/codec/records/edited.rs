@@ -16,7 +16,7 @@ fn builders() -> Vec<RecordWriterBuilder> {
     [FormatVersion::V2, FormatVersion::V3]
         .into_iter()
         .flat_map(|layout| {
-            let alone = RecordWriter::builder().layout(layout);
+            let alone = RecordWriter::builder().version(layout);
             [alone.clone(), alone.packed(4096)]
         })
         .collect()

@@ -53,7 +53,7 @@ struct Setup {
 impl Setup {
     fn builder(&self, count: usize) -> RecordWriterBuilder {
         let builder = RecordWriter::builder()
-            .layout(self.layout)
+            .version(self.layout)
             .checksum(self.checksum)
             .filter(self.filter)
             .typesize(self.typesize)

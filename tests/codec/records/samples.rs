@@ -49,7 +49,7 @@ impl Kind {
 
     pub fn builder(&self, count: usize) -> RecordWriterBuilder {
         let mut builder = RecordWriter::builder()
-            .layout(self.layout)
+            .version(self.layout)
             .checksum(self.checksum)
             .compressor(Compressor::Lz4)
             .max_app_chunks(3)

@@ -91,7 +91,7 @@ pub fn counted() -> Vec<Model> {
         (FormatVersion::V2, Checksum::Sha256),
     ] {
         let options = builder(checksum)
-            .layout(layout)
+            .version(layout)
             .metadata(metadata())
             .compressor(Compressor::Blosclz);
         let file = encode_file(options, &data(50));

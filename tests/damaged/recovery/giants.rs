@@ -19,7 +19,7 @@ fn data() -> Vec<u8> {
 
 fn encoded(checksum: Checksum, data: &[u8]) -> Vec<u8> {
     let mut encoder = Encoder::builder()
-        .layout(FormatVersion::V3)
+        .version(FormatVersion::V3)
         .checksum(checksum)
         .compressor(Compressor::Lz4)
         .chunk_size(CHUNK as u32)

@@ -249,7 +249,7 @@ fn files() -> Vec<File> {
                 .into_iter()
                 .fold(builder(seed), RecordWriterBuilder::packed);
             let known = builder.clone().count(records.len() as u64);
-            let v3 = builder.clone().layout(FormatVersion::V3);
+            let v3 = builder.clone().version(FormatVersion::V3);
             let ways = [
                 ("V2 file", to_file(builder.clone(), &records)),
                 ("V3 file", to_file(v3.clone(), &records)),
@@ -340,7 +340,7 @@ fn sound_files_come_out_as_they_are() {
         let old = Survey::of(file.sound.as_slice(), &Options::new()).unwrap();
         let new = Survey::of(out.get_ref().as_slice(), &Options::new()).unwrap();
         let (old, new) = (&old.members[0], &new.members[0]);
-        assert_eq!(new.header.layout, FormatVersion::V3, "{name}");
+        assert_eq!(new.header.version, FormatVersion::V3, "{name}");
         assert!(new.header.varlen && new.header.offsets, "{name}");
         assert_eq!(new.header.checksum, old.header.checksum, "{name}");
         assert_eq!(new.compressors, old.compressors, "{name}");
@@ -599,7 +599,7 @@ fn stored() -> (Vec<u8>, Vec<Range<usize>>) {
         .collect();
     let builder = RecordWriter::builder()
         .checksum(Checksum::Crc32)
-        .layout(FormatVersion::V2);
+        .version(FormatVersion::V2);
     let file = File::of(
         "stored".to_owned(),
         to_file(builder, &records),
@@ -662,7 +662,7 @@ fn numbers_need_a_sound_table_or_a_single_gap() {
         let all: Vec<_> = (0..30)
             .map(|n| format!("record {n}").into_bytes())
             .collect();
-        let sound = to_file(builder(seed).layout(layout), &all);
+        let sound = to_file(builder(seed).version(layout), &all);
         let file = File::of(layout.to_string(), sound, all.clone(), false);
         let place = |number: usize| file.chunks[number].0.clone();
         // The entry of chunk 20, as it leads to the chunk.
@@ -712,7 +712,7 @@ fn no_record_of_equal_length_gets_the_number_of_another() {
     let (mut cases, mut known, mut failures) = (0, 0, Vec::new());
     for layout in [FormatVersion::V2, FormatVersion::V3] {
         let builder = RecordWriter::builder()
-            .layout(layout)
+            .version(layout)
             .checksum(Checksum::Crc32);
         let file = File::of(
             layout.to_string(),

@@ -11,7 +11,7 @@ use testkit::damages::{Recovered, damages, recover};
 
 fn encoded(layout: FormatVersion) -> Vec<u8> {
     let mut encoder = Encoder::builder()
-        .layout(layout)
+        .version(layout)
         .checksum(Checksum::Sha1)
         .compressor(Compressor::Zstd)
         .filter(Filter::Bit)
@@ -41,7 +41,7 @@ fn settings_and_metadata_are_those_of_the_old_file() {
         assert_eq!(report.chunks_lost, Some(1));
         assert!(!report.metadata_lost && !report.header_lost && !report.offsets_lost);
         assert_eq!(member.metadata.unwrap().text(), JSON);
-        assert_eq!(member.header.layout, FormatVersion::V3);
+        assert_eq!(member.header.version, FormatVersion::V3);
         assert_eq!(member.header.checksum, Checksum::Sha1);
         assert_eq!(
             (member.header.typesize, member.header.chunk_size),

@@ -9,8 +9,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use storage::{
-    Access, Entry, EntryKind, FileStatus, Folder, Guard, Handle, Key, Lock, LockMode, Memory,
-    MemoryFile, Object, Presence, ReadAt, Store, WriteAt,
+    Access, Entry, EntryKind, FileStatus, Folder, StoreLock, StoreHandle, Key, Lock, LockMode, Memory,
+    MemoryFile, StoreFile, Presence, ReadAt, Store, WriteAt,
 };
 
 /// A process, which is killed before one of its operations.
@@ -202,15 +202,15 @@ impl Folder for Steps {
 }
 
 impl Store for Steps {
-    fn open(&self, key: &Key) -> Result<Box<dyn Object>> {
+    fn open(&self, key: &Key) -> Result<Box<dyn StoreFile>> {
         self.process.step()?;
         Ok(Box::new(self.opened(Store::open(&self.memory, key)?)))
     }
 
-    fn handle(&self, key: &Key, access: Access) -> Result<Option<Arc<dyn Handle>>> {
+    fn handle(&self, key: &Key, access: Access) -> Result<Option<Arc<dyn StoreHandle>>> {
         self.process.step()?;
         let handle = self.memory.handle(key, access)?;
-        Ok(handle.map(|handle| Arc::new(self.opened(handle)) as Arc<dyn Handle>))
+        Ok(handle.map(|handle| Arc::new(self.opened(handle)) as Arc<dyn StoreHandle>))
     }
 
     fn list(&self, folder: &Key) -> Result<Vec<Entry>> {
@@ -258,7 +258,7 @@ impl Store for Steps {
         Ok(())
     }
 
-    fn try_lock(&self, folder: &Key, mode: LockMode) -> Result<Option<Box<dyn Guard>>> {
+    fn try_lock(&self, folder: &Key, mode: LockMode) -> Result<Option<Box<dyn StoreLock>>> {
         self.process.step()?;
         let guard = self.memory.try_lock(folder, mode)?;
         self.process.wait_unless(guard.is_some());

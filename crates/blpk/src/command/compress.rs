@@ -235,7 +235,7 @@ impl Compress {
         let builder = builder
             .chunk_size(self.chunk_size)
             .offsets(!self.no_offsets)
-            .layout(self.format)
+            .version(self.format)
             .threads(session.threads)
             .limits(session.write_limits());
         // The default checksum depends on the version: the first had none.

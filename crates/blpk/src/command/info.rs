@@ -415,8 +415,8 @@ impl Intact {
             .nchunks
             .map_or_else(unknown, |chunks| chunks.to_string());
         [
-            line("layout", header.layout),
-            line("format_version", header.layout.version()),
+            line("layout", header.version),
+            line("format_version", header.version.number()),
             line("checksum", header.checksum),
             line("chunk_size", size(header.chunk_size)),
             line("nchunks", chunks),
@@ -429,8 +429,8 @@ impl Intact {
     fn json(&self) -> Value {
         let header = &self.header;
         json!({
-            "layout": header.layout.name(),
-            "format_version": header.layout.version(),
+            "layout": header.version.name(),
+            "format_version": header.version.number(),
             "checksum": header.checksum.name(),
             "typesize": header.typesize,
             "chunk_size": header.chunk_size,

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use bloscpack::storage::Cursor;
+use bloscpack::storage::SourceReader;
 use bloscpack_remote::{RemoteWriter, WriteOptions};
 
 use super::{Replaces, SyncingFile, exists};
@@ -41,7 +41,9 @@ impl NewObject {
         if is_there {
             let object = remote.object(&url).about(&name)?;
             let mut first = Vec::new();
-            let read = Cursor::new(&object).take(LOOK).read_to_end(&mut first);
+            let read = SourceReader::new(&object)
+                .take(LOOK)
+                .read_to_end(&mut first);
             read.about(&name)?;
             let found = look_at(path, &first);
             if let Some(refusal) = replaces.refusal_of(&found, &name, session) {

@@ -385,7 +385,7 @@ fn verify_names_each_damage_with_chunk_and_bytes() {
 /// Thirty records, and the position of each chunk, digest included.
 fn thirty(packed: Option<u32>) -> (Vec<u8>, Vec<std::ops::Range<usize>>) {
     use bloscpack::records::RecordWriterBuilder;
-    let builder = RecordWriter::builder().layout(FormatVersion::V3);
+    let builder = RecordWriter::builder().version(FormatVersion::V3);
     let builder = packed
         .into_iter()
         .fold(builder, RecordWriterBuilder::packed);

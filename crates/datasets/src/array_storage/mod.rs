@@ -17,7 +17,7 @@ use blosc1::ChunkHeader;
 use bloscpack::Options;
 use bloscpack_error::checked::{in_memory, to_u64, to_usize};
 use bloscpack_error::{Code, Error, Result};
-use bloscpack_storage::{Entry, EntryKind, Key, Object, ReadAhead};
+use bloscpack_storage::{Entry, EntryKind, Key, ReadAhead, StoreFile};
 use bloscpack_wire::{Limit, Limits};
 use cache::ChunkCache;
 use index::Written;
@@ -162,7 +162,7 @@ impl ArrayStorage {
     }
 
     /// The index of a superchunk.
-    pub(crate) fn index(&self, number: u64, file: &dyn Object) -> Result<Arc<SuperchunkIndex>> {
+    pub(crate) fn index(&self, number: u64, file: &dyn StoreFile) -> Result<Arc<SuperchunkIndex>> {
         if let Some(known) = self.indexes().get(&number) {
             return Ok(Arc::clone(known));
         }
@@ -238,13 +238,13 @@ impl ArrayStorage {
     }
 
     /// Bytes of a superchunk that was opened.
-    pub(crate) fn len_of(&self, number: u64, file: &dyn Object) -> Result<u64> {
+    pub(crate) fn len_of(&self, number: u64, file: &dyn StoreFile) -> Result<u64> {
         file.size()
             .map_err(|error| self.in_superchunk(number, error.into()))
     }
 
     /// Opens a superchunk, to read this chunk or the ones after it.
-    pub(crate) fn open(&self, number: u64, chunk: u64) -> Result<Box<dyn Object>> {
+    pub(crate) fn open(&self, number: u64, chunk: u64) -> Result<Box<dyn StoreFile>> {
         let key = self.key(number)?;
         let file = self.files.read(&key)?.ok_or_else(|| {
             let error = missing_superchunk(chunk, self.grid().chunks());

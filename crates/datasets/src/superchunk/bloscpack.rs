@@ -10,22 +10,22 @@ use crate::error::wrong_superchunk_header;
 use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::checked::{in_memory, to_u64, to_usize};
 use bloscpack_error::{Code, Error, Result};
-use bloscpack_storage::Object;
+use bloscpack_storage::StoreFile;
 use bloscpack_wire::internal::{ENTRY_LEN, Seal};
 use bloscpack_wire::{FormatVersion, Geometry, Header, MetadataPlace, Offsets};
 
 const HEAD_LEN: u64 = 32;
 
-pub(super) fn read(file: &dyn Object) -> Result<SuperchunkIndex> {
+pub(super) fn read(file: &dyn StoreFile) -> Result<SuperchunkIndex> {
     let size = file.size()?;
     let head = read_up_to(file, 0, HEAD_LEN)?;
     let header = Header::decode(&head)?;
     let Some(count) = header
         .nchunks
-        .filter(|_| header.layout == FormatVersion::V2 && !header.varlen)
+        .filter(|_| header.version == FormatVersion::V2 && !header.varlen)
     else {
         let expected = "format version 2 with a number of chunks";
-        return Err(wrong_superchunk_header(header.layout, expected));
+        return Err(wrong_superchunk_header(header.version, expected));
     };
     let metadata_len = match header.metadata {
         MetadataPlace::Raw { len, .. } => u64::from(len),

@@ -12,7 +12,7 @@ use crate::error::{trailing, wrong_count, wrong_length};
 use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::checked::{in_memory, to_u64, to_usize};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::Object;
+use bloscpack_storage::StoreFile;
 use bloscpack_wire::{Checksum, Digest, FormatError, Hashers, Position, Section};
 use bytes::Bytes;
 
@@ -82,7 +82,7 @@ pub(crate) struct Slot {
 
 impl Slot {
     /// The header of the chunk.
-    pub(crate) fn header(&self, file: &dyn Object) -> Result<ChunkHeader> {
+    pub(crate) fn header(&self, file: &dyn StoreFile) -> Result<ChunkHeader> {
         let mut head = [0; HEADER_LEN];
         file.read_exact_at(self.at, &mut head)?;
         Ok(ChunkHeader::parse(&head)?)
@@ -158,7 +158,7 @@ impl Container {
     }
 
     /// Reads the index of a file.
-    pub(crate) fn read(&self, file: &dyn Object) -> Result<SuperchunkIndex> {
+    pub(crate) fn read(&self, file: &dyn StoreFile) -> Result<SuperchunkIndex> {
         match self {
             Self::Single { lenient } => single::read(file, *lenient),
             #[cfg(feature = "documents")]
@@ -204,7 +204,7 @@ fn digest_len(checksum: Checksum) -> u64 {
 impl SuperchunkIndex {
     /// The least number of spare bytes after any of the first chunks: those that its writer leaves free, unless a chunk grew.
     #[cfg(feature = "documents")]
-    pub(crate) fn usual_spare(&self, file: &dyn Object) -> u32 {
+    pub(crate) fn usual_spare(&self, file: &dyn StoreFile) -> u32 {
         if !self.spare {
             return 0;
         }
@@ -240,7 +240,7 @@ impl SuperchunkIndex {
     /// Errors give it the number `chunk`.
     pub(crate) fn chunk(
         &self,
-        file: &dyn Object,
+        file: &dyn StoreFile,
         index: usize,
         chunk: u64,
         most: u64,
@@ -311,7 +311,7 @@ fn with_digest(chunk: &[u8], checksum: Checksum) -> Vec<u8> {
 }
 
 /// Up to `len` bytes of a file from position `at` on; fewer at its end.
-fn read_up_to(file: &dyn Object, at: u64, len: u64) -> Result<Bytes> {
+fn read_up_to(file: &dyn StoreFile, at: u64, len: u64) -> Result<Bytes> {
     // An empty part after the end is empty.
     let rest = file.size()?.saturating_sub(at);
     Ok(file.read_bytes(at, in_memory(len.min(rest))?)?)

@@ -4,7 +4,7 @@ use super::{LEAST_CHUNK, Slot, at, cut_short, digest_len, read_up_to};
 use crate::error::trailing;
 use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::{Code, Error, Result};
-use bloscpack_storage::Object;
+use bloscpack_storage::StoreFile;
 use bloscpack_wire::Checksum;
 
 /// The slots of the chunks that begin at these positions, the first of them at `first` or later, in a file of `end` bytes.
@@ -34,7 +34,7 @@ pub(super) fn slots_of(offsets: &[u64], first: u64, end: u64) -> Result<Vec<Slot
 
 /// The slots of `count` contiguous chunks, the first of them at `first`, by their own lengths.
 pub(super) fn walk(
-    file: &dyn Object,
+    file: &dyn StoreFile,
     first: u64,
     count: u64,
     checksum: Checksum,

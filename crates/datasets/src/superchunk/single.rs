@@ -9,7 +9,7 @@ use crate::error::wrong_superchunk_header;
 use blosc1::{ChunkHeader, HEADER_LEN};
 use bloscpack_error::Result;
 use bloscpack_error::checked::to_u64;
-use bloscpack_storage::Object;
+use bloscpack_storage::StoreFile;
 use bloscpack_wire::{Checksum, FormatVersion, Header};
 
 /// Bytes before the chunk.
@@ -17,7 +17,7 @@ const HEAD_LEN: usize = 16;
 /// Bytes of both headers, and so of the shortest superchunk.
 pub(crate) const SINGLE_HEAD_LEN: u64 = (HEAD_LEN + HEADER_LEN) as u64;
 
-pub(super) fn read(file: &dyn Object, lenient: bool) -> Result<SuperchunkIndex> {
+pub(super) fn read(file: &dyn StoreFile, lenient: bool) -> Result<SuperchunkIndex> {
     let size = file.size()?;
     let head = read_up_to(file, 0, SINGLE_HEAD_LEN)?;
     let chunk = head
@@ -51,12 +51,12 @@ pub(super) fn read(file: &dyn Object, lenient: bool) -> Result<SuperchunkIndex> 
 /// Refuses a header that no version of these libraries writes. bcolz does not look at it.
 fn check(head: &[u8]) -> Result<()> {
     let header = Header::decode(head)?;
-    if header.layout != FormatVersion::V1 || header.nchunks != Some(1) {
+    if header.version != FormatVersion::V1 || header.nchunks != Some(1) {
         let chunks = match header.nchunks {
             Some(count) => count.to_string(),
             None => "an unknown number of".to_owned(),
         };
-        let found = format!("{}, {chunks} chunks", header.layout);
+        let found = format!("{}, {chunks} chunks", header.version);
         return Err(wrong_superchunk_header(found, "format version 1, 1 chunk"));
     }
     Ok(())

@@ -9,8 +9,8 @@ use crate::wire::kind::FrameKind;
 use bloscpack::Options;
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::{
-    Access, Disk, DiskStore, Folder, JournaledFile, JournaledStore, Key, Object, ReadAt, Snapshot,
-    Store,
+    Access, Disk, DiskStore, Folder, JournaledFile, JournaledStore, Key, ReadAt, Snapshot, Store,
+    StoreFile,
 };
 use bloscpack_wire::Limits;
 use std::ffi::OsStr;
@@ -119,7 +119,7 @@ impl Frame {
 
     /// Opens a contiguous frame whose chunks and blocks may be of any length. Only its metadata can be read by the methods of
     /// `Frame`.
-    pub(crate) fn read_varying(source: Box<dyn Object>, options: &Options) -> Result<Self> {
+    pub(crate) fn read_varying(source: Box<dyn StoreFile>, options: &Options) -> Result<Self> {
         let origin = Origin::source(None);
         let meta = FrameMeta::read_as(&*source, &origin, &options.limits, Sizes::Varying)?;
         let meta = contiguous(meta)?;
@@ -197,7 +197,7 @@ fn open_sparse(store: Arc<dyn Store>, access: Access, options: &Options) -> Resu
     Ok(frame)
 }
 /// The metadata of a frame in one file.
-fn read_contiguous(source: &dyn Object, origin: &Origin, limits: &Limits) -> Result<FrameMeta> {
+fn read_contiguous(source: &dyn StoreFile, origin: &Origin, limits: &Limits) -> Result<FrameMeta> {
     contiguous(FrameMeta::read(source, origin, limits)?)
 }
 

@@ -8,7 +8,7 @@ use crate::wire::ChunkPlace;
 use blosc1::{ChunkDecoder, ChunkError, ChunkHeader, SpecialValue, special_chunk};
 use bloscpack_error::checked::{to_u64, to_usize};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Object, ReadAhead};
+use bloscpack_storage::{ReadAhead, StoreFile};
 
 impl Frame {
     /// The data of a chunk, decompressed.
@@ -278,7 +278,7 @@ impl Frame {
     }
 
     /// A window for several chunks, if they are in one file.
-    pub(crate) fn ahead(&self) -> Option<ReadAhead<&dyn Object>> {
+    pub(crate) fn ahead(&self) -> Option<ReadAhead<&dyn StoreFile>> {
         let file = self.storage.file();
         file.map(|file| ReadAhead::new(file, SMALL))
     }

@@ -10,7 +10,7 @@ use bloscpack_array::strided::{self, Strided, strides};
 use bloscpack_array::{Part, Region, relative, starts};
 use bloscpack_error::checked::{to_u64, to_usize, zeros};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Object, ReadAhead, parallel};
+use bloscpack_storage::{ReadAhead, StoreFile, parallel};
 use bloscpack_wire::Limit;
 use std::ops::Range;
 
@@ -140,7 +140,7 @@ impl NdArray {
         &self,
         part: &Part,
         to: Strided<'_, &mut [u8]>,
-        ahead: Option<&ReadAhead<&dyn Object>>,
+        ahead: Option<&ReadAhead<&dyn StoreFile>>,
     ) -> Result<()> {
         let (grid, number) = (&self.grid, part.number);
         let inside = relative(&part.region, &part.origin);

@@ -9,7 +9,7 @@ mod stored;
 use crate::meta::FrameMeta;
 use crate::part::FramePart;
 use bloscpack_error::Result;
-use bloscpack_storage::Object;
+use bloscpack_storage::StoreFile;
 
 pub(crate) use file::FileStorage;
 pub(crate) use origin::Origin;
@@ -29,7 +29,7 @@ pub(crate) trait FrameStorage: Send + Sync {
     }
 
     /// The file that contains all chunks, if one does.
-    fn file(&self) -> Option<&dyn Object>;
+    fn file(&self) -> Option<&dyn StoreFile>;
 
     /// Keeps a new chunk, and returns where. It is not part of the frame before the next commit.
     fn put(&mut self, chunk: &[u8]) -> Result<u64>;

@@ -4,18 +4,18 @@ use super::{FrameStorage, Origin, StoredChunk};
 use crate::error::read_only;
 use crate::meta::FrameMeta;
 use bloscpack_error::Result;
-use bloscpack_storage::Object;
+use bloscpack_storage::StoreFile;
 
 /// A contiguous frame in anything that can be read at any position.
 pub(crate) struct ReaderStorage {
-    source: Box<dyn Object>,
+    source: Box<dyn StoreFile>,
     origin: Origin,
     chunks_at: u64,
     chunks_end: u64,
 }
 
 impl ReaderStorage {
-    pub(crate) fn new(source: Box<dyn Object>, origin: Origin, meta: &FrameMeta) -> Self {
+    pub(crate) fn new(source: Box<dyn StoreFile>, origin: Origin, meta: &FrameMeta) -> Self {
         let chunks_at = meta.header_len();
         Self {
             source,
@@ -28,7 +28,7 @@ impl ReaderStorage {
 
 impl FrameStorage for ReaderStorage {
     fn chunk(&self, number: u64, at: u64) -> Result<StoredChunk<'_>> {
-        let source = (&*self.source as &dyn Object, &self.origin);
+        let source = (&*self.source as &dyn StoreFile, &self.origin);
         let start = self.chunks_at + at;
         Ok(StoredChunk::within(number, source, start, self.chunks_end))
     }
@@ -42,7 +42,7 @@ impl FrameStorage for ReaderStorage {
         self.source.will_read(&ranges.collect::<Vec<_>>());
     }
 
-    fn file(&self) -> Option<&dyn Object> {
+    fn file(&self) -> Option<&dyn StoreFile> {
         Some(&*self.source)
     }
 

@@ -5,7 +5,7 @@ use crate::part::FramePart;
 use blosc1::{ChunkError, ChunkHeader, HEADER_LEN};
 use bloscpack_error::checked::{in_memory, to_u64, to_usize};
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::{Access, Key, Object, ReadAhead};
+use bloscpack_storage::{Access, Key, ReadAhead, StoreFile};
 use bloscpack_wire::{Limit, Limits, Position, Section};
 
 /// Chunks of up to so many bytes are read at once, however few blocks are wanted.
@@ -29,16 +29,16 @@ pub(crate) struct StoredChunk<'a> {
 
 enum Source<'a> {
     /// A file that contains other chunks, too.
-    Shared(&'a dyn Object, &'a Origin),
+    Shared(&'a dyn StoreFile, &'a Origin),
     /// A file of its own, which ends with the chunk.
-    Own(Box<dyn Object>, (Key, Access)),
+    Own(Box<dyn StoreFile>, (Key, Access)),
 }
 
 impl<'a> StoredChunk<'a> {
     /// A chunk that begins at `start` of a file in which no chunk extends past `end`.
     pub(super) fn within(
         number: u64,
-        (source, origin): (&'a dyn Object, &'a Origin),
+        (source, origin): (&'a dyn StoreFile, &'a Origin),
         start: u64,
         end: u64,
     ) -> Self {
@@ -52,7 +52,11 @@ impl<'a> StoredChunk<'a> {
     }
 
     /// A chunk in a file of its own.
-    pub(super) fn alone(number: u64, source: Box<dyn Object>, file: (Key, Access)) -> Result<Self> {
+    pub(super) fn alone(
+        number: u64,
+        source: Box<dyn StoreFile>,
+        file: (Key, Access),
+    ) -> Result<Self> {
         let size = source.size();
         let source = ReadAhead::new(source, SMALL);
         let mut chunk = Self {
@@ -66,7 +70,7 @@ impl<'a> StoredChunk<'a> {
     }
 
     /// The same chunk of a frame in one file, read through a window that several chunks share.
-    pub(crate) fn through(self, ahead: Option<&'a ReadAhead<&'a dyn Object>>) -> Self {
+    pub(crate) fn through(self, ahead: Option<&'a ReadAhead<&'a dyn StoreFile>>) -> Self {
         let source = match (self.source, ahead) {
             (Source::Shared(_, origin), Some(ahead)) => Source::Shared(ahead, origin),
             (source, _) => source,
@@ -113,7 +117,7 @@ impl<'a> StoredChunk<'a> {
         self.io(self.source().read_exact_at(self.start + to_u64(at), buf))
     }
 
-    fn source(&self) -> &dyn Object {
+    fn source(&self) -> &dyn StoreFile {
         match &self.source {
             Source::Shared(source, _) => *source,
             Source::Own(source, ..) => &**source,

@@ -15,7 +15,7 @@ use bloscpack::survey::{Member, each_member, each_member_of_file};
 use bloscpack::verify::{Damage, verify, verify_at};
 use bloscpack_error::Result;
 use bloscpack_storage::SharedSource;
-use bloscpack_storage::{Cursor, ReadAt as _};
+use bloscpack_storage::{ReadAt as _, SourceReader};
 use bloscpack_wire::{Form, Offsets};
 use serde_json::json;
 use std::io::Write;
@@ -121,7 +121,7 @@ impl Container for BloscpackFile {
         let take = |member| totals.add(member);
         let (len, (_, warnings)) = match self.0.source() {
             Some(source) => {
-                let file = Cursor::new(source.clone());
+                let file = SourceReader::new(source.clone());
                 (
                     source.size().ok(),
                     each_member_of_file(file, &options, take)?,

@@ -80,8 +80,8 @@ pub(crate) fn header(member: &Member, records: Option<u64>) -> Summary {
     let mut summary = Summary::new(kind(member));
     summary.add(json!({
         "kind": kind(member).name(),
-        "layout": header.layout.name(),
-        "format_version": header.layout.version(),
+        "layout": header.version.name(),
+        "format_version": header.version.number(),
         "checksum": header.checksum.name(),
         "typesize": header.typesize,
         "chunk_size": header.chunk_size,
@@ -139,10 +139,10 @@ fn packed(member: &Member, records: Option<u64>) -> String {
 
 /// The lines about a member.
 pub(crate) fn lines(member: &Member, records: Option<u64>) -> Vec<Line> {
-    let (header, version) = (&member.header, member.header.layout.version());
+    let (header, version) = (&member.header, member.header.version.number());
     let mut lines = Summary::new(kind(member));
     lines.line("kind", kind(member));
-    lines.line("layout", header.layout);
+    lines.line("layout", header.version);
     lines.line("format_version", version);
     lines.line(
         "state",
@@ -167,7 +167,7 @@ pub(crate) fn lines(member: &Member, records: Option<u64>) -> Vec<Line> {
     };
     lines.line("nchunks", format_args!("{}{expected}", member.chunks));
     lines.line("offsets", if header.offsets { "yes" } else { "no" });
-    if header.offsets && header.layout == FormatVersion::V3 {
+    if header.offsets && header.version == FormatVersion::V3 {
         lines.line("max_app_chunks", header.max_app_chunks);
     }
     lines.names("codecs", &distinct(codecs(member)));

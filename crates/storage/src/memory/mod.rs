@@ -6,7 +6,7 @@ mod lock;
 use crate::mutex::locked;
 use crate::tree::errors::{A_FILE, HOLE, NOT_A_FILE, invalid};
 use crate::{Access, Folder, LockMode, ReadAt, WriteAt};
-use crate::{Entry, EntryKind, Guard, Handle, Key, Object, Store};
+use crate::{Entry, EntryKind, Key, Store, StoreFile, StoreHandle, StoreLock};
 use file::FileNode;
 pub use file::MemoryFile;
 use lock::MemoryGuard;
@@ -192,7 +192,7 @@ fn below<'a>(nodes: &'a Nodes, folder: &Key) -> impl Iterator<Item = (&'a Key, &
 }
 
 impl Store for Memory {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
         check_parent(&locked(&self.nodes), key)?;
         Ok(Box::new(MemoryFile::new(self.node(key)?, Access::Read)))
     }
@@ -222,7 +222,7 @@ impl Store for Memory {
         Ok(nodes.get(key).map(Node::kind))
     }
 
-    fn handle(&self, key: &Key, access: Access) -> io::Result<Option<Arc<dyn Handle>>> {
+    fn handle(&self, key: &Key, access: Access) -> io::Result<Option<Arc<dyn StoreHandle>>> {
         let node = match locked(&self.nodes).get(key) {
             _ if *key == Key::root() => Arc::clone(&self.root),
             Some(Node::File(node) | Node::Folder(node)) => Arc::clone(node),
@@ -309,7 +309,7 @@ impl Store for Memory {
         }
     }
 
-    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
+    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn StoreLock>>> {
         let node = match locked(&self.nodes).get(folder) {
             _ if *folder == Key::root() => Arc::clone(&self.root),
             Some(Node::Folder(node)) => Arc::clone(node),
@@ -317,11 +317,11 @@ impl Store for Memory {
             None => return Err(io::ErrorKind::NotFound.into()),
         };
         let guard = node.lock.try_lock(mode);
-        Ok(guard.map(|guard| Box::new(guard) as Box<dyn Guard>))
+        Ok(guard.map(|guard| Box::new(guard) as Box<dyn StoreLock>))
     }
 }
 
-impl Guard for MemoryGuard {}
+impl StoreLock for MemoryGuard {}
 
 /// The files in the root.
 impl Folder for Memory {

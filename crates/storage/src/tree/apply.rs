@@ -2,7 +2,7 @@
 
 use super::staging::Staging;
 use super::step::{Action, Step};
-use super::{Key, Object, Store};
+use super::{Key, Store, StoreFile};
 use crate::journal::put_pieces;
 use crate::parallel::for_each;
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ pub(super) struct Sources<'a> {
     pub store: &'a dyn Store,
     pub staging: &'a Staging,
     /// The bytes of all patches.
-    pub bytes: &'a dyn Object,
+    pub bytes: &'a dyn StoreFile,
     /// The numbers of the staged files that existed when this began; the others are already in
     /// their places. `None` if none is.
     pub staged: Option<BTreeSet<u64>>,

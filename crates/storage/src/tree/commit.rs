@@ -7,7 +7,7 @@ use super::open::lock_root;
 use super::patched::{Patch, Piece};
 use super::pending::{Pending, Staged, with_changes};
 use super::step::{Action, Fingerprint, Step};
-use super::{EntryKind, Guard, JournaledStore, Key};
+use super::{EntryKind, JournaledStore, Key, StoreLock};
 use crate::convert::to_u64;
 use crate::error::{committed, unknown};
 use crate::journal::{Binding, Piece as Placed, Pieces, crc_of};
@@ -152,7 +152,7 @@ impl JournaledStore {
     }
 
     /// Locks the store for writing: waits until all readers have finished.
-    fn lock_root(&self) -> Result<Box<dyn Guard>> {
+    fn lock_root(&self) -> Result<Box<dyn StoreLock>> {
         Ok(lock_root(&*self.store, &self.lock_timeout())?)
     }
 

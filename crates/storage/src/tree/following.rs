@@ -4,7 +4,7 @@ use super::errors::{NOT_A_FILE, invalid, not_found};
 use super::pending::with_changes;
 use super::site::{open_history, status};
 use super::staging::Staging;
-use super::{Entry, EntryKind, Handle, Key, Object, Store};
+use super::{Entry, EntryKind, Key, Store, StoreFile, StoreHandle};
 use crate::history::{Follower, Pin, Reading, View};
 use crate::{Access, ReadAt};
 use std::ffi::OsString;
@@ -12,13 +12,13 @@ use std::io;
 use std::sync::Arc;
 
 /// The changes of a store since a reader opened it.
-pub(super) type StoreView = View<Arc<dyn Handle>>;
+pub(super) type StoreView = View<Arc<dyn StoreHandle>>;
 
 /// A store as it was when a reader opened it, whatever writers do.
 pub(super) struct Following {
-    pub reading: Reading<Arc<dyn Handle>>,
+    pub reading: Reading<Arc<dyn StoreHandle>>,
     /// Announced, or locked where writers cannot see that.
-    pub root: Arc<dyn Handle>,
+    pub root: Arc<dyn StoreHandle>,
 }
 
 impl Following {
@@ -26,8 +26,8 @@ impl Following {
     pub(super) fn follower(
         store: &Arc<dyn Store>,
         staging: &Staging,
-        root: &Arc<dyn Handle>,
-    ) -> io::Result<Option<Follower<Arc<dyn Handle>>>> {
+        root: &Arc<dyn StoreHandle>,
+    ) -> io::Result<Option<Follower<Arc<dyn StoreHandle>>>> {
         let (for_status, for_history) = (Arc::clone(store), Arc::clone(store));
         let (first, second) = (staging.clone(), staging.clone());
         Follower::new(
@@ -75,9 +75,9 @@ pub(super) fn list_in(
 pub(super) fn open_in(
     view: &StoreView,
     (following, key): (&Arc<Following>, &Key),
-    opened: io::Result<Box<dyn Object>>,
-) -> io::Result<Box<dyn Object>> {
-    let (base, len): (Box<dyn Object>, u64) = match (view.pins.get(key), opened) {
+    opened: io::Result<Box<dyn StoreFile>>,
+) -> io::Result<Box<dyn StoreFile>> {
+    let (base, len): (Box<dyn StoreFile>, u64) = match (view.pins.get(key), opened) {
         (Some(Pin::Nothing), _) => return Err(not_found(key)),
         (Some(Pin::Folder), _) => return Err(invalid(key, NOT_A_FILE)),
         // All of it is pinned.
@@ -103,7 +103,7 @@ pub(super) fn open_in(
 struct Followed {
     following: Arc<Following>,
     key: Key,
-    base: Box<dyn Object>,
+    base: Box<dyn StoreFile>,
     len: u64,
 }
 

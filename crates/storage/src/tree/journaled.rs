@@ -6,7 +6,7 @@ use super::keeper::StoreKeeper;
 use super::patched::Patched;
 use super::pending::{Pending, PendingChanges, with_changes};
 use super::staging::{self, Staging};
-use super::{Entry, EntryKind, Guard, Key, Object, Store};
+use super::{Entry, EntryKind, Key, Store, StoreFile, StoreLock};
 use crate::LockTimeout;
 use crate::convert::to_usize;
 use crate::mutex::locked;
@@ -71,12 +71,12 @@ pub(super) enum Role {
     Reader(Arc<Following>),
     /// Keeps the root locked, where readers and writers do not see one another.
     LockedReader(
-        #[expect(dead_code, reason = "the lock ends when this is dropped")] Box<dyn Guard>,
+        #[expect(dead_code, reason = "the lock ends when this is dropped")] Box<dyn StoreLock>,
     ),
     Writer {
         keeper: Mutex<Option<StoreKeeper>>,
         /// The lock of the staging folder.
-        guard: Box<dyn Guard>,
+        guard: Box<dyn StoreLock>,
     },
 }
 
@@ -144,7 +144,7 @@ impl JournaledStore {
     /// Returns [`NotFound`](io::ErrorKind::NotFound);
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) for a folder and for keys of the journal; and
     /// any error of the store.
-    pub fn read(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+    pub fn read(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
         check_visible(key)?;
         self.look(
             |state| {
@@ -282,7 +282,7 @@ impl JournaledStore {
         key: &Key,
         pending: Option<&Pending>,
         spill: Option<u64>,
-    ) -> io::Result<Box<dyn Object>> {
+    ) -> io::Result<Box<dyn StoreFile>> {
         match pending {
             None => self.store.open(key),
             Some(Pending::Put(staged)) => {

@@ -2,7 +2,7 @@
 
 use super::site::StoreSite;
 use super::staging::Staging;
-use super::{Handle, Key, Store};
+use super::{Key, Store, StoreHandle};
 use crate::Access;
 use crate::history::Keeper;
 use std::io;
@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 /// Keeps what the commits of a writer overwrite, for readers.
 pub(super) struct StoreKeeper {
-    keeper: Keeper<Arc<dyn Handle>>,
-    root: Arc<dyn Handle>,
+    keeper: Keeper<Arc<dyn StoreHandle>>,
+    root: Arc<dyn StoreHandle>,
 }
 
 impl StoreKeeper {
@@ -29,7 +29,7 @@ impl StoreKeeper {
         &mut self,
         store: &dyn Store,
         staging: &Staging,
-        act: impl FnOnce(&mut Keeper<Arc<dyn Handle>>, &StoreSite<'_>) -> io::Result<T>,
+        act: impl FnOnce(&mut Keeper<Arc<dyn StoreHandle>>, &StoreSite<'_>) -> io::Result<T>,
     ) -> io::Result<T> {
         let root = &self.root;
         let site = StoreSite {

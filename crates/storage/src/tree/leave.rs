@@ -5,7 +5,7 @@ use super::journaled::Role;
 use super::open::lock_root;
 use super::site::StoreSite;
 use super::step::{Action, Step};
-use super::{EntryKind, Handle, JournaledStore, Object};
+use super::{EntryKind, JournaledStore, StoreFile, StoreHandle};
 use crate::history::{Entry, Former, Keeper};
 use crate::journal::Pieces;
 use crate::mutex::locked;
@@ -53,8 +53,8 @@ impl JournaledStore {
     }
 
     /// The entry and the content that the key of a step has before the step is made.
-    fn former(&self, step: &Step) -> io::Result<(Former, Box<dyn Object>)> {
-        let nothing = || Box::new(Vec::new()) as Box<dyn Object>;
+    fn former(&self, step: &Step) -> io::Result<(Former, Box<dyn StoreFile>)> {
+        let nothing = || Box::new(Vec::new()) as Box<dyn StoreFile>;
         match step.action {
             Action::Put { old: None, .. } => Ok((Former::Nothing, nothing())),
             Action::RemoveFolder => Ok((Former::Folder, nothing())),
@@ -84,7 +84,7 @@ impl JournaledStore {
 
     fn for_readers(
         &self,
-        act: impl FnOnce(&mut Keeper<Arc<dyn Handle>>, &StoreSite<'_>) -> io::Result<()>,
+        act: impl FnOnce(&mut Keeper<Arc<dyn StoreHandle>>, &StoreSite<'_>) -> io::Result<()>,
     ) -> io::Result<()> {
         let Role::Writer { keeper, .. } = &self.role else {
             return Ok(());

@@ -27,7 +27,7 @@ mod verify;
 pub use disk::DiskStore;
 pub use journaled::JournaledStore;
 pub use key::Key;
-pub use store::{Entry, EntryKind, Guard, Handle, Object, Store};
+pub use store::{Entry, EntryKind, Store, StoreFile, StoreHandle, StoreLock};
 
 #[cfg(test)]
 mod tests;

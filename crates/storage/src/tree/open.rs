@@ -8,7 +8,7 @@ use super::keeper::StoreKeeper;
 use super::pending::PendingChanges;
 use super::staging::{self, Staging};
 use super::verify::{Depth, verify};
-use super::{EntryKind, Guard, JournaledStore, Key, Object, Store};
+use super::{EntryKind, JournaledStore, Key, Store, StoreFile, StoreLock};
 use crate::error::busy;
 use crate::history::{Reading, Site as _, Start, as_only_writer};
 use crate::journal::Salt;
@@ -161,7 +161,7 @@ fn begin_to_read(store: &Arc<dyn Store>, staging: &Staging) -> Result<(Role, boo
 /// The locks of a writer before it completes the commit of an earlier one.
 struct Beginning {
     keeper: Option<StoreKeeper>,
-    guard: Box<dyn Guard>,
+    guard: Box<dyn StoreLock>,
     /// Whether the staging folder is new.
     is_new: bool,
 }
@@ -209,7 +209,7 @@ fn is_free(store: &dyn Store, staging: &Staging) -> io::Result<bool> {
 fn lock_staging_folder(
     store: &dyn Store,
     staging: &Staging,
-) -> io::Result<Option<(Box<dyn Guard>, bool)>> {
+) -> io::Result<Option<(Box<dyn StoreLock>, bool)>> {
     for _ in 0..MAX_ATTEMPTS {
         let is_new = store.kind(&staging.folder)?.is_none();
         store.make_folder(&staging.folder)?;
@@ -244,7 +244,10 @@ fn settle(store: &dyn Store, staging: &Staging, timeout: &LockTimeout) -> Result
 }
 
 /// Locks the store for writing: waits until all readers have finished.
-pub(super) fn lock_root(store: &dyn Store, timeout: &LockTimeout) -> io::Result<Box<dyn Guard>> {
+pub(super) fn lock_root(
+    store: &dyn Store,
+    timeout: &LockTimeout,
+) -> io::Result<Box<dyn StoreLock>> {
     let guard = timeout.wait(|| store.try_lock(&Key::root(), LockMode::Exclusive))?;
     guard.ok_or_else(|| busy("other processes are still reading this store"))
 }
@@ -329,7 +332,11 @@ fn read_journal(store: &dyn Store, staging: &Staging) -> Result<Option<Journal>>
 }
 
 /// The bytes of the patches of an interrupted commit.
-fn patch_bytes(store: &dyn Store, staging: &Staging, journal: &Journal) -> Result<Box<dyn Object>> {
+fn patch_bytes(
+    store: &dyn Store,
+    staging: &Staging,
+    journal: &Journal,
+) -> Result<Box<dyn StoreFile>> {
     match journal.patch_bytes(store, staging) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err(JournalFault::MissingFiles.of_store())
@@ -341,7 +348,7 @@ fn patch_bytes(store: &dyn Store, staging: &Staging, journal: &Journal) -> Resul
 fn sources<'a>(
     store: &'a dyn Store,
     staging: &'a Staging,
-    bytes: &'a dyn Object,
+    bytes: &'a dyn StoreFile,
 ) -> io::Result<Sources<'a>> {
     let entries = store.list(&staging.folder)?;
     let staged = entries

@@ -1,6 +1,6 @@
 //! [`Patch`]: the pieces of a file that are to be changed in place; [`Patched`]: the file with them.
 
-use super::Object;
+use super::StoreFile;
 use crate::ReadAt;
 use crate::convert::{end_of, prefix, to_u64, to_usize};
 use crate::error::bug;
@@ -122,10 +122,10 @@ impl Patch {
 
 /// A file with a patch laid over it.
 pub(super) struct Patched {
-    pub base: Box<dyn Object>,
+    pub base: Box<dyn StoreFile>,
     pub patch: Arc<Patch>,
     /// The file of spilled pieces, if there are any.
-    pub spilled: Option<Box<dyn Object>>,
+    pub spilled: Option<Box<dyn StoreFile>>,
 }
 
 impl ReadAt for Patched {

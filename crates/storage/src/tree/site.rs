@@ -1,7 +1,7 @@
 //! [`StoreSite`]: a store, and the history in its staging folder.
 
 use super::staging::Staging;
-use super::{Handle, Key, Store};
+use super::{Key, Store, StoreHandle};
 use crate::error::bug;
 use crate::history::{Site, status_of};
 use crate::{Access, FileStatus};
@@ -12,13 +12,13 @@ use std::sync::Arc;
 pub(super) struct StoreSite<'a> {
     pub store: &'a dyn Store,
     pub staging: &'a Staging,
-    pub root: &'a Arc<dyn Handle>,
+    pub root: &'a Arc<dyn StoreHandle>,
 }
 
 impl Site for StoreSite<'_> {
-    type File = Arc<dyn Handle>;
+    type File = Arc<dyn StoreHandle>;
 
-    fn handle(&self) -> &Arc<dyn Handle> {
+    fn handle(&self) -> &Arc<dyn StoreHandle> {
         self.root
     }
 
@@ -26,11 +26,11 @@ impl Site for StoreSite<'_> {
         status(self.store, self.staging, self.root)
     }
 
-    fn open_history(&self, access: Access) -> io::Result<Arc<dyn Handle>> {
+    fn open_history(&self, access: Access) -> io::Result<Arc<dyn StoreHandle>> {
         open_history(self.store, self.staging, access)
     }
 
-    fn create_history(&self) -> io::Result<Arc<dyn Handle>> {
+    fn create_history(&self) -> io::Result<Arc<dyn StoreHandle>> {
         self.store.create(&self.staging.history, &[])?;
         self.open_history(Access::Write)
     }
@@ -44,7 +44,7 @@ pub(super) fn open_history(
     store: &dyn Store,
     staging: &Staging,
     access: Access,
-) -> io::Result<Arc<dyn Handle>> {
+) -> io::Result<Arc<dyn StoreHandle>> {
     let opened = store.handle(&staging.history, access)?;
     opened.ok_or_else(|| bug("a store with a handle of its root alone"))
 }
@@ -54,7 +54,7 @@ pub(super) fn open_history(
 pub(super) fn status(
     store: &dyn Store,
     staging: &Staging,
-    root: &Arc<dyn Handle>,
+    root: &Arc<dyn StoreHandle>,
 ) -> io::Result<FileStatus> {
     let mut status = status_of(root)?;
     let folder = match folder_status(store, &staging.folder) {

@@ -8,17 +8,17 @@ use std::io;
 use std::sync::Arc;
 
 /// A file of a [`Store`] that is open for reading.
-pub trait Object: ReadAt + Send + Sync {}
+pub trait StoreFile: ReadAt + Send + Sync {}
 
-impl<T: ReadAt + Send + Sync> Object for T {}
+impl<T: ReadAt + Send + Sync> StoreFile for T {}
 
 /// A file or a folder of a [`Store`] that is open for reading, writing and locking.
-pub trait Handle: WriteAt + Lock + Send + Sync {}
+pub trait StoreHandle: WriteAt + Lock + Send + Sync {}
 
-impl<T: WriteAt + Lock + Send + Sync> Handle for T {}
+impl<T: WriteAt + Lock + Send + Sync> StoreHandle for T {}
 
 /// The lock of a folder, which ends when this is dropped.
-pub trait Guard: Send + Sync + Debug {
+pub trait StoreLock: Send + Sync + Debug {
     /// Refuses to use the lock in a process that does not have it: one that was forked since it was taken. A lock in
     /// memory belongs to each copy of the memory.
     ///
@@ -33,7 +33,7 @@ pub trait Guard: Send + Sync + Debug {
 #[derive(Debug)]
 struct NoLock;
 
-impl Guard for NoLock {}
+impl StoreLock for NoLock {}
 
 /// The kind of an entry in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -73,7 +73,7 @@ pub trait Store: Debug + Send + Sync {
     /// Returns [`NotFound`](io::ErrorKind::NotFound);
     /// [`InvalidInput`](io::ErrorKind::InvalidInput) for anything but a regular file; and any error
     /// of the store.
-    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>>;
+    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>>;
 
     /// Announces that these files are going to be read whole, in about this order. A store that has to wait for each of them
     /// may begin to fetch them; others ignore it. A key without a file is ignored, too.
@@ -86,7 +86,7 @@ pub trait Store: Debug + Send + Sync {
     ///
     /// # Errors
     /// Returns the errors of [`open`](Self::open).
-    fn handle(&self, key: &Key, access: Access) -> io::Result<Option<Arc<dyn Handle>>> {
+    fn handle(&self, key: &Key, access: Access) -> io::Result<Option<Arc<dyn StoreHandle>>> {
         let _ = (key, access);
         Ok(None)
     }
@@ -232,7 +232,7 @@ pub trait Store: Debug + Send + Sync {
     ///
     /// # Errors
     /// Returns [`NotFound`](io::ErrorKind::NotFound), and any error of the store.
-    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
+    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn StoreLock>>> {
         match mode {
             LockMode::Shared => Ok(Some(Box::new(NoLock))),
             LockMode::Exclusive => Err(self.read_only(folder)),

@@ -5,7 +5,7 @@ use super::record::{Fields, damaged, unsupported};
 use super::seen::Seen;
 use crate::convert::{prefix, to_usize};
 use crate::mutex::locked;
-use crate::{Key, Object, ReadAt};
+use crate::{Key, ReadAt, StoreFile};
 use std::io;
 use std::sync::{Arc, Mutex};
 use zlib_rs::{Inflate, InflateFlush, Status};
@@ -44,7 +44,7 @@ pub(super) struct Member {
 
 impl Member {
     /// Opens the file, which may not have more bytes than `max_len` if they have to be unpacked.
-    pub fn open(&self, source: Source, key: &Key, max_len: u64) -> io::Result<Box<dyn Object>> {
+    pub fn open(&self, source: Source, key: &Key, max_len: u64) -> io::Result<Box<dyn StoreFile>> {
         let wrong = |what: &str| damaged(self.at, format_args!("{:?} {what}", key.as_str()));
         let cannot = |what: String| unsupported(self.at, format_args!("{:?} {what}", key.as_str()));
         if self.flags & ENCRYPTED != 0 {

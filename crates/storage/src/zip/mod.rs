@@ -11,7 +11,7 @@ pub use write::zip_folder;
 
 use crate::convert::to_u64;
 use crate::tree::errors::{A_FILE, NOT_A_FILE, invalid, not_found};
-use crate::{Entry, EntryKind, Key, Object, ReadAt, Store};
+use crate::{Entry, EntryKind, Key, ReadAt, Store, StoreFile};
 use directory::Directory;
 use member::Member;
 use std::collections::BTreeMap;
@@ -229,7 +229,7 @@ fn nodes(directory: Directory) -> io::Result<BTreeMap<Key, Node>> {
 }
 
 impl Store for ZipStore {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
         match self.nodes.get(key) {
             Some(Node::File(member)) => {
                 member.open(Arc::clone(&self.source), key, self.max_file_len)

@@ -8,7 +8,7 @@
 //! the digits. Programs that write the archive anew leave out the comment.
 
 use crate::convert::{to_u64, to_usize};
-use crate::{Object, ReadAt};
+use crate::{ReadAt, StoreFile};
 use std::io;
 use std::ops::Range;
 use twox_hash::xxhash3_128::Hasher;
@@ -45,7 +45,7 @@ pub(super) fn digits(
 }
 
 /// The checksum of a file.
-pub(super) fn crc(file: &dyn Object) -> io::Result<u32> {
+pub(super) fn crc(file: &dyn StoreFile) -> io::Result<u32> {
     let mut hasher = crc32fast::Hasher::new();
     walk(&file, 0..file.size()?, |bytes| hasher.update(bytes))?;
     Ok(hasher.finalize())

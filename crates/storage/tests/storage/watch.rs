@@ -1,6 +1,6 @@
 //! Waiting for a file to change.
 
-use bloscpack_storage::{FileWatch, Stop};
+use bloscpack_storage::{FileWatch, StopSignal};
 use std::fs::{self, File};
 use std::io::Write;
 use std::thread;
@@ -20,7 +20,7 @@ fn changes_and_other_files_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     fs::write(path("log"), "one").unwrap();
-    let mut watch = FileWatch::new(path("log"), Stop::default()).unwrap();
+    let mut watch = FileWatch::new(path("log"), StopSignal::default()).unwrap();
     assert!(!watch.wait(Some(Duration::ZERO)).unwrap());
 
     let write = |name: &str| {
@@ -57,7 +57,7 @@ fn files_beside_it_are_not_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
     fs::write(&path, "one").unwrap();
-    let mut watch = FileWatch::new(&path, Stop::default()).unwrap();
+    let mut watch = FileWatch::new(&path, StopSignal::default()).unwrap();
     settle(&mut watch);
     for number in 0..5000 {
         fs::write(folder.path().join(format!("log.{number}")), "other").unwrap();
@@ -69,9 +69,9 @@ fn files_beside_it_are_not_reported() {
 fn a_wait_is_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("log");
-    assert!(FileWatch::new(&path, Stop::default()).is_err());
+    assert!(FileWatch::new(&path, StopSignal::default()).is_err());
     fs::write(&path, "one").unwrap();
-    let stop = Stop::default();
+    let stop = StopSignal::default();
     let mut watch = FileWatch::new(&path, stop.clone()).unwrap();
     settle(&mut watch);
     let waiting = thread::spawn(move || watch.wait(None).unwrap());

@@ -75,11 +75,11 @@ impl Header {
         })
     }
 
-    fn decode_v2(bytes: &[u8], layout: FormatVersion) -> Result<Self, FormatError> {
+    fn decode_v2(bytes: &[u8], version: FormatVersion) -> Result<Self, FormatError> {
         let options = u8_at(bytes, OPTIONS);
-        let dev = layout == FormatVersion::Dev2012;
+        let dev = version == FormatVersion::Dev2012;
         let known_bits = OFFSETS_BIT | METADATA_BIT | VARLEN_BIT | if dev { 0 } else { SEAL_BIT };
-        let mut header = Self::decode_common(bytes, layout, options, known_bits)?;
+        let mut header = Self::decode_common(bytes, version, options, known_bits)?;
         header.varlen = !dev && options & VARLEN_BIT != 0;
         header.metadata = raw_metadata(bytes, options, dev)?;
         if options & SEAL_BIT != 0 {
@@ -114,13 +114,13 @@ impl Header {
     /// The fields that V2 and V3 share.
     fn decode_common(
         bytes: &[u8],
-        layout: FormatVersion,
+        version: FormatVersion,
         options: u8,
         known_bits: u8,
     ) -> Result<Self, FormatError> {
         if options & !known_bits != 0 {
             return Err(FormatError::Options {
-                version: layout,
+                version,
                 found: options,
                 unknown: options & !known_bits,
             });
@@ -133,7 +133,7 @@ impl Header {
             chunk_size: size("chunk size", i32_at(bytes, CHUNK_SIZE))?,
             last_chunk: size("last chunk", i32_at(bytes, LAST_CHUNK))?,
             nchunks: nchunks(i64_at(bytes, NCHUNKS))?,
-            ..Self::new(layout)
+            ..Self::new(version)
         })
     }
 }

@@ -15,13 +15,13 @@ impl Header {
     /// Returns an error if the layout is read-only, or has no place for a field that is set.
     pub fn encode(&self) -> Result<Vec<u8>, FormatError> {
         self.check()?;
-        let mut bytes = vec![0; self.layout.header_len()];
+        let mut bytes = vec![0; self.version.header_len()];
         put(&mut bytes, 0, &MAGIC);
-        put(&mut bytes, VERSION, &[self.layout.version()]);
-        match self.layout {
+        put(&mut bytes, VERSION, &[self.version.number()]);
+        match self.version {
             FormatVersion::V0 | FormatVersion::Dev2012 => {
                 return Err(FormatError::ReadOnly {
-                    version: self.layout,
+                    version: self.version,
                 });
             }
             FormatVersion::V1 => self.encode_v1(&mut bytes)?,
@@ -110,7 +110,7 @@ impl Header {
         for (at, size) in [(CHUNK_SIZE, self.chunk_size), (LAST_CHUNK, self.last_chunk)] {
             let field = size.map_or(Ok(-1), i32::try_from);
             let field = field.map_err(|_| FormatError::NoPlace {
-                version: self.layout,
+                version: self.version,
                 what: "so large a chunk",
             })?;
             put(bytes, at, &field.to_le_bytes());
@@ -123,7 +123,7 @@ impl Header {
     fn signed_nchunks(&self) -> Result<i64, FormatError> {
         let count = self.nchunks.map_or(Ok(-1), i64::try_from);
         count.map_err(|_| FormatError::NoPlace {
-            version: self.layout,
+            version: self.version,
             what: "so many chunks",
         })
     }

@@ -78,7 +78,7 @@ pub enum MetadataPlace {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// The layout it was read from, or is to be written in.
-    pub layout: FormatVersion,
+    pub version: FormatVersion,
     /// Whether a table of offsets precedes the chunks.
     pub offsets: bool,
     /// Whether each chunk is a record of its own length.
@@ -105,10 +105,10 @@ impl Header {
     /// A header in which every field that can be unknown is unknown: typesize 8, the default checksum,
     /// no offsets, no metadata.
     #[must_use]
-    pub fn new(layout: FormatVersion) -> Self {
-        let has_fields = !matches!(layout, FormatVersion::V0 | FormatVersion::V1);
+    pub fn new(version: FormatVersion) -> Self {
+        let has_fields = !matches!(version, FormatVersion::V0 | FormatVersion::V1);
         Self {
-            layout,
+            version,
             offsets: false,
             varlen: false,
             metadata: MetadataPlace::Absent,
@@ -146,7 +146,7 @@ impl Header {
                 "0, since there are no chunks",
             ));
         }
-        if self.layout == FormatVersion::V3 {
+        if self.version == FormatVersion::V3 {
             self.check_v3()
         } else {
             Ok(())

@@ -38,7 +38,7 @@ impl Parser {
 
     /// Spare space needs offsets, and released readers of V3 know none.
     pub(super) fn allows_spare(&self) -> bool {
-        self.member.header.layout == FormatVersion::V2 && self.member.offsets.get(0).is_some()
+        self.member.header.version == FormatVersion::V2 && self.member.offsets.get(0).is_some()
     }
 
     pub(super) fn gap<'a>(

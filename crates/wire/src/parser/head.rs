@@ -29,7 +29,7 @@ impl Parser {
         let header = Header::decode(&self.buf)?;
         self.member = Member::new(header.clone(), self.part_at);
         self.members += 1;
-        let bytes = self.take(header.layout.header_len())?;
+        let bytes = self.take(header.version.header_len())?;
         if header.seal.is_some() {
             self.member.seal = Some(Seal::of_header(&bytes));
         }

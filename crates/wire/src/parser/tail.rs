@@ -103,7 +103,7 @@ impl Parser {
         // for metadata if that says that there is none.
         let hides_chunks = || header.nchunks == Some(0) && self.buf.iter().any(|byte| *byte != 0);
         let is_passed_over =
-            header.layout == FormatVersion::V3 && (header.offsets || unchecked) && !hides_chunks();
+            header.version == FormatVersion::V3 && (header.offsets || unchecked) && !hides_chunks();
         if is_passed_over && !hides_member() {
             return Ok(());
         }

@@ -8,12 +8,12 @@ use bloscpack_array::strided::{self, Strided, strides};
 use bloscpack_array::{Region, bytes_of, copy};
 use bloscpack_error::checked::{in_memory, zeros};
 use bloscpack_error::{Code, Error, IoSide as _, Result};
-use bloscpack_storage::{Key, Object, ReadAt, Store};
+use bloscpack_storage::{Key, ReadAt, Store, StoreFile};
 use std::io;
 use std::ops::Range;
 
 /// Opens a file of an array or group; `None` if there is none.
-pub(crate) fn open_file(store: &dyn Store, key: &Key) -> Result<Option<Box<dyn Object>>> {
+pub(crate) fn open_file(store: &dyn Store, key: &Key) -> Result<Option<Box<dyn StoreFile>>> {
     match store.open(key) {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

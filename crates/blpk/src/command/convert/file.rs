@@ -2,7 +2,7 @@
 
 use bloscpack::{
     Compressor, Decoder, Encoder, EncoderBuilder, FormatVersion, Metadata, dtype::DType,
-    storage::Cursor, survey::Survey,
+    storage::SourceReader, survey::Survey,
 };
 use bloscpack_open::{
     Kind,
@@ -86,7 +86,7 @@ impl Convert {
                 format!("{name}: only a regular file, read from its beginning, can be converted");
             return Err(Failure::usage(title).hint("use blpk decompress | blpk compress for pipes"));
         };
-        let survey = Survey::of_file(Cursor::new(bytes), &session.options());
+        let survey = Survey::of_file(SourceReader::new(bytes), &session.options());
         let survey = survey.about(&opened.origin)?;
         let builder = self.file_builder(&survey, name, session)?;
         input.rewind().about(name)?;
@@ -135,7 +135,7 @@ impl Convert {
         let codec = codec.unwrap_or_else(|| codec_for(first.compressors.first().copied()));
         let lens = survey.members.iter().map(|member| member.uncompressed);
         let builder = Encoder::builder()
-            .layout(format)
+            .version(format)
             .compressor(codec)
             .level(self.storage.codec.level().unwrap_or(codec.default_level()))
             .threads(session.threads)
@@ -145,7 +145,7 @@ impl Convert {
             (FormatVersion::V1, _) => None,
             (_, Some(checksum)) => Some(checksum),
             // Version 1 has no checksums, so their absence was not a choice.
-            (_, None) => (header.layout != FormatVersion::V1).then_some(header.checksum),
+            (_, None) => (header.version != FormatVersion::V1).then_some(header.checksum),
         };
         let chunk_size = header.chunk_size.filter(|bytes| *bytes > 0);
         Ok(with_given!(builder,
@@ -208,7 +208,7 @@ impl Convert {
         let codec = self.storage.codec.codec;
         let codec = codec.or(array.codec).unwrap_or(codec_for(None));
         let builder = Encoder::builder()
-            .layout(self.header_format())
+            .version(self.header_format())
             .compressor(codec)
             .level(self.storage.codec.level().unwrap_or(codec.default_level()))
             .typesize(array.typesize)

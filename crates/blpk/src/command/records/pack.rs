@@ -187,7 +187,7 @@ impl Pack {
     fn builder(&self, metadata: Option<Metadata>, session: &Session) -> RecordWriterBuilder {
         let builder = RecordWriter::builder()
             .checksum(self.checksum)
-            .layout(self.format)
+            .version(self.format)
             .limits(session.write_limits())
             .threads(session.threads);
         let builder = match (self.small, self.quick, self.packed) {

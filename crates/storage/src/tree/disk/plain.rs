@@ -2,7 +2,7 @@
 
 use super::{HOLE, NOT_A_FILE, NOT_A_FOLDER, at, invalid, or_none, require, split};
 use crate::disk::real_path;
-use crate::tree::{Entry, EntryKind, Guard, Key, Object, Store};
+use crate::tree::{Entry, EntryKind, Key, Store, StoreFile, StoreLock};
 use crate::{LockMode, WriteAt};
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Write};
@@ -62,10 +62,10 @@ impl DiskStore {
 }
 
 impl Store for DiskStore {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
         self.inside(key, |path| {
             require(kind_of(path)?, EntryKind::File, NOT_A_FILE)?;
-            Ok(Box::new(File::open(path)?) as Box<dyn Object>)
+            Ok(Box::new(File::open(path)?) as Box<dyn StoreFile>)
         })
     }
 
@@ -159,7 +159,7 @@ impl Store for DiskStore {
         })
     }
 
-    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
+    fn try_lock(&self, folder: &Key, mode: LockMode) -> io::Result<Option<Box<dyn StoreLock>>> {
         at(folder, self.folder(folder))?;
         match (folder.split(), mode) {
             (Some(_), LockMode::Exclusive) => self.inside(folder, lock),
@@ -172,7 +172,7 @@ impl Store for DiskStore {
 #[derive(Debug)]
 struct Unlocked;
 
-impl Guard for Unlocked {}
+impl StoreLock for Unlocked {}
 
 /// The file beside a locked folder.
 #[cfg(windows)]
@@ -180,11 +180,11 @@ impl Guard for Unlocked {}
 struct FileBeside(#[allow(dead_code, reason = "the file goes when it is closed")] File);
 
 #[cfg(windows)]
-impl Guard for FileBeside {}
+impl StoreLock for FileBeside {}
 
 /// Locks a folder by a file beside it, which nobody else can open, and which the system removes when it is closed.
 #[cfg(windows)]
-fn lock(folder: &Path) -> io::Result<Option<Box<dyn Guard>>> {
+fn lock(folder: &Path) -> io::Result<Option<Box<dyn StoreLock>>> {
     use std::os::windows::fs::OpenOptionsExt;
     const DELETE_AND_WRITE: u32 = 0x0001_0000 | 0x4000_0000;
     const DELETE_ON_CLOSE: u32 = 0x0400_0000;
@@ -203,7 +203,7 @@ fn lock(folder: &Path) -> io::Result<Option<Box<dyn Guard>>> {
 }
 
 #[cfg(not(windows))]
-fn lock(_: &Path) -> io::Result<Option<Box<dyn Guard>>> {
+fn lock(_: &Path) -> io::Result<Option<Box<dyn StoreLock>>> {
     Ok(Some(Box::new(Unlocked)))
 }
 

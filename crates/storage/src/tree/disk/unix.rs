@@ -4,7 +4,7 @@ use super::folders::{FOLDER, Folders, folder_in};
 use super::{HOLE, NOT_A_FILE, NOT_A_FOLDER, at, invalid, or_none, require, split};
 use crate::owners::copy_owners;
 use crate::process::Process;
-use crate::tree::{Entry, EntryKind, Guard, Handle, Key, Object, Store};
+use crate::tree::{Entry, EntryKind, Key, Store, StoreFile, StoreHandle, StoreLock};
 use crate::write_at::{cannot_sync, reserve_in_file, retry, sync_file};
 use crate::{Access, Lock, LockMode, WriteAt};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
@@ -95,7 +95,7 @@ impl DiskStore {
 }
 
 impl Store for DiskStore {
-    fn open(&self, key: &Key) -> io::Result<Box<dyn Object>> {
+    fn open(&self, key: &Key) -> io::Result<Box<dyn StoreFile>> {
         let open = |folder: &Key, name| {
             let act = |folder: &File| open_file(folder, name, OFlags::RDONLY);
             self.folders.look(folder, act)
@@ -104,7 +104,7 @@ impl Store for DiskStore {
         Ok(Box::new(at(key, file)?.0))
     }
 
-    fn handle(&self, key: &Key, access: Access) -> io::Result<Option<Arc<dyn Handle>>> {
+    fn handle(&self, key: &Key, access: Access) -> io::Result<Option<Arc<dyn StoreHandle>>> {
         let open = |folder: &File, name| match kind_of(folder, name)? {
             EntryKind::Folder => folder_in(folder, name),
             _ => Ok(open_file(folder, name, flags_of(access))?.0),
@@ -218,7 +218,7 @@ impl Store for DiskStore {
         })
     }
 
-    fn try_lock(&self, key: &Key, mode: LockMode) -> io::Result<Option<Box<dyn Guard>>> {
+    fn try_lock(&self, key: &Key, mode: LockMode) -> io::Result<Option<Box<dyn StoreLock>>> {
         let lock = |folder: File| Ok(Lock::try_lock(&folder, mode)?.then_some(folder));
         let held: io::Result<Option<File>> = match key.split() {
             None => self.own_root().and_then(lock),
@@ -237,7 +237,7 @@ impl Store for DiskStore {
         };
         Ok(at(key, held)?.map(|folder| {
             let process = Process::current();
-            Box::new(FolderLock { folder, process }) as Box<dyn Guard>
+            Box::new(FolderLock { folder, process }) as Box<dyn StoreLock>
         }))
     }
 }
@@ -249,7 +249,7 @@ struct FolderLock {
     process: Process,
 }
 
-impl Guard for FolderLock {
+impl StoreLock for FolderLock {
     fn check_process(&self) -> io::Result<()> {
         self.process.check()
     }

@@ -1,4 +1,4 @@
-//! [`Cursor`]: a source that is read at positions, read in order.
+//! [`SourceReader`]: a source that is read at positions, read in order.
 
 use crate::ReadAt;
 use crate::convert::{end_of, to_u64};
@@ -9,9 +9,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 /// Several cursors may share one source, each with a position of its own.
 ///
 /// ```
-/// use bloscpack_storage::Cursor;
+/// use bloscpack_storage::SourceReader;
 /// use std::io::{Read, Seek, SeekFrom};
-/// let mut cursor = Cursor::new(b"0123456789".as_slice());
+/// let mut cursor = SourceReader::new(b"0123456789".as_slice());
 /// cursor.seek(SeekFrom::End(-3))?;
 /// let mut rest = String::new();
 /// cursor.read_to_string(&mut rest)?;
@@ -19,19 +19,19 @@ use std::io::{self, Read, Seek, SeekFrom};
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Cursor<S> {
+pub struct SourceReader<S> {
     source: S,
     at: u64,
 }
 
-impl<S> Cursor<S> {
+impl<S> SourceReader<S> {
     /// A cursor at the first byte of the source.
     pub fn new(source: S) -> Self {
         Self { source, at: 0 }
     }
 }
 
-impl<S: ReadAt> Read for Cursor<S> {
+impl<S: ReadAt> Read for SourceReader<S> {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let len = self.source.read_at(self.at, buf)?;
         self.at = end_of(self.at, to_u64(len))?;
@@ -39,7 +39,7 @@ impl<S: ReadAt> Read for Cursor<S> {
     }
 }
 
-impl<S: ReadAt> Seek for Cursor<S> {
+impl<S: ReadAt> Seek for SourceReader<S> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.at = seek_target(to, self.at, || self.source.size())?;
         Ok(self.at)
