@@ -191,7 +191,7 @@ fn check_all(count: usize) {
         assert_eq!(found.len(), count, "{}", file.name);
         file.check(0, &[]);
         // A prime: each kind of entry is in the sample of a normal run.
-        for entry in effort::sample(0..count, if count > 20 { 7 } else { 1 }) {
+        for entry in effort::sample(0..count, if count > 20 { 29 } else { 1 }) {
             for value in file.wrong_values(entry) {
                 file.check(entry, &[value]);
             }
