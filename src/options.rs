@@ -99,8 +99,8 @@ impl Options {
         Self::default()
     }
 
-    /// Threads that check, decompress and compress. By default, readers and editors of Bloscpack files work on the caller's own
-    /// thread, and arrays, frames, Zarr and `bloscpack-open` on all processors. 0 counts as 1. Recovery scans on one thread.
+    /// Threads that check, decompress and compress. By default, readers of Bloscpack files work on the caller's own thread, and
+    /// arrays, frames, Zarr and `bloscpack-open` on all processors. 0 counts as 1. Recovery scans on one thread.
     /// Records need chunks of 4 KiB or more to gain from more than one, as packed ones have.
     ///
     /// The peak memory of a decoder is about `(threads + 2) × 2 × chunk`, plus 256 KiB of input and the scratch space of a block
