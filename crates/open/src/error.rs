@@ -43,5 +43,5 @@ pub(crate) fn needs_file() -> Error {
 /// A dtype for elements that have one.
 pub(crate) fn has_dtype() -> Error {
     Error::usage("this already has a dtype")
-        .with_hint("the option dtype is only for Blosc2 frames without one")
+        .with_hint("a dtype is only for Blosc2 frames without one")
 }
