@@ -58,15 +58,12 @@ fn is_bloscpack(container: &dyn Container) -> bool {
 fn options(session: &Session) -> (Options, Progress) {
     let progress = Progress::new(session, None);
     let shown = progress.clone();
-    let options = Options::new()
-        .threads(session.threads)
-        .limits(session.limits)
-        .watch(move |bytes, total| {
-            interrupt::check()?;
-            shown.set_total(total);
-            shown.advance(bytes);
-            Ok(())
-        });
+    let options = session.array_options().watch(move |bytes, total| {
+        interrupt::check()?;
+        shown.set_total(total);
+        shown.advance(bytes);
+        Ok(())
+    });
     (options, progress)
 }
 

@@ -6,7 +6,6 @@ pub mod walk;
 
 use std::path::Path;
 
-use bloscpack::Options;
 use bloscpack_open::datasets::{CArray, CArrayBuilder, CTable, CTableBuilder, Dataset};
 
 use crate::failure::{About as _, Directory, Failure};
@@ -17,16 +16,6 @@ use crate::text::{plain, quoted};
 
 /// Bytes of elements that are in memory at once, besides the chunks that the library caches.
 pub const BATCH: usize = 16 << 20;
-/// Bytes of chunks that the library caches for each array or column.
-const CACHE: usize = 64 << 20;
-
-/// The options by which datasets are opened.
-pub fn options(session: &Session) -> Options {
-    Options::new()
-        .threads(session.threads)
-        .limits(session.limits)
-        .cache(CACHE)
-}
 
 /// Creates the array of a new dataset.
 pub fn new_array(
@@ -35,7 +24,9 @@ pub fn new_array(
     session: &Session,
 ) -> Result<CArray, Failure> {
     let builder = builder.replace(target.is_replaced_in_place());
-    let array = builder.options(options(session)).create(target.path());
+    let array = builder
+        .options(session.array_options())
+        .create(target.path());
     array.about(target)
 }
 
@@ -46,13 +37,15 @@ pub fn new_table(
     session: &Session,
 ) -> Result<CTable, Failure> {
     let builder = builder.replace(target.is_replaced_in_place());
-    let table = builder.options(options(session)).create(target.path());
+    let table = builder
+        .options(session.array_options())
+        .create(target.path());
     table.about(target)
 }
 
 /// Opens a dataset for reading, and warns about an interrupted change.
 pub fn open(path: &Path, session: &Session) -> Result<Dataset, Failure> {
-    let dataset = Dataset::open_with(path, &options(session)).about(&Directory(path))?;
+    let dataset = Dataset::open_with(path, &session.array_options()).about(&Directory(path))?;
     let name = quoted(path);
     if dataset.was_interrupted() {
         session.warning(format_args!("{name}: {INTERRUPTED}; {FROM_JOURNAL}"));

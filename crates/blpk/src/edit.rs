@@ -19,7 +19,7 @@ use bloscpack_open::{
 };
 use same_file::Handle;
 
-use crate::dataset::{no_columns, options};
+use crate::dataset::no_columns;
 use crate::failure::{About as _, Directory, Failure, RECOVER, Subject, io_error, is_busy};
 use crate::frame;
 use crate::input::{self, COMPLETED, INTERRUPTED, Input, Journaled, is_standard_input};
@@ -348,7 +348,8 @@ impl<'a> DatasetEdit<'a> {
 
     /// Opens it, and completes an interrupted change.
     pub fn open(&self, session: &Session) -> Result<Dataset, Failure> {
-        let options = options(session)
+        let options = session
+            .array_options()
             .lock_timeout(LOCK_TIMEOUT)
             .while_waiting(self.0.while_waiting(session));
         if is_url(self.0.path) {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use bloscpack::{Options, dtype::DType, error::IoSide as _, wire::internal::to_u64};
+use bloscpack::{dtype::DType, error::IoSide as _, wire::internal::to_u64};
 use bloscpack_open::{
     Family,
     frames::{ArrayKind, NdArray, NdArrayBuilder},
@@ -24,13 +24,6 @@ pub const BAND: usize = 64 << 20;
 
 /// Advice for a frame where a Bloscpack file is needed.
 pub const READ: &str = "blpk cat prints its bytes, and blpk export converts its array to .npy";
-
-/// The options by which frames are opened.
-pub fn options(session: &Session) -> Options {
-    Options::new()
-        .threads(session.threads)
-        .limits(session.limits)
-}
 
 /// Refuses a frame where a Bloscpack file is needed; `hint` says what can be done with a frame instead.
 pub fn refuse(path: &Path, hint: &str) -> Result<(), Failure> {
@@ -73,7 +66,7 @@ pub fn array_builder(
     })?;
     let builder = NdArray::builder(shape, itemsize)
         .kind(kind)
-        .options(options(session));
+        .options(session.array_options());
     Ok(match kind {
         ArrayKind::Caterva => builder,
         ArrayKind::B2nd => builder.dtype(dtype.clone()),

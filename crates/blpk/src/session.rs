@@ -20,6 +20,9 @@ use crate::status::Status;
 use crate::text::count;
 use bloscpack::wire::internal::to_u64;
 
+/// Bytes of chunks that are cached for each dataset, and of changed chunks for each frame.
+const CACHE: usize = 64 << 20;
+
 /// How long a change waits for readers of a file or dataset.
 pub const LOCK_TIMEOUT: Duration = Duration::from_secs(600);
 
@@ -91,6 +94,11 @@ impl Session {
     /// The options by which files are read, on one thread.
     pub fn options(&self) -> Options {
         Options::new().limits(self.limits)
+    }
+
+    /// The options by which datasets and frames are opened and written, on all threads.
+    pub fn array_options(&self) -> Options {
+        self.options().threads(self.threads).cache(CACHE)
     }
 
     /// Limits on what is written: those of the readers, which `--limit` can raise but not lower.

@@ -65,7 +65,7 @@ fn settings(
     let level = storage.codec.level();
     let level = level.unwrap_or_else(|| compressor.default_level());
     let filter = storage.filter.filter();
-    let options = crate::frame::options(session);
+    let options = session.array_options();
     move |array| {
         let array = array.compressor(compressor).level(level);
         with_given!(array, filters: filter).options(options.clone())

@@ -229,7 +229,7 @@ impl Append {
         let (name, from) = (quoted(&self.file), input::name(&self.input));
         let held = HeldStore::begin(root)?;
         let new = held.copy()?;
-        let options = frame::options(session);
+        let options = session.array_options();
         let table = TableWriter::open(new.path(), inside, &options, |array| array);
         let mut table = table.about(&new.made_from(&name))?;
         let options = ImportOptions::new().for_store(table.columns());

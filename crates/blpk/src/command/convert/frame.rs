@@ -14,7 +14,7 @@ use bloscpack_open::{
 use super::{Convert, codec_of};
 use crate::container::Opened;
 use crate::failure::{About as _, Failure};
-use crate::frame::{self, BAND, array_builder, options};
+use crate::frame::{self, BAND, array_builder};
 use crate::interrupt;
 use crate::output::Target;
 use crate::session::Session;
@@ -83,7 +83,7 @@ impl Convert {
             }
             builder => builder,
         };
-        let mut builder = builder?.kind(kind).options(options(session));
+        let mut builder = builder?.kind(kind).options(session.array_options());
         match (kind, &self.dtype) {
             (ArrayKind::B2nd, Some(given)) => {
                 self.dtype_of(source, name)?;

@@ -7,7 +7,6 @@ use bloscpack_open::datasets::{Finding, Remedy, RepairOptions, Uncounted};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::dataset::options;
 use crate::edit::DatasetEdit;
 use crate::failure::Failure;
 use crate::output;
@@ -60,7 +59,7 @@ impl Repair {
             .dry_run(self.dry_run)
             .uncounted(uncounted)
             .cut(self.truncate)
-            .options(options(session));
+            .options(session.array_options());
         let found = edit.confirm(repair.repair(&self.path), None)?;
         let text = if self.json {
             format!("{:#}\n", self.report(&found))
