@@ -68,7 +68,7 @@ fn no_bit_flip_or_cut_is_fatal() {
     for name in ["tree.b2e", "tree.b2z", "small.b2z", "table.b2e"] {
         let whole = bytes(name);
         let sound = content(whole.clone()).unwrap();
-        let flips = testkit::effort::sample(0..whole.len() * 8, 11).map(|bit| {
+        let flips = testkit::effort::sample(0..whole.len() * 8, 31).map(|bit| {
             let mut flipped = whole.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
             flipped
@@ -79,7 +79,7 @@ fn no_bit_flip_or_cut_is_fatal() {
             errors > silent,
             "{name}: {errors} errors, {silent} silent changes"
         );
-        let cuts = testkit::effort::sample(0..whole.len(), 11).map(|len| whole[..len].to_vec());
+        let cuts = testkit::effort::sample(0..whole.len(), 31).map(|len| whole[..len].to_vec());
         let cuts: Vec<_> = cuts.collect();
         let [errors, ..] = count(&cuts, &sound);
         assert_eq!(errors, cuts.len(), "{name}: cuts");

@@ -123,12 +123,12 @@ fn every_bit_and_every_cut_of_an_archive_is_checked() {
     for name in STORES {
         let whole = archive(name);
         assert!(is_sound(whole.clone()), "{name}");
-        for bit in effort::sample(0..whole.len() * 8, 37) {
+        for bit in effort::sample(0..whole.len() * 8, 101) {
             let mut bytes = whole.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
             assert!(!is_sound(bytes), "{name}: bit {bit}");
         }
-        for len in effort::sample(0..whole.len(), 37) {
+        for len in effort::sample(0..whole.len(), 101) {
             assert!(!is_sound(whole[..len].to_vec()), "{name}: {len} bytes");
         }
     }
@@ -144,13 +144,13 @@ fn every_bit_and_every_cut_of_a_directory_is_checked() {
         files(temp.path(), &mut all);
         for path in all {
             let whole = fs::read(&path).unwrap();
-            for bit in effort::sample(0..whole.len() * 8, 37) {
+            for bit in effort::sample(0..whole.len() * 8, 101) {
                 let mut bytes = whole.clone();
                 bytes[bit / 8] ^= 1 << (bit % 8);
                 fs::write(&path, bytes).unwrap();
                 assert!(!is_sound_at(temp.path()), "{}: bit {bit}", path.display());
             }
-            for len in effort::sample(0..whole.len(), 37) {
+            for len in effort::sample(0..whole.len(), 101) {
                 fs::write(&path, &whole[..len]).unwrap();
                 assert!(!is_sound_at(temp.path()), "{}: {len} bytes", path.display());
             }

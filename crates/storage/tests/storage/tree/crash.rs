@@ -287,7 +287,8 @@ fn kill_and_crash(before: &Found, random: &mut Random) -> usize {
 #[test]
 fn a_killed_writer_and_then_a_power_cut_leave_the_old_or_the_new() {
     let seed = number("BLOSCPACK_CRASH_SEED").unwrap_or(1);
-    let wanted = number("BLOSCPACK_CRASH_STATES").unwrap_or(20_000);
+    let wanted =
+        number("BLOSCPACK_CRASH_STATES").unwrap_or(testkit::effort::cases(20_000, 8) as u64);
     let (mut states, mut runs) = (0, 0);
     while (states as u64) < wanted {
         let random = &mut run_of(seed ^ 0x5a5a, runs);
