@@ -15,6 +15,7 @@ use crate::process::Process;
 use crate::{FileStatus, Lock, LockMode, ReadAt};
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ pub(crate) struct Follower<F> {
     look: Box<dyn Fn() -> io::Result<F> + Send + Sync>,
     identity: u128,
     owner: u32,
+    /// The slot in which the reader is announced, over all attempts to begin.
+    slot: AtomicU64,
     /// The process whose reads the announcement protects.
     process: Process,
 }
@@ -79,6 +82,7 @@ impl<F: ReadAt + Lock> Follower<F> {
             look: Box::new(look),
             identity: found.identity,
             owner: found.owner,
+            slot: AtomicU64::new(slot_of(0)),
             process: Process::current(),
         }))
     }
@@ -168,7 +172,7 @@ impl<F: ReadAt + Lock> Follower<F> {
         let is_read = match view.history {
             Some(_) => view.is_at_end()?,
             // The stamp was not recent.
-            None if !view.is_trusted && view.slot == slot_of(0) => true,
+            None if !view.is_trusted && self.slot.load(Ordering::SeqCst) == slot_of(0) => true,
             None => self.find()?.is_none(),
         };
         if !is_read {
@@ -255,13 +259,15 @@ impl<F: ReadAt + Lock> Follower<F> {
         presence.announce(slot)?;
         // From here on its writer knows, unless it has just removed it.
         let is_there = status_of(&*history.file)?.has_name;
-        let old = if is_there { view.slot } else { slot };
+        let before = self.slot.load(Ordering::SeqCst);
+        let old = if is_there { before } else { slot };
         // A forked child shares the announcements of its parent, who may still read the history before.
-        if view.slot != slot && self.process.is_current() {
+        if before != slot && self.process.is_current() {
             presence.withdraw(old)?;
         }
         if is_there {
-            (view.slot, view.seen, view.history) = (slot, 0, Some(history));
+            self.slot.store(slot, Ordering::SeqCst);
+            (view.seen, view.history) = (0, Some(history));
         }
         Ok(is_there)
     }
@@ -313,4 +319,46 @@ fn stale() -> io::Error {
     let what = "the file was changed without a record of its old content, by a program that keeps \
                 none or was killed; open it again";
     io::Error::new(io::ErrorKind::StaleNetworkFileHandle, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Follower, Start};
+    use crate::history::record::{History, Kind};
+    use crate::history::{WRITER, readers, status_of};
+    use crate::{Access, Folder, Memory, Presence};
+    use std::ffi::OsStr;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// The reader finds a history whose writer is leaving, and finds it again just before another writer replaces it. The first
+    /// time it moves from slot 0 to that of the history; the second time it must not leave that slot.
+    #[test]
+    fn a_reader_is_announced_whatever_it_finds_while_it_opens() {
+        let name = OsStr::new("history");
+        let folder = Memory::from([("file", b"content".to_vec())]);
+        let open = |access| Folder::open(&folder, OsStr::new("file"), access).unwrap();
+        let (reader, writer) = (open(Access::Read), open(Access::Write));
+        assert!(writer.announce(WRITER).unwrap());
+        let file = folder.create(name, None).unwrap();
+        let mut history = History::create(file, 1).unwrap();
+        let status = status_of(&writer).unwrap();
+        for kind in [Kind::Opened, Kind::Closed] {
+            let of = (status.identity, status.stamp);
+            history.append(kind, of, &[]).unwrap();
+        }
+
+        let (home, looks) = (folder.clone(), AtomicU64::new(0));
+        let look = move || {
+            let found = Folder::open(&home, name, Access::Read)?;
+            if looks.fetch_add(1, Ordering::SeqCst) == 1 {
+                home.remove(name)?;
+            }
+            Ok(found)
+        };
+        let follower = Follower::new(&reader, status_of, look).unwrap().unwrap();
+        let start = follower.start(&reader).unwrap();
+        assert!(matches!(start, Some(Start::Locked(_))));
+        assert_eq!(folder.list().unwrap(), ["file"]);
+        assert!(writer.announced(readers(None)).unwrap().is_some());
+    }
 }

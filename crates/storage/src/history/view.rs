@@ -2,7 +2,7 @@
 
 use super::pinned::{Pinned, Place};
 use super::record::{Former, History, Record};
-use super::{slot_of, status_of};
+use super::status_of;
 use crate::convert::prefix;
 use crate::{Key, Lock, ReadAt};
 use std::collections::BTreeMap;
@@ -23,8 +23,6 @@ pub(crate) struct View<F> {
     pub(super) is_foreign: bool,
     /// The length of the history up to which it was read.
     pub(super) seen: u64,
-    /// The slot in which the reader is announced.
-    pub(super) slot: u64,
     /// The stamp when the content was last known to be unchanged.
     pub(super) stamp: u128,
     /// Whether a writer that keeps a history is there since.
@@ -50,7 +48,6 @@ impl<F> Default for View<F> {
             history: None,
             is_foreign: false,
             seen: 0,
-            slot: slot_of(0),
             stamp: 0,
             is_trusted: false,
             is_old: false,
