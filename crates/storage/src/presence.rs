@@ -56,12 +56,11 @@ mod linux {
     use crate::error::bug;
     use crate::write_at::retry;
     use nix::fcntl::{FcntlArg, fcntl};
-    use rustix::time::{ClockId, clock_getres};
+    use rustix::time::{ClockId, clock_getres, clock_gettime};
     use std::fs::{File, Metadata};
     use std::io;
     use std::ops::Range;
     use std::os::unix::fs::MetadataExt;
-    use std::time::{Duration, SystemTime};
 
     /// The byte of slot 0: far after the end of any file.
     const FIRST_SLOT: i64 = 3 << 61;
@@ -80,15 +79,25 @@ mod linux {
         0x8584_58f6, // ramfs
     ];
 
-    /// How far apart two writes must be to have different times: the step of the kernel's clock for
-    /// times of files, twice over, or of a file system that keeps seconds.
-    fn step(time: &Metadata) -> Duration {
-        if time.mtime_nsec() == 0 {
-            return Duration::from_secs(2);
-        }
+    /// Whether a write from now on may leave the file the time that it has.
+    ///
+    /// The kernel takes times of files from its coarse clock, which may stand still for longer than a step where a virtual machine
+    /// is not scheduled: the time of day says nothing of it. As soon as that clock is past the time, every later write has another
+    /// one. A file system that keeps seconds needs the next one.
+    fn is_recent(file: &Metadata) -> bool {
+        let nanoseconds =
+            |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
+        let now = clock_gettime(ClockId::RealtimeCoarse);
         let step = clock_getres(ClockId::RealtimeCoarse);
-        let nanoseconds = u64::try_from(step.tv_nsec).unwrap_or(10_000_000);
-        Duration::from_nanos(nanoseconds) * 2
+        let step = nanoseconds(step.tv_sec, step.tv_nsec) * 2;
+        let age =
+            nanoseconds(now.tv_sec, now.tv_nsec) - nanoseconds(file.mtime(), file.mtime_nsec());
+        // A time in the future says nothing, unless it is so near that a finer clock has made it.
+        if file.mtime_nsec() == 0 {
+            (0..2_000_000_000).contains(&age)
+        } else {
+            age <= 0 && age > -step
+        }
     }
 
     /// A lock on some slots. Each handle has its own locks ("open file description locks"), which
@@ -159,13 +168,11 @@ mod linux {
 
         fn status(&self) -> io::Result<FileStatus> {
             let found = self.metadata()?;
-            let age = SystemTime::now().duration_since(found.modified()?);
             let seconds = u128::from(found.mtime().cast_unsigned());
             Ok(FileStatus {
                 identity: u128::from(found.dev()) << 64 | u128::from(found.ino()),
                 stamp: seconds << 64 | u128::from(found.mtime_nsec().cast_unsigned()),
-                // A time in the future says nothing.
-                is_recent: age.is_ok_and(|age| age < step(&found)),
+                is_recent: is_recent(&found),
                 len: found.len(),
                 has_name: found.nlink() > 0,
                 owner: found.uid(),
