@@ -67,7 +67,7 @@ pub fn check(input: &[u8]) {
     };
     let (changes, file) = rest.split_at(rest.len().min(usize::from(count % 6) * 4));
     let folder = Memory::from([(NAME, file.to_vec())]);
-    let options = Editor::builder().limits(LIMITS);
+    let options = Editor::builder().options(Options::new().limits(LIMITS));
     let editor = options.open_in(folder.clone(), NAME.as_ref());
     let Ok(mut editor) = editor else {
         assert!(

@@ -3,7 +3,7 @@
 use crate::error::OrRaise;
 use bloscpack::edit::{Editor, EditorBuilder};
 use bloscpack::records::{RecordWriter, RecordWriterBuilder};
-use bloscpack::{Checksum, Compressor, Encoder, EncoderBuilder, Filter, Metadata};
+use bloscpack::{Checksum, Compressor, Encoder, EncoderBuilder, Filter, Metadata, Options};
 use pyo3::prelude::*;
 
 /// The options of an encoder; `None` for the default.
@@ -81,7 +81,7 @@ impl EncoderOptions {
             level: self.clevel,
             filter: self.shuffle.map(|shuffle| filter(py, shuffle)).transpose()?,
             typesize: self.typesize,
-            threads: self.threads,
+            options: self.threads.map(|threads| Options::new().threads(threads)),
         ))
     }
 

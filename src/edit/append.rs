@@ -43,7 +43,7 @@ pub struct Appender<'a, F: Folder = Disk> {
     chunker: Chunker,
     sink: AppendSink<'a, F>,
     state: &'a mut FileState,
-    options: &'a EditorBuilder,
+    builder: &'a EditorBuilder,
     /// Number of chunks that stay as they are.
     kept: u64,
     /// Uncompressed bytes before the append.
@@ -128,7 +128,7 @@ impl<F: Folder> Editor<F> {
                 len: 0,
             },
             state: &mut self.state,
-            options: &self.options,
+            builder: &self.builder,
             kept,
             old_len,
             refilled: to_u64(refill.len()),
@@ -209,7 +209,7 @@ impl<F: Folder> Appender<'_, F> {
     /// Returns the same errors as [`Editor::set_metadata`], but that of an array of another length only in
     /// [`finish`](Self::finish).
     pub fn set_metadata(&mut self, metadata: &Metadata) -> Result<()> {
-        NewMetadata::of(self.state, metadata, self.options)?;
+        NewMetadata::of(self.state, metadata, self.builder)?;
         (self.metadata, self.is_final) = (Some(metadata.clone()), true);
         Ok(())
     }
@@ -221,7 +221,7 @@ impl<F: Folder> Appender<'_, F> {
     /// Returns the same errors as [`Editor::merge_metadata`].
     pub fn merge_metadata(&mut self, others: &Metadata) -> Result<()> {
         let merged = self.state.merged(others)?;
-        NewMetadata::of(self.state, &merged, self.options)?;
+        NewMetadata::of(self.state, &merged, self.builder)?;
         (self.metadata, self.is_final) = (Some(merged), false);
         Ok(())
     }
@@ -236,7 +236,7 @@ impl<F: Folder> Appender<'_, F> {
     ///
     /// # Errors
     /// Returns any error of the file; [`ResourceBusy`](io::ErrorKind::ResourceBusy) if readers hold the file for longer than
-    /// the [lock timeout](EditorBuilder::lock_timeout) of the editor, which should be long if the data cannot be produced again;
+    /// the [lock timeout](crate::Options::lock_timeout) of the editor, which should be long if the data cannot be produced again;
     /// [`Usage`](bloscpack_error::Category::Usage) if the file contains a NumPy array and the data is not a number of whole
     /// rows of it, or if new metadata describes an array of another length. The file is then as it was.
     pub fn finish(self) -> Result<u64> {
@@ -251,7 +251,7 @@ impl<F: Folder> Appender<'_, F> {
         let metadata = self.new_metadata(appended)?;
         // Otherwise a last chunk longer than the others was cut up, and new chunks take its place.
         if appended == 0 && self.sink.starts.is_empty() {
-            super::metadata::replace(self.sink.change, self.state, metadata, self.options)?;
+            super::metadata::replace(self.sink.change, self.state, metadata, self.builder)?;
             return Ok(0);
         }
         self.chunker.finish(true, &mut self.sink)?;
@@ -259,11 +259,11 @@ impl<F: Folder> Appender<'_, F> {
         let Self {
             sink,
             state,
-            options,
+            builder,
             kept,
             ..
         } = self;
-        sink.finish(state, kept, (header, metadata), options)?;
+        sink.finish(state, kept, (header, metadata), builder)?;
         Ok(appended)
     }
 
@@ -304,7 +304,7 @@ impl<F: Folder> Appender<'_, F> {
             return Ok(NewMetadata::Same);
         }
         check_array(new, content)?;
-        NewMetadata::of(self.state, new, self.options)
+        NewMetadata::of(self.state, new, self.builder)
     }
 
     /// The metadata of an array, with the shape that it has in this many bytes of content.
@@ -348,19 +348,19 @@ impl<'a, F: Folder> AppendSink<'a, F> {
         state: &mut FileState,
         kept: u64,
         (header, metadata): (Header, NewMetadata),
-        options: &EditorBuilder,
+        builder: &EditorBuilder,
     ) -> Result<()> {
         self.check_kept(state, kept)?;
         let chunks = header.nchunks.filter(|_| header.offsets || state.is_stream);
-        check_table(chunks.unwrap_or(0), &options.limits)?;
+        check_table(chunks.unwrap_or(0), &builder.options.limits)?;
         let held = match in_place(&header, state, &metadata) {
             Some(header) => self.make(state, kept, header, &metadata)?,
             None => {
                 let what = (header, metadata);
-                self.rewrite(state, kept, what, options.max_app_chunks)?
+                self.rewrite(state, kept, what, builder.max_app_chunks)?
             }
         };
-        state.renew(held, options)
+        state.renew(held, builder)
     }
 
     /// Checks that the first new chunk follows the last one that is kept.

@@ -2,28 +2,26 @@
 
 use crate::Options;
 use blosc1::{Compressor, Filter};
-use bloscpack_storage::LockTimeout;
-use bloscpack_wire::{Hashers, Limits};
-use std::time::Duration;
 
 /// Options of an [`Editor`](crate::edit::Editor) or a [`RecordEditor`](crate::edit::RecordEditor); created by
 /// [`Editor::builder`](crate::edit::Editor::builder).
 ///
 /// ```
 /// use bloscpack::blosc::Compressor;
-/// use bloscpack::{storage::Memory, edit::Editor};
+/// use bloscpack::{Options, storage::Memory, edit::Editor};
 /// use std::io::Write;
 /// use std::time::Duration;
 /// let folder = Memory::from([("a.blp", bloscpack::compress(b"old, ")?)]);
-/// let options = Editor::builder().compressor(Compressor::Zstd).lock_timeout(Duration::from_secs(60));
-/// let mut editor = options.open_in(folder, "a.blp".as_ref())?;
+/// let options = Options::new().lock_timeout(Duration::from_secs(60));
+/// let builder = Editor::builder().compressor(Compressor::Zstd).options(options);
+/// let mut editor = builder.open_in(folder, "a.blp".as_ref())?;
 ///
 /// let mut appender = editor.append()?;
 /// appender.write_all(b"new")?;
 /// assert_eq!(appender.finish()?, 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct EditorBuilder {
     pub(super) compressor: Option<Compressor>,
     pub(super) level: Option<u8>,
@@ -31,37 +29,10 @@ pub struct EditorBuilder {
     pub(super) typesize: Option<u8>,
     pub(super) chunk_size: Option<u32>,
     pub(super) max_app_chunks: Option<u64>,
-    pub(super) threads: usize,
-    pub(super) limits: Limits,
-    pub(super) hashers: Hashers,
-    pub(super) lock_timeout: LockTimeout,
-}
-
-impl Default for EditorBuilder {
-    fn default() -> Self {
-        Self {
-            compressor: None,
-            level: None,
-            filter: None,
-            typesize: None,
-            chunk_size: None,
-            max_app_chunks: None,
-            threads: 1,
-            limits: Limits::default(),
-            hashers: Hashers::default(),
-            lock_timeout: LockTimeout::default(),
-        }
-    }
+    pub(super) options: Options,
 }
 
 impl EditorBuilder {
-    /// How the file is read.
-    pub(super) fn reading(&self) -> Options {
-        Options::new()
-            .limits(self.limits)
-            .hashers(self.hashers.clone())
-    }
-
     /// The compressor of new chunks; that of the file by default.
     #[must_use]
     pub fn compressor(mut self, compressor: Compressor) -> Self {
@@ -106,44 +77,12 @@ impl EditorBuilder {
         self
     }
 
-    /// Threads that compress the appended data; one by default, which is the caller's own.
+    /// How the file is read: the limits on memory and work, the implementations of digests, and how long opening waits for other
+    /// writers, and a change for readers that lock the file, as those of earlier versions do. Appended data is compressed on the
+    /// threads of the options. New chunks are made like the existing ones, and may have larger blocks than the limits allow.
     #[must_use]
-    pub fn threads(mut self, threads: usize) -> Self {
-        self.threads = threads;
-        self
-    }
-
-    /// How much memory and work the file may demand when it is read. New chunks are made like the existing ones, and may
-    /// have larger blocks.
-    #[must_use]
-    pub fn limits(mut self, limits: Limits) -> Self {
-        self.limits = limits;
-        self
-    }
-
-    /// The implementations that compute digests.
-    #[must_use]
-    pub fn hashers(mut self, hashers: Hashers) -> Self {
-        self.hashers = hashers;
-        self
-    }
-
-    /// How long opening waits for other writers, and a change for readers that lock the file, as those of earlier versions
-    /// do; ten seconds by default.
-    #[must_use]
-    pub fn lock_timeout(mut self, timeout: Duration) -> Self {
-        self.lock_timeout.set_limit(timeout);
-        self
-    }
-
-    /// Calls `goes_on` while opening or a change waits for others, many times a second and with the time that it has waited.
-    /// It keeps waiting as long as the result is true and the lock timeout allows.
-    #[must_use]
-    pub fn while_waiting(
-        mut self,
-        goes_on: impl Fn(Duration) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.lock_timeout.keep_waiting_while(goes_on);
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
         self
     }
 }

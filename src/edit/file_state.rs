@@ -30,8 +30,8 @@ pub(super) struct FileState {
 }
 
 impl FileState {
-    pub(super) fn of<S: ReadAt>(file: &S, options: &EditorBuilder) -> Result<Self> {
-        let (limits, hashers) = (&options.limits, &options.hashers);
+    pub(super) fn of<S: ReadAt>(file: &S, builder: &EditorBuilder) -> Result<Self> {
+        let (limits, hashers) = (&builder.options.limits, &builder.options.hashers);
         let index = Index::of_records(file, limits, hashers, false, None)?;
         let Some(map) = MemberMap::read(file, limits, hashers)? else {
             return Err(Error::usage("the file is empty: it has no header"));
@@ -61,9 +61,9 @@ impl FileState {
     pub(super) fn renew<F: Folder>(
         &mut self,
         held: &mut JournaledFile<F>,
-        options: &EditorBuilder,
+        builder: &EditorBuilder,
     ) -> Result<()> {
-        let read = held.at_risk(|held| Self::of(held.file(), options));
+        let read = held.at_risk(|held| Self::of(held.file(), builder));
         *self = read.map_err(Error::committed)?;
         Ok(())
     }
@@ -124,9 +124,9 @@ impl FileState {
     pub(super) fn check_trailing<S: ReadAt>(
         &self,
         file: &S,
-        options: &EditorBuilder,
+        builder: &EditorBuilder,
     ) -> Result<()> {
-        let (limits, hashers) = (&options.limits, &options.hashers);
+        let (limits, hashers) = (&builder.options.limits, &builder.options.hashers);
         for warning in &self.index.warnings {
             if let Warning::Trailing(trailing) = warning
                 && holds_chunks(file, trailing.position.byte, limits, hashers)?

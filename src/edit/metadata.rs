@@ -59,9 +59,9 @@ impl<F: Folder> Editor<F> {
             return Ok(());
         }
         check_array(metadata, self.content_len())?;
-        let new = NewMetadata::of(&self.state, metadata, &self.options)?;
+        let new = NewMetadata::of(&self.state, metadata, &self.builder)?;
         let change = self.held.change(self.state.free_from())?;
-        replace(change, &mut self.state, new, &self.options)
+        replace(change, &mut self.state, new, &self.builder)
     }
 }
 
@@ -80,7 +80,7 @@ pub(super) fn replace<F: Folder>(
     mut change: Change<'_, F>,
     state: &mut FileState,
     new: NewMetadata,
-    options: &EditorBuilder,
+    builder: &EditorBuilder,
 ) -> Result<()> {
     let held = match new {
         NewMetadata::Same => return Ok(()),
@@ -94,8 +94,8 @@ pub(super) fn replace<F: Folder>(
             change,
             state,
             (new, &BTreeMap::new()),
-            options.max_app_chunks,
+            builder.max_app_chunks,
         )?,
     };
-    state.renew(held, options)
+    state.renew(held, builder)
 }

@@ -72,7 +72,7 @@ use std::sync::Arc;
 pub struct Editor<F: Folder = Disk> {
     held: JournaledFile<F>,
     state: FileState,
-    options: EditorBuilder,
+    builder: EditorBuilder,
 }
 
 impl Editor {
@@ -123,7 +123,7 @@ impl<F: Folder> Editor<F> {
     /// A reader of the file as it is now.
     pub fn reader(&self) -> IndexedReader<&F::File> {
         let index = Arc::clone(&self.state.index);
-        IndexedReader::with_index(self.held.file(), self.options.reading(), index)
+        IndexedReader::with_index(self.held.file(), self.builder.options.clone(), index)
     }
 }
 

@@ -59,15 +59,15 @@ impl EditorBuilder {
                 "{spare} spare offsets exceed the maximum of {MOST_SPARE}"
             )));
         }
-        self.hashers.check()?;
-        let held = JournaledFile::open(folder, name, &self.lock_timeout)?;
+        self.options.hashers.check()?;
+        let held = JournaledFile::open(folder, name, &self.options.lock_timeout)?;
         let state = FileState::of(held.file(), &self)?;
         state.check_editable(wanted)?;
         state.check_trailing(held.file(), &self)?;
         Ok(Editor {
             held,
             state,
-            options: self,
+            builder: self,
         })
     }
 }

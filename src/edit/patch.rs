@@ -65,7 +65,7 @@ impl<F: Folder> Editor<F> {
         if at > content_len {
             return Err(past_end(content_len));
         }
-        let recompressor = Recompressor::new(&self.options);
+        let recompressor = Recompressor::new(&self.builder);
         let (mut piece, mut here) = (Vec::new(), at);
         let free_from = self.state.free_from();
         let change = self.held.change(free_from)?;
@@ -92,8 +92,8 @@ impl<F: Folder> Editor<F> {
         if here == content_len && !is_at_end(data).reading()? {
             return Err(past_end(content_len));
         }
-        let held = patch.make(&self.state, self.options.max_app_chunks)?;
-        self.state.renew(held, &self.options)?;
+        let held = patch.make(&self.state, self.builder.max_app_chunks)?;
+        self.state.renew(held, &self.builder)?;
         Ok(here - at)
     }
 }

@@ -25,11 +25,11 @@ impl NewMetadata {
     pub(super) fn of(
         state: &FileState,
         metadata: &Metadata,
-        options: &EditorBuilder,
+        builder: &EditorBuilder,
     ) -> Result<Self> {
-        let (header, hashers) = (&state.map.header, &options.hashers);
+        let (header, hashers) = (&state.map.header, &builder.options.hashers);
         check_of_content(header, metadata)?;
-        let (len, allowed) = (metadata.text().len(), options.limits.metadata);
+        let (len, allowed) = (metadata.text().len(), builder.options.limits.metadata);
         FormatError::check_write(Limit::Metadata, to_u64(len), allowed.into())?;
         if header.version == FormatVersion::V3 {
             if let Some(old) = &state.map.metadata_header

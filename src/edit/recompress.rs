@@ -41,12 +41,12 @@ fn smallest(like: ChunkSettings) -> Option<ChunkSettings> {
 
 /// Makes new chunks like the old ones.
 pub(super) struct Recompressor<'o> {
-    options: &'o EditorBuilder,
+    builder: &'o EditorBuilder,
 }
 
 impl<'o> Recompressor<'o> {
-    pub(super) fn new(options: &'o EditorBuilder) -> Self {
-        Self { options }
+    pub(super) fn new(builder: &'o EditorBuilder) -> Self {
+        Self { builder }
     }
 
     /// The chunk with this piece over its content from `here` on, with its digest; nothing if that changes nothing.
@@ -58,7 +58,7 @@ impl<'o> Recompressor<'o> {
         here: u64,
         piece: &[u8],
     ) -> Result<Option<Vec<u8>>> {
-        let options = self.options.reading();
+        let options = self.builder.options.clone();
         let reader = IndexedReader::with_index(file, options, Arc::clone(&state.index));
         let is_whole = to_u64(piece.len()) == len_of(&old.content);
         let (bytes, mut data) = match reader.chunk_with_bytes(old.number) {
@@ -77,9 +77,9 @@ impl<'o> Recompressor<'o> {
         place.copy_from_slice(piece);
         let typesize = state.map.header.typesize;
         let settings = if bytes.is_empty() {
-            self.options.settings_of(&reader, typesize)?
+            self.builder.settings_of(&reader, typesize)?
         } else {
-            self.options.settings_like(Some(&bytes), typesize)
+            self.builder.settings_like(Some(&bytes), typesize)
         };
         self.compress(&data, settings, state, old).map(Some)
     }
@@ -117,7 +117,11 @@ impl<'o> Recompressor<'o> {
             // A chunk that cannot be filled up does not fit.
             let _ = pad_chunk(&mut chunk, room);
         }
-        let digest = self.options.hashers.stored_digest(checksum, &chunk)?;
+        let digest = self
+            .builder
+            .options
+            .hashers
+            .stored_digest(checksum, &chunk)?;
         chunk.extend_from_slice(digest.as_bytes());
         Ok(chunk)
     }

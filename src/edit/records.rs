@@ -111,7 +111,7 @@ impl<F: Folder> RecordEditor<F> {
     /// Returns the error of a damaged last packed chunk if the metadata does not contain the number of records, either.
     pub fn reader(&self) -> Result<IndexedRecordReader<&F::File>> {
         let index = Arc::clone(&self.editor.state.index);
-        let options = self.editor.options.reading();
+        let options = self.editor.builder.options.clone();
         IndexedRecordReader::with_index(self.editor.held.file(), options, index).writing()
     }
 
@@ -201,7 +201,7 @@ impl<F: Folder> RecordEditor<F> {
                 len: 0,
             },
             state: &mut editor.state,
-            options: &editor.options,
+            builder: &editor.builder,
             kept,
             packing: self.packing,
             len: &mut self.len,
@@ -230,7 +230,7 @@ pub struct RecordAppender<'a, F: Folder = Disk> {
     chunker: RecordChunker,
     sink: AppendSink<'a, F>,
     state: &'a mut FileState,
-    options: &'a EditorBuilder,
+    builder: &'a EditorBuilder,
     /// Number of chunks that stay as they are.
     kept: u64,
     packing: Option<Packing>,
@@ -268,7 +268,7 @@ impl<F: Folder> RecordAppender<'_, F> {
     ///
     /// # Errors
     /// Returns any error of the file, and [`ResourceBusy`](std::io::ErrorKind::ResourceBusy) if readers hold the file for
-    /// longer than the [lock timeout](EditorBuilder::lock_timeout) of the editor. The file is then as it was.
+    /// longer than the [lock timeout](crate::Options::lock_timeout) of the editor. The file is then as it was.
     pub fn finish(self) -> Result<u64> {
         self.commit().writing()
     }
@@ -283,7 +283,7 @@ impl<F: Folder> RecordAppender<'_, F> {
         let header = counted_header(&self.state.map.header, chunks, MAX_NBYTES, 0);
         let metadata = self.metadata()?;
         self.sink
-            .finish(self.state, self.kept, (header, metadata), self.options)?;
+            .finish(self.state, self.kept, (header, metadata), self.builder)?;
         *self.len += appended;
         Ok(appended)
     }
@@ -301,7 +301,7 @@ impl<F: Folder> RecordAppender<'_, F> {
             counted(old, count)?
         };
         new.map_or(Ok(NewMetadata::Same), |new| {
-            NewMetadata::of(self.state, &new, self.options)
+            NewMetadata::of(self.state, &new, self.builder)
         })
     }
 }

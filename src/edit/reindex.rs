@@ -26,7 +26,7 @@ impl<F: Folder> Editor<F> {
         }
         if self.state.is_indexed || self.chunks() == 0 {
             // A table that is filled may still be wrong.
-            let (limits, hashers) = (&self.options.limits, &self.options.hashers);
+            let (limits, hashers) = (&self.builder.options.limits, &self.builder.options.hashers);
             Index::by_walk(self.held.file(), limits, hashers, false)?;
             return Ok(false);
         }
@@ -38,7 +38,7 @@ impl<F: Folder> Editor<F> {
         preamble::put(&mut change, &self.state, header, &NewMetadata::Same)?;
         let len = change.size()?;
         let held = change.commit(len)?;
-        self.state.renew(held, &self.options)?;
+        self.state.renew(held, &self.builder)?;
         Ok(true)
     }
 }

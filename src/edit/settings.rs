@@ -98,11 +98,11 @@ impl<F: Folder> Editor<F> {
             EditorBuilder::settings_of
         };
         Ok(ChunkOptions {
-            chunk: settings_of(&self.options, &self.reader(), header.typesize)?,
+            chunk: settings_of(&self.builder, &self.reader(), header.typesize)?,
             checksum: header.checksum,
-            longest: self.options.limits.chunk,
-            hashers: self.options.hashers.clone(),
-            threads: self.options.threads,
+            longest: self.builder.options.limits.chunk,
+            hashers: self.builder.options.hashers.clone(),
+            threads: self.builder.options.codec_threads(),
             crew: None,
         })
     }
@@ -112,19 +112,21 @@ impl<F: Folder> Editor<F> {
         if self.chunks() >= 2 {
             // After chunks of different lengths, the usual one follows.
             let there = self.state.index.chunk_size().filter(|size| *size > 0);
-            let usual = DEFAULT_CHUNK_SIZE.min(self.options.limits.chunk).max(1);
+            let usual = DEFAULT_CHUNK_SIZE
+                .min(self.builder.options.limits.chunk)
+                .max(1);
             return Ok(there.unwrap_or(usual));
         }
         let len = self.content_len();
         let there = u32::try_from(len)
             .map_err(|_| Error::bug(format!("a single chunk of {len} uncompressed bytes")))?;
-        let wanted = self.options.chunk_size;
+        let wanted = self.builder.chunk_size;
         if wanted.is_some_and(|size| !(1..=MAX_NBYTES).contains(&size)) {
             return Err(Error::usage(format!(
                 "the chunk size is out of range: it must be 1 to {MAX_NBYTES}"
             )));
         }
-        let limit = self.options.limits.chunk;
+        let limit = self.builder.options.limits.chunk;
         if let Some(size) = wanted {
             FormatError::check_write(Limit::Chunk, size.into(), limit.into())?;
         }

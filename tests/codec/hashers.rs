@@ -1,7 +1,7 @@
 //! Tests of plugged hashers: with a state of their own, wherever digests are written or checked, and with digests of a
 //! wrong length, which are refused before anything is written.
 
-use bloscpack::edit::{Editor, EditorBuilder};
+use bloscpack::edit::Editor;
 use bloscpack::indexed::IndexedReader;
 use bloscpack::records::{IndexedRecordReader, RecordReader, RecordWriter};
 use bloscpack::storage::Memory;
@@ -173,7 +173,7 @@ fn a_hasher_with_a_key_is_used_by_editors() {
     for (number, file) in files(&hashers).into_iter().enumerate() {
         let folder = Memory::from([("a", file)]);
         let open = |hashers: &Hashers| {
-            let builder = Editor::builder().hashers(hashers.clone());
+            let builder = Editor::builder().options(Options::new().hashers(hashers.clone()));
             builder.open_in(folder.clone(), "a".as_ref())
         };
         if number > 3 {
@@ -234,7 +234,7 @@ fn a_hasher_with_a_key_is_used_for_records() {
                 "three"
             );
             let folder = Memory::from([("a", stream)]);
-            let editor = EditorBuilder::default().hashers(hashers.clone());
+            let editor = Editor::builder().options(Options::new().hashers(hashers.clone()));
             let mut editor = editor
                 .open_records_in(folder.clone(), "a".as_ref())
                 .unwrap();
@@ -315,7 +315,7 @@ fn a_digest_of_a_wrong_length_is_an_error_before_the_first_byte() {
             }
             assert!(target.get_ref().is_empty());
             let folder = Memory::from([("a", sound[5].clone())]);
-            let editor = Editor::builder().hashers(hashers.clone());
+            let editor = Editor::builder().options(Options::new().hashers(hashers.clone()));
             assert_refused(editor.open_in(folder.clone(), "a".as_ref()));
             let options = Options::new().hashers(hashers);
             assert_refused(verify(sound[5].as_slice(), &options, |_| Ok(())));

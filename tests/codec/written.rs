@@ -1,7 +1,7 @@
 //! Tests that what a writer accepts, a reader with the same limits reads: over all options, with limits so small that
 //! they are often reached, and for the default limits at their borders.
 
-use bloscpack::edit::{Editor, EditorBuilder};
+use bloscpack::edit::Editor;
 use bloscpack::indexed::IndexedReader;
 use bloscpack::records::{IndexedRecordReader, RecordReader, RecordWriter};
 use bloscpack::storage::Memory;
@@ -265,7 +265,7 @@ proptest! {
 
     #[test]
     fn what_an_editor_accepts_is_read_with_the_same_limits(options in options(), more in 0..5000_usize) {
-        let builder = || EditorBuilder::default().limits(options.limits);
+        let builder = || Editor::builder().options(Options::new().limits(options.limits));
         if let Ok(file) = options.write() {
             let folder = Memory::from([("a", file)]);
             let change = || -> Result<()> {

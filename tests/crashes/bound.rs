@@ -6,7 +6,7 @@
 )]
 
 use bloscpack::storage::{Snapshot, SourceReader};
-use bloscpack::{Category, Error};
+use bloscpack::{Category, Error, Options};
 use std::ffi::OsStr;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -78,11 +78,13 @@ fn a_writer_waits_for_a_reader_that_goes() {
     for scenario in scenarios() {
         let folder = Bound::new(fresh(&scenario));
         let reader = Mutex::new(Some(reader(&folder)));
-        let builder = scenario.builder().lock_timeout(Duration::from_secs(60));
-        let builder = builder.while_waiting(move |_| {
-            drop(reader.lock().unwrap().take());
-            true
-        });
+        let options = Options::new()
+            .lock_timeout(Duration::from_secs(60))
+            .while_waiting(move |_| {
+                drop(reader.lock().unwrap().take());
+                true
+            });
+        let builder = scenario.builder().options(options);
         let name = OsStr::new(NAME);
         let mut editor = Some(match scenario.before.records {
             None => Opened::Content(builder.open_in(folder.clone(), name).unwrap()),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bloscpack::{
-    Category, Decoder, Error,
+    Category, Decoder, Error, Options,
     edit::{Editor, EditorBuilder, RecordEditor},
     error::Side,
     storage::{Snapshot, SourceReader},
@@ -59,18 +59,18 @@ impl<'a> InPlace<'a> {
         unchanged(&self.name())
     }
 
-    /// Called while the change waits for a lock: reports that after a while, and returns whether to go on waiting.
-    fn while_waiting(
-        &self,
-        session: &Session,
-    ) -> impl Fn(Duration) -> bool + Send + Sync + 'static {
+    /// How it is opened. Waiting for a lock is reported after a while, and ends with a signal.
+    fn options(&self, session: &Session) -> Options {
         let (name, reported) = (self.name(), AtomicBool::new(session.quiet));
-        move |waited| {
-            if waited >= SILENCE && !reported.swap(true, Ordering::Relaxed) {
-                message::note(format_args!("waiting for others to finish with {name}"));
-            }
-            !interrupt::is_requested()
-        }
+        session
+            .array_options()
+            .lock_timeout(LOCK_TIMEOUT)
+            .while_waiting(move |waited| {
+                if waited >= SILENCE && !reported.swap(true, Ordering::Relaxed) {
+                    message::note(format_args!("waiting for others to finish with {name}"));
+                }
+                !interrupt::is_requested()
+            })
     }
 
     /// Reports a signal that came too late to stop the change.
@@ -160,11 +160,7 @@ impl<'a> FileEdit<'a> {
         open: impl FnOnce(EditorBuilder) -> bloscpack::Result<T>,
     ) -> Result<T, Failure> {
         let path = self.0.path;
-        let builder = builder
-            .threads(session.threads)
-            .limits(session.limits)
-            .lock_timeout(LOCK_TIMEOUT)
-            .while_waiting(self.0.while_waiting(session));
+        let builder = builder.options(self.0.options(session));
         let marked = probe(path).is_ok_and(|probe| probe.is_marked);
         // If the mark is that of a writer at work, the snapshot waits until it is done.
         let pending = marked && Snapshot::open(path).is_ok_and(|file| file.is_interrupted());
@@ -348,10 +344,7 @@ impl<'a> DatasetEdit<'a> {
 
     /// Opens it, and completes an interrupted change.
     pub fn open(&self, session: &Session) -> Result<Dataset, Failure> {
-        let options = session
-            .array_options()
-            .lock_timeout(LOCK_TIMEOUT)
-            .while_waiting(self.0.while_waiting(session));
+        let options = self.0.options(session);
         if is_url(self.0.path) {
             return remote::edit(self.0.path, &options, session);
         }

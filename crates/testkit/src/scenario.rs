@@ -8,7 +8,7 @@
 use super::golden::{ByHand, Field, Random, Recipe, parts, sensor};
 use bloscpack::storage::Folder;
 use bloscpack::{
-    Checksum, Encoder, FormatVersion, Metadata,
+    Checksum, Encoder, FormatVersion, Metadata, Options,
     edit::{Editor, EditorBuilder, RecordEditor},
     records::{RecordWriter, RecordWriterBuilder},
 };
@@ -203,7 +203,8 @@ impl Scenario {
     }
 
     pub fn builder(&self) -> EditorBuilder {
-        let mut builder = Editor::builder().lock_timeout(Duration::from_millis(20));
+        let waits = Options::new().lock_timeout(Duration::from_millis(20));
+        let mut builder = Editor::builder().options(waits);
         if let Some(size) = self.chunk_size {
             builder = builder.chunk_size(size);
         }

@@ -3,7 +3,9 @@
 use crate::edit::golden::sensor;
 use crate::edit::{JOURNAL, NAME, append, check, name, names};
 use bloscpack::storage::{Access, Folder, Lock, LockMode, Memory, Snapshot, WriteAt};
-use bloscpack::{Category, Checksum, Encoder, edit::Editor, indexed::IndexedReader, wire::Hashers};
+use bloscpack::{
+    Category, Checksum, Encoder, Options, edit::Editor, indexed::IndexedReader, wire::Hashers,
+};
 use std::io::{Cursor, Write};
 
 fn file(data: &[u8]) -> Vec<u8> {
@@ -20,7 +22,7 @@ fn interrupted(data: &[u8], more: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let folder = Memory::from([(NAME, file(data))]);
     let reader = Folder::open(&folder, name(), Access::Read).unwrap();
     assert!(reader.try_lock(LockMode::Shared).unwrap());
-    let options = Editor::builder().lock_timeout(std::time::Duration::ZERO);
+    let options = Editor::builder().options(Options::new().lock_timeout(std::time::Duration::ZERO));
     let mut editor = options.open_in(folder.clone(), name()).unwrap();
     let mut appender = editor.append().unwrap();
     appender.write_all(more).unwrap();

@@ -3,7 +3,7 @@
 use crate::edit::golden::sensor;
 use crate::edit::{NAME, append, name, names};
 use bloscpack::storage::Memory;
-use bloscpack::{Category, Encoder, Filter, FormatVersion, Metadata, edit::Editor};
+use bloscpack::{Category, Encoder, Filter, FormatVersion, Metadata, Options, edit::Editor};
 use std::io::{Cursor, Read, Write};
 
 fn file(options: bloscpack::EncoderBuilder, data: &[u8]) -> Vec<u8> {
@@ -136,7 +136,8 @@ fn a_reader_that_fails_halfway_changes_nothing() {
 fn there_is_one_writer_at_a_time() {
     let folder = Memory::from([(NAME, file(Encoder::builder(), b"data"))]);
     let first = Editor::open_in(folder.clone(), name()).unwrap();
-    let waiting = Editor::builder().lock_timeout(std::time::Duration::from_millis(20));
+    let options = Options::new().lock_timeout(std::time::Duration::from_millis(20));
+    let waiting = Editor::builder().options(options);
     let error = waiting.open_in(folder.clone(), name()).unwrap_err();
     assert_eq!(error.category(), Category::Failed);
     assert!(
@@ -178,7 +179,7 @@ fn what_the_limits_forbid_to_read_is_not_written() {
             };
             let folder = Memory::from([(NAME, file(options(), data))]);
             let before = folder.bytes(NAME);
-            let mut builder = Editor::builder().limits(limits);
+            let mut builder = Editor::builder().options(Options::new().limits(limits));
             if let Some(bytes) = chunk_size {
                 builder = builder.chunk_size(bytes);
             }
@@ -223,7 +224,7 @@ fn settings_out_of_range_are_wrong_usage() {
         assert_eq!(error.category(), Category::Usage, "{error}");
     }
     assert_eq!(folder.bytes(NAME), before);
-    let builder = Editor::builder().threads(0);
+    let builder = Editor::builder().options(Options::new().threads(0));
     let mut editor = builder.open_in(folder.clone(), name()).unwrap();
     append(&mut editor, b"more").unwrap();
 }

@@ -62,9 +62,10 @@ fn who_waits_for_readers_is_asked_and_may_give_up() {
     let folder = with_metadata(b"some bytes", "{}");
     let asked = Arc::new(AtomicU32::new(0));
     let count = Arc::clone(&asked);
-    let builder = Editor::builder()
+    let options = Options::new()
         .lock_timeout(std::time::Duration::MAX)
         .while_waiting(move |_| count.fetch_add(1, Ordering::Relaxed) < 3);
+    let builder = Editor::builder().options(options);
     let mut editor = builder.open_in(folder.clone(), name()).unwrap();
     // As readers of earlier versions do.
     let reader = Folder::open(&folder, name(), Access::Read).unwrap();

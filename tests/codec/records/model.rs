@@ -316,7 +316,7 @@ proptest! {
         let mut records = begin;
         let folder = Memory::from([("a.blp", options.write(&records))]);
         let name = OsStr::new("a.blp");
-        let open = || Editor::builder().threads(threads).open_records_in(folder.clone(), name);
+        let open = || Editor::builder().options(Options::new().threads(threads)).open_records_in(folder.clone(), name);
         let mut editor = open().unwrap();
         for (batch, finished, reopen) in batches {
             let mut appender = editor.append().unwrap();
