@@ -89,9 +89,9 @@ def main(folder):
     blosc2.lazyudf(function, (a, b), dtype=numpy.float64, shape=SHAPE).save("function.b2nd")
     note("function.b2nd", "user function", name="function", operands=operands)
 
-    server = {"operands": {"source": "https://example.org/api/root/x.b2nd"}}
+    server = {"operands": {"source": "https://example.org/api/@public/x.b2nd"}}
     far = b2objects.make_b2object_carrier("c2array", SHAPE, "f8", chunks=CHUNKS, blocks=BLOCKS, urlpath="server.b2nd")
-    reference = blosc2.Ref.c2array_ref("root/x.b2nd", "https://example.org/api/")
+    reference = blosc2.Ref.c2array_ref("@public/x.b2nd", "https://example.org/api/")
     b2objects.write_b2object_payload(far, reference.to_dict())
     note("server.b2nd", "remote array", **server)
 

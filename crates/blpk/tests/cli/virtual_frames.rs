@@ -40,7 +40,7 @@ const ALL: [(&str, &str); 8] = [
     ),
     (
         "server.b2nd",
-        r#"the remote array of "https://example.org/api/root/x.b2nd""#,
+        r#"the remote array of "https://example.org/api/@public/x.b2nd""#,
     ),
     (
         "proxy_none.b2nd",
