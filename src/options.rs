@@ -69,7 +69,7 @@ pub struct Options {
     pub dtype: Option<DType>,
     /// How long to wait for a lock.
     pub lock_timeout: LockTimeout,
-    /// The function that is called as the work goes on.
+    /// The progress function.
     pub watch: Watch,
 }
 
@@ -155,9 +155,9 @@ impl Options {
     /// | an indexed reader of records | unpacked chunks; records that are chunks of their own are not kept | 64 MiB |
     /// | a dataset | the chunks used last, which the columns of a table share equally | 256 MiB |
     /// | a dataset in `bloscpack-open` | the same | 64 MiB |
-    /// | a frame that is written | changed chunks that are not compressed yet; no more threads compress than there are chunks in it | 64 MiB |
+    /// | a writer of a frame | changed chunks before they are compressed, at least one, and one for each thread that compresses | 64 MiB |
     ///
-    /// 0 keeps no chunk, of a frame that is written one.
+    /// 0 keeps none.
     pub fn cache(mut self, bytes: usize) -> Self {
         self.cache = Some(bytes);
         self
@@ -294,10 +294,9 @@ impl Options {
         self
     }
 
-    /// What `bloscpack-open` opens calls this function as the work goes on, perhaps from several threads: with the bytes that were
-    /// processed since the last call, and how many there will be in all where that is known. For Bloscpack files these are bytes
-    /// of the file, elsewhere those of the uncompressed content. An error that it returns ends the work, except for the
-    /// verification of datasets and frames.
+    /// Reports progress: `bloscpack-open` calls this function, perhaps from several threads, with the bytes processed since the last
+    /// call and, where it is known, the total. It counts bytes of the file for Bloscpack files, and of the uncompressed content for
+    /// everything else. An error from the function ends the work, except in the verification of datasets and frames.
     ///
     /// ```
     /// use bloscpack::Options;

@@ -41,7 +41,7 @@ pub(super) fn in_order(
     bytes: Range<u64>,
 ) -> io::Result<impl io::Read + use<>> {
     use io::{Read as _, Seek as _};
-    let mut cursor = SourceReader::new(Arc::clone(source));
-    cursor.seek(io::SeekFrom::Start(bytes.start))?;
-    Ok(cursor.take(len_of(&bytes)))
+    let mut reader = SourceReader::new(Arc::clone(source));
+    reader.seek(io::SeekFrom::Start(bytes.start))?;
+    Ok(reader.take(len_of(&bytes)))
 }

@@ -62,13 +62,13 @@ impl AutoTune {
 pub(super) fn tuned_at<S: ReadAt>(tuner: Tuner, source: &S, bytes: &Range<u64>) -> Result<Tuned> {
     let mut pieces = Vec::new();
     for place in tuner.places(len_of(bytes)) {
-        let mut cursor = SourceReader::new(source);
-        cursor
+        let mut reader = SourceReader::new(source);
+        reader
             .seek(SeekFrom::Start(bytes.start + place.start))
             .reading()?;
         let mut piece = Vec::new();
         // It is shorter where the source ends early.
-        cursor
+        reader
             .take(len_of(&place))
             .read_to_end(&mut piece)
             .reading()?;

@@ -36,13 +36,13 @@ impl<S: ReadAt + Send + Sync + 'static> Engine<SourceReader<Arc<S>>> {
     /// An engine whose workers read the source from the byte `from` on.
     pub(crate) fn at(source: Arc<S>, from: u64, settings: Settings) -> Result<Self> {
         let extent = from..source.size().reading()?.max(from);
-        let mut cursor = SourceReader::new(Arc::clone(&source));
-        cursor.seek(SeekFrom::Start(from)).reading()?;
-        let mut engine = Self::new(cursor, settings);
-        let skip = |cursor: &mut SourceReader<Arc<S>>, count: u64| {
-            let here = cursor.stream_position()?;
+        let mut reader = SourceReader::new(Arc::clone(&source));
+        reader.seek(SeekFrom::Start(from)).reading()?;
+        let mut engine = Self::new(reader, settings);
+        let skip = |reader: &mut SourceReader<Arc<S>>, count: u64| {
+            let here = reader.stream_position()?;
             // The bytes that are skipped are bytes of the source, so that the sum is a position in it.
-            cursor.seek(SeekFrom::Start(here + count)).map(|_| ())
+            reader.seek(SeekFrom::Start(here + count)).map(|_| ())
         };
         engine.bodies = Some(Bodies {
             source,

@@ -59,7 +59,7 @@ impl<'a> InPlace<'a> {
         unchanged(&self.name())
     }
 
-    /// How it is opened. Waiting for a lock is reported after a while, and ends with a signal.
+    /// Options for the change. Reports a long wait for a lock; a signal ends the wait.
     fn options(&self, session: &Session) -> Options {
         let (name, reported) = (self.name(), AtomicBool::new(session.quiet));
         session

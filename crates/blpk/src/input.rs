@@ -127,7 +127,7 @@ impl Input {
         Ok(input)
     }
 
-    /// Opens a compressed input for salvage. If the journal of an interrupted change is missing, the file is read as it is.
+    /// Opens a compressed input for salvage. If the journal of an interrupted change is missing, reads the file without it.
     pub fn open_damaged(path: &Path, session: &Session) -> Result<Self, Failure> {
         match Self::open_binary(path, session) {
             Err(failure) if failure.status() == Status::CutShort => {

@@ -183,7 +183,7 @@ pub fn open_store(
     contained(Dataset::open_in(store, &dataset_options(options))?, options)
 }
 
-/// The options of a dataset, of which fewer chunks are kept by default.
+/// Options for a dataset, with a cache of 64 MiB by default.
 fn dataset_options(options: &Options) -> Options {
     let cache = options.cache.unwrap_or(CACHE);
     options.clone().cache(cache)

@@ -79,11 +79,11 @@ mod linux {
         0x8584_58f6, // ramfs
     ];
 
-    /// Whether a write from now on may leave the file the time that it has.
+    /// Whether a later write may leave the modification time unchanged.
     ///
-    /// The kernel takes times of files from its coarse clock, which may stand still for longer than a step where a virtual machine
-    /// is not scheduled: the time of day says nothing of it. As soon as that clock is past the time, every later write has another
-    /// one. A file system that keeps seconds needs the next one.
+    /// The kernel stamps files with its coarse clock. Compare with the same clock, since it can lag several steps behind the time of
+    /// day on a virtual machine that is not scheduled. Once it has passed the stamp, every later write gets another one. A file
+    /// system that stores seconds needs two seconds.
     fn is_recent(file: &Metadata) -> bool {
         let nanoseconds =
             |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
@@ -92,7 +92,7 @@ mod linux {
         let step = nanoseconds(step.tv_sec, step.tv_nsec) * 2;
         let age =
             nanoseconds(now.tv_sec, now.tv_nsec) - nanoseconds(file.mtime(), file.mtime_nsec());
-        // A time in the future says nothing, unless it is so near that a finer clock has made it.
+        // A stamp in the future is ignored, unless it is so close that it comes from the fine clock.
         if file.mtime_nsec() == 0 {
             (0..2_000_000_000).contains(&age)
         } else {

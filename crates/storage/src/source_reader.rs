@@ -1,4 +1,4 @@
-//! [`SourceReader`]: a source that is read at positions, read in order.
+//! [`SourceReader`]: reads a source in order.
 
 use crate::ReadAt;
 use crate::convert::{end_of, to_u64};
@@ -6,15 +6,15 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 /// Reads a [`ReadAt`] source in order, and seeks in it.
 ///
-/// Several cursors may share one source, each with a position of its own.
+/// Several readers may share one source, each with a position of its own.
 ///
 /// ```
 /// use bloscpack_storage::SourceReader;
 /// use std::io::{Read, Seek, SeekFrom};
-/// let mut cursor = SourceReader::new(b"0123456789".as_slice());
-/// cursor.seek(SeekFrom::End(-3))?;
+/// let mut reader = SourceReader::new(b"0123456789".as_slice());
+/// reader.seek(SeekFrom::End(-3))?;
 /// let mut rest = String::new();
-/// cursor.read_to_string(&mut rest)?;
+/// reader.read_to_string(&mut rest)?;
 /// assert_eq!(rest, "789");
 /// # Ok::<(), std::io::Error>(())
 /// ```
@@ -25,7 +25,7 @@ pub struct SourceReader<S> {
 }
 
 impl<S> SourceReader<S> {
-    /// A cursor at the first byte of the source.
+    /// A reader at the first byte of the source.
     pub fn new(source: S) -> Self {
         Self { source, at: 0 }
     }

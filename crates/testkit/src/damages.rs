@@ -1,4 +1,4 @@
-//! What a verification or a recovery reports, as lists.
+//! Verification and recovery with damages and losses as lists.
 
 use bloscpack::recover::{self, Finding, Lost, Recovery};
 use bloscpack::storage::ReadAt;

@@ -72,7 +72,7 @@ impl Resources {
         }
     }
 
-    /// Those of each column of a table.
+    /// The share of one of this many columns.
     pub(crate) fn for_columns(self, columns: usize) -> Self {
         Self {
             cache: self.cache / columns.max(1),

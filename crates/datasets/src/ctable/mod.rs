@@ -51,7 +51,7 @@ pub struct CTable {
     attributes: Attributes,
     warnings: Vec<Warning>,
     lenient: bool,
-    /// Those of each column.
+    /// The share of one column.
     resources: Resources,
 }
 

@@ -353,7 +353,7 @@ fn a_superchunk_that_changes_all_the_time_is_read_as_itself_or_not_at_all() {
         }
         stop.store(true, Ordering::Relaxed);
     });
-    // The last that was put there is the file.
+    // The writer ends with the file in its place.
     assert_eq!(all_of(&root).unwrap(), Sound::Array.leaves());
 }
 
