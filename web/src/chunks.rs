@@ -2,7 +2,7 @@
 
 use crate::request::with;
 use bloscpack::blosc::ChunkHeader;
-use bloscpack::storage::{SourceReader, ReadAt};
+use bloscpack::storage::{ReadAt, SourceReader};
 use bloscpack::survey::each_chunk;
 use bloscpack::{Options, Result};
 use bloscpack_open::datasets::CArray;

@@ -1,7 +1,7 @@
 //! The files that were dropped, as sources and as a store.
 
 use crate::host;
-use bloscpack::storage::{Entry, EntryKind, Key, StoreFile, ReadAt, Store};
+use bloscpack::storage::{Entry, EntryKind, Key, ReadAt, Store, StoreFile};
 use std::collections::BTreeMap;
 use std::io;
 

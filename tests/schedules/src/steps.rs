@@ -9,8 +9,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 use storage::{
-    Access, Entry, EntryKind, FileStatus, Folder, StoreLock, StoreHandle, Key, Lock, LockMode, Memory,
-    MemoryFile, StoreFile, Presence, ReadAt, Store, WriteAt,
+    Access, Entry, EntryKind, FileStatus, Folder, Key, Lock, LockMode, Memory, MemoryFile,
+    Presence, ReadAt, Store, StoreFile, StoreHandle, StoreLock, WriteAt,
 };
 
 /// A process, which is killed before one of its operations.
