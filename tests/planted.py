@@ -23,6 +23,8 @@ PATCHES = ROOT / "tests" / "planted"
 SCRATCH = ROOT / "target" / "planted"
 # A check may happen during a run.
 TREE = SCRATCH / ("check" if "--check" in sys.argv else "tree")
+# The options of cargo that all commands have are added to them.
+HEAD = r"(.+)\nCaught by: ((?:[A-Z_]+=\w+ )?(?:cargo test -p|tests/schedules\.sh) .+)\n"
 # Seconds; a test that takes longer counts as hanging.
 PATIENCE = 300
 FAILED = 101
@@ -34,7 +36,10 @@ class Planted:
     def __init__(self, path):
         self.name, self.patch = path.stem, path
         head = path.read_text(encoding="utf-8").split("\ndiff --git", 1)[0]
-        what, command = re.fullmatch(r"(.+)\nCaught by: (.+)\n", head, re.DOTALL).groups()
+        match = re.fullmatch(HEAD, head, re.DOTALL)
+        if not match:
+            sys.exit(f"{path}: expected a description, and 'Caught by:' with `cargo test -p` or `tests/schedules.sh`")
+        what, command = match.groups()
         self.what, self.command = " ".join(what.split()), tuple(command.split())
 
     def apply(self, *options):
