@@ -9,7 +9,6 @@
 #![allow(clippy::cast_possible_truncation, reason = "made-up data may be cut")]
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use blosc1::{
     Blosc2Encoder, Blosc2Settings, ChunkDecoder, ChunkEncoder, ChunkError, ChunkExtension,
