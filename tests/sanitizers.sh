@@ -13,6 +13,7 @@ address() {
     # libdeflate contains some tables twice by design, and some tests request more memory than is available; the
     # sanitizer would stop at both.
     export ASAN_OPTIONS="detect_odr_violation=0:detect_leaks=1:allocator_may_return_null=1:${ASAN_OPTIONS:-}"
+    export LSAN_OPTIONS="suppressions=$PWD/tests/sanitizers.supp:print_suppressions=0:${LSAN_OPTIONS:-}"
     # gcc wrongly checks the scope of a static table in zstd.
     export CFLAGS="-fno-sanitize-address-use-after-scope ${CFLAGS:-}"
     export BLOSCPACK_SLOWDOWN=4
