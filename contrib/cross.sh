@@ -131,7 +131,7 @@ case $target in
         installs "gcc-mingw-w64-x86-64-posix" "g++-mingw-w64-x86-64-posix" wine64
         export "$linker=$tools-gcc" "$runner=/usr/lib/wine/wine64"
         export WINEPREFIX=$cross/wine WINEDEBUG=${WINEDEBUG:--all} WINEDLLOVERRIDES="mscoree,mshtml="
-        # Tests beside libraries in C++ need the compiler's own.
+        # The tests link the Snappy of C-Blosc, which needs the DLLs of the C++ compiler.
         export WINEPATH="$(dirname "$("$tools-g++-posix" -print-file-name=libstdc++-6.dll)");/usr/$tools/lib"
         [ -d "$WINEPREFIX" ] || /usr/lib/wine/wine64 wineboot --init > /dev/null 2>&1
         random_of_wine "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll"

@@ -23,7 +23,7 @@ PATCHES = ROOT / "tests" / "planted"
 SCRATCH = ROOT / "target" / "planted"
 # A check may happen during a run.
 TREE = SCRATCH / ("check" if "--check" in sys.argv else "tree")
-# The options of cargo that all commands have are added to them.
+# A description, and a command without the options that every run of cargo gets.
 HEAD = r"(.+)\nCaught by: ((?:[A-Z_]+=\w+ )?(?:cargo test -p|tests/schedules\.sh) .+)\n"
 # Seconds; a test that takes longer counts as hanging.
 PATIENCE = 300

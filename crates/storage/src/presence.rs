@@ -81,9 +81,9 @@ mod linux {
 
     /// Whether a later write may leave the modification time unchanged.
     ///
-    /// The kernel stamps files with its coarse clock. Compare with the same clock, since it can lag several steps behind the time of
-    /// day on a virtual machine that is not scheduled. Once it has passed the stamp, every later write gets another one. A file
-    /// system that stores seconds needs two seconds.
+    /// The kernel stamps files with its coarse clock, which can lag behind the time of day on a busy virtual machine, so this
+    /// compares the stamp with that clock. Once the clock has passed the stamp, the next write gets a new one. File systems that
+    /// store whole seconds need two seconds.
     fn is_recent(file: &Metadata) -> bool {
         let nanoseconds =
             |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);

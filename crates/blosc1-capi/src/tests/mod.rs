@@ -55,7 +55,7 @@ const THEIRS: Library = Library {
     compress: blosc_src::blosc_compress_ctx,
     decompress: blosc_src::blosc_decompress_ctx,
     getitem: blosc_src::blosc_getitem,
-    // It writes the length of a stream before it looks whether that fits, in each thread.
+    // Each of its threads writes the length of a stream before it checks the room.
     past: 4 << 10,
 };
 
