@@ -2,6 +2,7 @@
 //! written and read again as the same.
 
 use bloscpack::Result;
+use bloscpack_open::array::Array as _;
 use bloscpack_open::exchange::{
     Batch, BoxedSource, Column, Format, ImportOptions, NpyFile, Schema, Source, export, open_at,
 };

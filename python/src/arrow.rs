@@ -6,12 +6,12 @@ use crate::options::{compressor, filter};
 use crate::work::Signals;
 use bloscpack::dtype::DType;
 use bloscpack::{Error, Options, Result};
-use bloscpack_open::datasets::{CTable, DatasetLayout};
+use bloscpack_open::datasets::{CTable, CTableBuilder, DatasetLayout};
 use bloscpack_open::exchange::arrow_array::{ArrayRef, RecordBatch, StructArray};
 use bloscpack_open::exchange::arrow_schema::{ArrowError, Field, FieldRef, SchemaRef};
 use bloscpack_open::exchange::{
-    ArraySource, Batch, BoxedSource, ImportOptions, NdSource, RecordBatches, Schema, Source,
-    TableSource, import_table, of_record_batches, record_batches,
+    ArraySource, Batch, BoxedSource, ImportOptions, RecordBatches, Schema, Source,
+    import_table, of_record_batches, record_batches,
 };
 use bloscpack_open::{Bounds, Container, Part, Selection};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
@@ -63,15 +63,15 @@ impl Rows {
             Place::Table(table) => {
                 let table = table.read().unwrap_or_else(PoisonError::into_inner);
                 let names = self.names.as_deref().unwrap_or_default();
-                let mut source = TableSource::new(&table)?.columns(names)?.range(rows)?;
+                let mut source = table.source_of(names)?.range(rows)?;
                 take(&mut record_batches(&mut source)?.batch_bytes(bytes))
             }
             Place::Array(array) => {
                 let array = array.read().unwrap_or_else(PoisonError::into_inner);
                 let closed = || Error::usage("the array is closed");
                 let mut source: BoxedSource<'_> = match array.as_ref().ok_or_else(closed)? {
-                    Inner::Rows(array) => Box::new(ArraySource::new(array).range(rows)?),
-                    Inner::Nd(array) => Box::new(NdSource::new(array)?.slice(&[rows])?),
+                    Inner::Rows(array) => Box::new(ArraySource::new(array)?.range(rows)?),
+                    Inner::Nd(array) => Box::new(ArraySource::new(array)?.slice(&[rows])?),
                 };
                 if self.names.is_some() {
                     source = source.fields()?;
@@ -333,7 +333,7 @@ pub fn write_stream(
         let source = of_record_batches(&schema, batches, &options.import()?)?;
         let mut source = Interruptible(source, signals);
         let rows = source.rows();
-        let builder = source.schema().table_builder(|_, column| {
+        let builder = CTableBuilder::of_schema(source.schema(), |_, column| {
             let column = column.compressor(compressor).filter(filter);
             column.level(options.clevel).expected_rows(rows)
         });

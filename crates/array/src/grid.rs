@@ -174,6 +174,19 @@ impl Grid {
         Positions::new(within.collect())
     }
 
+    /// The number of chunks that a region touches; `u64::MAX` for more.
+    #[must_use]
+    pub fn touched(&self, region: &[Range<u64>]) -> u64 {
+        let axes = region.iter().zip(&self.chunk);
+        // Saturates, as documented.
+        axes.fold(1, |count: u64, (range, len)| {
+            if range.is_empty() || *len == 0 {
+                return 0;
+            }
+            count.saturating_mul(range.end.div_ceil(*len) - range.start / len)
+        })
+    }
+
     /// The part of a region that the chunk at this position contains.
     #[must_use]
     pub fn part(&self, at: Vec<u64>, region: &[Range<u64>]) -> Part {
@@ -272,6 +285,8 @@ mod tests {
         ] {
             let mut seen = Vec::new();
             let mut last = None;
+            let touched = grid.parts(&region).count();
+            assert_eq!(grid.touched(&region), u64::try_from(touched).unwrap());
             for part in grid.parts(&region) {
                 assert!(last < Some(part.number), "{part:?}");
                 last = Some(part.number);

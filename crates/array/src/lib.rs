@@ -31,19 +31,49 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
+mod array;
+mod attributes;
+mod cache;
+mod cells;
+mod chunked;
 mod copies;
+mod flat;
+mod geometry;
 mod grid;
+#[doc(hidden)]
+pub mod json;
+pub mod msgpack;
 mod region;
+mod schema;
 mod shapes;
+mod source;
+mod store;
 #[allow(
     clippy::indexing_slicing,
     reason = "the box was checked, and the loops are hot"
 )]
 pub mod strided;
+mod user_attributes;
 
-pub use copies::{Run, copy, runs};
+pub use array::{Array, Description, Retyped};
+pub use attributes::{Attributes, MISSING};
+pub use cells::{Cells, no_bytes, value_json};
+pub use chunked::{Chunked, Resources};
+pub use copies::copy;
+pub use flat::{Content, Flat};
+pub use geometry::{Geometry, along, block_number, offset, sizes, with_range};
 pub use grid::{Grid, Part, Positions};
+pub use json::python_json;
 pub use region::{
     BATCH, Region, bytes_of, check, common, lens, outside, product, relative, starts,
 };
+pub use schema::{
+    Batch, Column, ItemKind, Schema, is_value_of_nothing, names, row_shape, structured, too_large,
+};
 pub use shapes::{Caches, default_shapes};
+pub use source::{
+    ArraySource, BoxedSource, FieldsSource, FixedSource, OneArray, Progress, Source, TableSource,
+    check_empty_rows, check_rows, first_len, for_each, next_rows, refuse_missing,
+};
+pub use store::{Buffer, ChunkStore, Loaded, Want};
+pub use user_attributes::UserAttributes;

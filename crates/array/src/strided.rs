@@ -91,16 +91,22 @@ pub fn fill(lens: &[usize], element: &[u8], to: Strided<'_, &mut [u8]>) -> Resul
 
 /// Calls `each` for every run of bytes that is contiguous in all arrays, with the distance of its first byte from that of the box
 /// in each array, and its length.
-pub(crate) fn runs<const N: usize>(
+pub(crate) fn runs<const N: usize, E>(
     lens: &[usize],
     itemsize: usize,
     strides: &[&[usize]; N],
-    mut each: impl FnMut([usize; N], usize) -> Result<()>,
-) -> Result<()> {
+    mut each: impl FnMut([usize; N], usize) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
     match dense(lens, itemsize, strides) {
         Some((outer, run)) => walk(outer, strides, &mut |at| each(at, run)),
         None => Ok(()),
     }
+}
+
+/// The length of a box, if its bytes are contiguous in all arrays.
+pub(crate) fn contiguous(lens: &[usize], itemsize: usize, strides: &[&[usize]]) -> Option<usize> {
+    let (outer, run) = dense(lens, itemsize, strides)?;
+    outer.is_empty().then_some(run)
 }
 
 /// Checks that an array of `len` bytes contains a box. No position in the box then overflows.
@@ -158,11 +164,11 @@ fn stride(strides: &[usize], axis: usize) -> usize {
 
 /// Calls `each` for all positions along these axes, with their distances from the first one in each
 /// array.
-fn walk<const N: usize>(
+fn walk<const N: usize, E>(
     lens: &[usize],
     strides: &[&[usize]; N],
-    each: &mut impl FnMut([usize; N]) -> Result<()>,
-) -> Result<()> {
+    each: &mut impl FnMut([usize; N]) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
     let mut at = vec![0; lens.len()];
     let mut offsets = [0; N];
     loop {

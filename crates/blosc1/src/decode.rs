@@ -169,8 +169,13 @@ impl ChunkDecoder {
     /// ```
     #[must_use]
     pub fn shuffle_meta(mut self, meaning: ShuffleMeta) -> Self {
-        self.shuffle_meta = meaning;
+        self.set_shuffle_meta(meaning);
         self
+    }
+
+    /// Sets the [meaning of a shuffle's meta byte](Self::shuffle_meta) for the chunks to come.
+    pub fn set_shuffle_meta(&mut self, meaning: ShuffleMeta) {
+        self.shuffle_meta = meaning;
     }
 
     /// Uses `engine` for the whole chunks to come; [`Engine::Native`] by default.

@@ -1,8 +1,8 @@
 //! [`Files`]: the files of a store, with errors that name the file and the side.
 
 use crate::error::{invalid_name, not_a_file};
-use crate::wire::error::too_long;
 use bloscpack::Options;
+use bloscpack_array::json::too_long;
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Code, Error, IoSide as _, Result, Side};
 use bloscpack_storage::{

@@ -6,29 +6,9 @@
 
 use crate::carray::CArray;
 use crate::ctable::CTable;
-use crate::wire::Attributes;
+use bloscpack_array::MISSING;
 use bloscpack_error::Result;
 use serde_json::{Value, json};
-
-/// The key of the attribute.
-const MISSING: &str = "bloscpack.missing";
-
-impl Attributes {
-    /// The attributes without the one that says which columns have missing values.
-    #[must_use]
-    pub fn without_missing(&self) -> Self {
-        let mut others = self.clone();
-        others.remove(MISSING);
-        others
-    }
-
-    /// Whether NaN and "not a time" stand for missing values in the array with these attributes: whether `bloscpack.missing`
-    /// is true.
-    #[must_use]
-    pub fn has_missing(&self) -> bool {
-        self.get(MISSING) == Some(Value::Bool(true))
-    }
-}
 
 impl CArray {
     /// Whether NaN and "not a time" stand for missing values.

@@ -1,6 +1,5 @@
 //! Opens datasets.
 
-use crate::array_storage::Resources;
 use crate::carray::CArray;
 use crate::ctable::CTable;
 use crate::dataset::Dataset;
@@ -9,6 +8,7 @@ use crate::handle::Handle;
 use crate::layout;
 use crate::wire::RootDirs;
 use bloscpack::Options;
+use bloscpack_array::Resources;
 use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Code, Error, IoSide as _, Result};
 use bloscpack_storage::{Access, DiskStore, Key, Store};
@@ -223,9 +223,13 @@ pub(crate) fn open_beneath(
     handle.in_table = *at != Key::root();
     let (lenient, resources) = (options.lenient, Resources::new(options));
     Ok(if kind.is_table {
-        Dataset::Table(Box::new(CTable::open_beneath(handle, lenient, resources)?))
+        Dataset::Table(Box::new(CTable::open_beneath(handle, lenient, &resources)?))
     } else {
-        Dataset::Array(Box::new(CArray::open_beneath(handle, lenient, resources)?))
+        Dataset::Array(Box::new(CArray::open_beneath(
+            handle,
+            lenient,
+            (&resources, 1),
+        )?))
     })
 }
 

@@ -2,7 +2,7 @@
 
 use super::format::Format;
 use super::refuse::{refuse_missing, refuse_varying};
-use super::source::{Progress, Source, for_each};
+use bloscpack_array::{Progress, Source, for_each};
 use bloscpack_error::Result;
 use std::io::Write;
 

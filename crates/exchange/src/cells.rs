@@ -1,7 +1,7 @@
 //! Rows as text.
 
-use super::schema::Column;
-use bloscpack_dtype::{DType, Kind};
+use bloscpack_array::Column;
+use bloscpack_dtype::DType;
 use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Error, Result};
 use std::fmt::Write;
@@ -48,17 +48,4 @@ fn nested(dtype: &DType, shape: &[u64], bytes: &[u8], text: &mut String) -> Resu
     }
     text.push(']');
     Ok(())
-}
-
-/// Whether no text at all is a value.
-pub(super) fn is_value_of_nothing(dtype: &DType) -> bool {
-    matches!(
-        dtype.kind(),
-        Kind::Float
-            | Kind::Complex
-            | Kind::Bytes
-            | Kind::Text
-            | Kind::Datetime(_)
-            | Kind::Timedelta(_)
-    )
 }

@@ -2,7 +2,7 @@
 
 use super::format::Format;
 use super::options::ImportOptions;
-use super::source::{BoxedSource, Progress, Source};
+use bloscpack_array::{BoxedSource, Progress, Source};
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::ReadAt;
 use std::fs::File;

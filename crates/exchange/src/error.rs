@@ -105,11 +105,6 @@ pub(crate) fn not_utf8(found: impl Display) -> Error {
     Error::new(Code::Value, format!("{found} is not UTF-8"))
 }
 
-/// The size of rows exceeds 64 bits.
-pub(crate) fn too_large() -> Error {
-    Error::new(Code::NoMemory, "a row is too large for memory")
-}
-
 /// A text of another crate, which may have many lines, in one.
 pub(crate) fn one_line(text: impl Display) -> String {
     let text = text.to_string();

@@ -1,8 +1,8 @@
 //! A source into a dataset.
 
-use super::schema::{Batch, Column, Schema, names, row_shape};
-use super::source::{Progress, Source, for_each, refuse_missing};
-use super::values::Cells;
+use bloscpack_array::Cells;
+use bloscpack_array::{Batch, Column, Schema, names, row_shape};
+use bloscpack_array::{Progress, Source, for_each, refuse_missing};
 use bloscpack_datasets::{CArray, CTable};
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};

@@ -1,8 +1,8 @@
 //! JSON lines: a value on each line.
 
 use super::cells::row_json;
-use super::schema::{Batch, Schema};
-use super::source::{Progress, Source, check_empty_rows, for_each};
+use bloscpack_array::{Batch, Schema};
+use bloscpack_array::{Progress, Source, check_empty_rows, for_each};
 use bloscpack_error::Result;
 use bloscpack_error::checked::in_memory;
 use serde_json::Value;

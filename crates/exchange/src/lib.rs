@@ -8,18 +8,18 @@
 //! ```
 //! # testkit::enter_testdata();
 //! use bloscpack_datasets::CTable;
-//! use bloscpack_exchange::{Format, ImportOptions, TableSource, export, import_table, open_at};
+//! use bloscpack_exchange::{Format, ImportOptions, export, import_table, open_at};
 //! use bloscpack_storage::Memory;
 //!
 //! let table = CTable::open("testdata/datasets/bcolz/table_trimmed")?;
 //! let mut lines = Vec::new();
-//! export(&mut TableSource::new(&table)?, Format::JsonLines, &mut lines, &mut |_| ())?;
+//! export(&mut table.source()?, Format::JsonLines, &mut lines, &mut |_| ())?;
 //! assert_eq!(lines.iter().filter(|byte| **byte == b'\n').count() as u64, table.rows()?);
 //!
 //! let mut array = Vec::new();
-//! export(&mut TableSource::new(&table)?, Format::Npy, &mut array, &mut |_| ())?;
+//! export(&mut table.source()?, Format::Npy, &mut array, &mut |_| ())?;
 //! let mut back = open_at(array, Format::Npy, &ImportOptions::new())?.fields()?;
-//! let mut copy = back.schema().table_builder(|_, column| column).create_in(Memory::new())?;
+//! let mut copy = bloscpack_datasets::CTableBuilder::of_schema(back.schema(), |_, column| column).create_in(Memory::new())?;
 //! import_table(&mut *back, &mut copy, &mut |_| ())?;
 //! assert_eq!(copy.rows()?, table.rows()?);
 //! # Ok::<(), bloscpack_error::Error>(())
@@ -48,7 +48,6 @@ compile_error!(
 
 #[cfg(feature = "record-batches")]
 mod arrow;
-mod attributes;
 mod bytes;
 mod cells;
 #[cfg(feature = "csv")]
@@ -64,10 +63,8 @@ mod npy;
 mod npz;
 mod options;
 mod refuse;
-mod schema;
-mod source;
 mod store;
-mod values;
+mod store_source;
 
 #[cfg(feature = "record-batches")]
 pub use arrow::{BatchConverter, RecordBatches, catches_panics, of_record_batches, record_batches};
@@ -76,7 +73,12 @@ pub use arrow::{write_arrow, write_arrow_stream};
 #[cfg(feature = "arrow")]
 pub use arrow::{write_parquet, write_parquet_with};
 // Their types are in the signatures of this crate: whoever uses them needs the same version.
-pub use attributes::UserAttributes;
+pub use bloscpack_array::{
+    ArraySource, Batch, BoxedSource, Cells, Column, FieldsSource, FixedSource, OneArray, Progress,
+    Schema, Source, TableSource, UserAttributes, next_rows,
+};
+#[doc(hidden)]
+pub use bloscpack_array::{Content, Flat};
 pub use bytes::write_bytes;
 #[cfg(feature = "csv")]
 pub use csv::{write_csv, write_tsv};
@@ -89,15 +91,8 @@ pub use npy::{NpyFile, write_npy};
 pub use options::ImportOptions;
 #[cfg(feature = "arrow")]
 pub use parquet;
-pub use schema::{Batch, Column, Schema};
-pub use source::{
-    ArraySource, BoxedSource, FieldsSource, FixedSource, Grid, GridSource, NdSource, OneArray,
-    Progress, Source, StoreSource, TableSource, next_rows,
-};
-#[doc(hidden)]
-pub use source::{Content, Flat};
 pub use store::{import_store, store_columns};
-pub use values::Cells;
+pub use store_source::StoreSource;
 #[cfg(feature = "record-batches")]
 pub use {arrow_array, arrow_schema};
 

@@ -1,10 +1,11 @@
 //! `.npy`: an array of NumPy in a file.
 
-use super::error::{too_large, wrong_length, wrong_magic};
+use super::error::{wrong_length, wrong_magic};
 use super::format::Format;
 use super::refuse::{refuse_missing, refuse_varying};
-use super::schema::{Batch, Schema, structured};
-use super::source::{Content, Flat, GridSource, Progress, Source, for_each};
+use bloscpack_array::too_large;
+use bloscpack_array::{Array, ArraySource, Content, Flat, Grid, Progress, Source, for_each};
+use bloscpack_array::{Batch, Schema, structured};
 use bloscpack_dtype::{
     DType,
     npy::{NpyError, NpyHeader},
@@ -93,7 +94,7 @@ struct AfterHeader<S> {
     header_len: u64,
 }
 
-impl<S: ReadAt> Content for AfterHeader<S> {
+impl<S: ReadAt + Send + Sync> Content for AfterHeader<S> {
     fn fill(&self, at: u64, buf: &mut [u8]) -> Result<()> {
         // The elements end with the file.
         Ok(self.bytes.read_exact_at(self.header_len + at, buf)?)
@@ -101,14 +102,14 @@ impl<S: ReadAt> Content for AfterHeader<S> {
 }
 
 /// Opens a `.npy` file. An array in Fortran's order is turned as it is read.
-pub(super) fn open_npy(bytes: impl ReadAt + 'static) -> Result<Box<dyn Source>> {
-    let (header, flat) = opened(bytes)?;
-    Ok(Box::new(GridSource::of(flat, header.dtype)))
+pub(super) fn open_npy(bytes: impl ReadAt + Send + Sync + 'static) -> Result<Box<dyn Source>> {
+    Ok(Box::new(ArraySource::of(NpyFile::open_at(bytes)?)))
 }
 
 /// An array in a `.npy` file, any box of which is read.
 ///
 /// ```
+/// use bloscpack_array::Array;
 /// use bloscpack_dtype::DType;
 /// use bloscpack_exchange::NpyFile;
 ///
@@ -121,52 +122,39 @@ pub(super) fn open_npy(bytes: impl ReadAt + 'static) -> Result<Box<dyn Source>> 
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct NpyFile<S> {
-    header: NpyHeader,
-    flat: Flat<AfterHeader<S>>,
-}
+pub struct NpyFile<S>(Flat<AfterHeader<S>>);
 
-impl<S: ReadAt> NpyFile<S> {
+impl<S: ReadAt + Send + Sync> NpyFile<S> {
     /// Opens it. The bytes must not change while it is read.
     ///
     /// # Errors
     /// Returns `Unsupported` if it is not an npy file, any damage found, and errors of the source of bytes.
     pub fn open_at(bytes: S) -> Result<Self> {
-        let (header, flat) = opened(bytes)?;
-        Ok(Self { header, flat })
-    }
-
-    /// The dtype of an element.
-    pub fn dtype(&self) -> &DType {
-        &self.header.dtype
+        opened(bytes).map(Self)
     }
 
     /// Elements along each axis; none for a single element without an axis.
     pub fn shape(&self) -> &[u64] {
-        &self.header.shape
-    }
-
-    /// The elements of a box, a range for each axis, in C order whatever that of the file is.
-    ///
-    /// # Errors
-    /// Returns wrong usage for a box outside of the array, and errors of the source of bytes.
-    pub fn read_slice(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
-        let shape = self.shape();
-        let mut axes = slice.iter().zip(shape);
-        let fits = slice.len() == shape.len()
-            && axes.all(|(range, len)| range.start <= range.end && range.end <= *len);
-        match slice {
-            _ if !fits => Err(Error::usage(format!(
-                "the slice {slice:?} of an array of shape {shape:?}"
-            ))),
-            [] => self.flat.read(std::slice::from_ref(&(0..1))),
-            slice => self.flat.read(slice),
-        }
+        self.grid().shape()
     }
 }
 
-/// The header of a file, and its elements.
-fn opened<S: ReadAt>(bytes: S) -> Result<(NpyHeader, Flat<AfterHeader<S>>)> {
+impl<S: ReadAt + Send + Sync> Array for NpyFile<S> {
+    fn grid(&self) -> &Grid {
+        self.0.grid()
+    }
+
+    fn dtype(&self) -> &DType {
+        self.0.dtype()
+    }
+
+    fn read_slice_into(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
+        self.0.read_slice_into(slice, out)
+    }
+}
+
+/// The elements of a file.
+fn opened<S: ReadAt + Send + Sync>(bytes: S) -> Result<Flat<AfterHeader<S>>> {
     let size = bytes.size()?;
     let (header, len) = header_of(&bytes, size)?;
     // The header is not longer than the file.
@@ -187,9 +175,7 @@ fn opened<S: ReadAt>(bytes: S) -> Result<(NpyHeader, Flat<AfterHeader<S>>)> {
         bytes,
         header_len: to_u64(len),
     };
-    let itemsize = header.dtype.itemsize();
-    let flat = Flat::new(content, itemsize, &header.shape, header.fortran_order)?;
-    Ok((header, flat))
+    Flat::new(content, header.dtype, &header.shape, header.fortran_order)
 }
 
 /// The magic of every file.

@@ -4,13 +4,12 @@ use super::error::{wrong_length, wrong_magic};
 use super::format::Format;
 use super::npy::NpyFile;
 use super::options::ImportOptions;
-use super::schema::{Batch, Column, Schema, row_shape};
-use super::source::{BoxedSource, Source, next_rows};
+use bloscpack_array::Array;
+use bloscpack_array::{BoxedSource, TableSource};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{ReadAt, SourceReader};
 use std::fs::File;
 use std::io::{self, Read};
-use std::ops::Range;
 use std::sync::Arc;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
@@ -53,7 +52,7 @@ pub(super) fn open_npz(
                 let array = NpyFile::open_at(member(&mut archive, &bytes, *number)?)?;
                 columns.push((name.clone(), array));
             }
-            Ok(Box::new(NpzSource::new(columns)?))
+            Ok(Box::new(table(columns)?))
         }
     }
 }
@@ -129,65 +128,25 @@ impl ReadAt for Member {
 }
 
 /// Arrays with the same number of rows, as the columns of a table.
-struct NpzSource {
-    arrays: Vec<NpyFile<Member>>,
-    schema: Schema,
-    rows: u64,
-    rest: Range<u64>,
-}
-
-impl NpzSource {
-    fn new(named: Vec<(String, NpyFile<Member>)>) -> Result<Self> {
-        let lengths = named
+fn table(named: Vec<(String, NpyFile<Member>)>) -> Result<TableSource<'static>> {
+    let lengths = named
+        .iter()
+        .map(|(_, array)| array.shape().first().copied());
+    let rows = lengths.clone().next().flatten();
+    let Some(rows) = rows.filter(|rows| lengths.clone().all(|len| len == Some(*rows))) else {
+        let shapes = named
             .iter()
-            .map(|(_, array)| array.shape().first().copied());
-        let rows = lengths.clone().next().flatten();
-        let Some(rows) = rows.filter(|rows| lengths.clone().all(|len| len == Some(*rows))) else {
-            let shapes = named
-                .iter()
-                .map(|(name, array)| format!("{name} {:?}", array.shape()));
-            return Err(Error::usage(format!(
-                "the arrays of the archive do not have the same number of rows: {}",
-                shapes.collect::<Vec<_>>().join(", ")
-            )));
-        };
-        let columns = named.iter().map(|(name, array)| Column {
-            row_shape: row_shape(array.shape()).to_vec(),
-            ..Column::new(name, array.dtype().clone())
-        });
-        Ok(Self {
-            schema: Schema::table(columns.collect()),
-            arrays: named.into_iter().map(|(_, array)| array).collect(),
-            rows,
-            rest: 0..rows,
-        })
-    }
-}
-
-impl Source for NpzSource {
-    fn schema(&self) -> &Schema {
-        &self.schema
-    }
-
-    fn rows(&self) -> u64 {
-        self.rows
-    }
-
-    fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
-        let Some(rows) = next_rows(&mut self.rest, self.schema.row_bytes(), 1, bytes) else {
-            return Ok(None);
-        };
-        let columns = self.arrays.iter().map(|array| {
-            let axes = row_shape(array.shape()).iter().map(|len| 0..*len);
-            let slice: Vec<_> = std::iter::once(rows.clone()).chain(axes).collect();
-            array.read_slice(&slice)
-        });
-        Ok(Some(Batch {
-            rows: rows.end - rows.start,
-            columns: columns.collect::<Result<_>>()?,
-            ..Batch::default()
-        }))
-    }
+            .map(|(name, array)| format!("{name} {:?}", array.shape()));
+        return Err(Error::usage(format!(
+            "the arrays of the archive do not have the same number of rows: {}",
+            shapes.collect::<Vec<_>>().join(", ")
+        )));
+    };
+    let arrays = named.into_iter().map(|(name, array)| {
+        let array: Box<dyn Array> = Box::new(array);
+        (name, array)
+    });
+    TableSource::of(rows, arrays.collect())
 }
 
 /// An error of the archive: of its bytes, or of reading them.

@@ -1,8 +1,8 @@
 //! [`ImportOptions`]: what a file of another format does not say itself.
 
 #[cfg(any(feature = "csv", feature = "record-batches"))]
-use super::cells::is_value_of_nothing;
-use super::schema::{Column, row_shape};
+use bloscpack_array::is_value_of_nothing;
+use bloscpack_array::{Column, row_shape};
 use bloscpack_datasets::{CArray, CTable};
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;

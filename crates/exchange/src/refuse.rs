@@ -2,8 +2,8 @@
 
 use crate::error::unsupported_column;
 use crate::format::Format;
-use crate::schema::{Batch, Schema};
-use crate::values::Cells;
+use bloscpack_array::Cells;
+use bloscpack_array::{Batch, Schema};
 use bloscpack_error::Result;
 
 /// Refuses columns of varying length, which the format has no place for.

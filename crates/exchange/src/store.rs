@@ -1,8 +1,8 @@
 //! A source into a table of python-blosc2.
 
-use super::schema::{Batch, Column, Schema, names};
-use super::source::{Progress, Source, for_each};
-use super::values::Cells;
+use bloscpack_array::Cells;
+use bloscpack_array::{Batch, Column, Schema, names};
+use bloscpack_array::{Progress, Source, for_each};
 use bloscpack_dtype::{DType, Kind, TimeBase, TimeUnit};
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
@@ -118,7 +118,7 @@ fn mappings(schema: &Schema, table: &[StoreColumn]) -> Result<Vec<(usize, StoreC
         Err(Error::usage(format!(
             "the table has columns {}, but the input has {}",
             names.join(", "),
-            super::schema::names(&schema.columns)
+            bloscpack_array::names(&schema.columns)
         )))
     }
 }

@@ -8,6 +8,7 @@ use blosc1::{
     ShuffleMeta,
 };
 use bloscpack::Options;
+use bloscpack_array::Resources;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel::Pool;
 use bloscpack_wire::Limits;
@@ -22,10 +23,9 @@ pub(crate) struct ChunkCoder {
     /// Bytes of decompressed chunks that may be in memory.
     pub buffer: usize,
     pub limits: Limits,
-    shuffle_meta: ShuffleMeta,
-    decoders: Pool<ChunkDecoder>,
+    pub resources: Resources,
+    pub shuffle_meta: ShuffleMeta,
     encoders: Pool<(Blosc2Encoder, Vec<u8>)>,
-    buffers: Pool<Vec<u8>>,
 }
 
 impl ChunkCoder {
@@ -40,10 +40,9 @@ impl ChunkCoder {
             threads: options.workers(),
             buffer: options.cache.unwrap_or(DEFAULT_BUFFER),
             limits: options.limits,
+            resources: Resources::new(options),
             shuffle_meta,
-            decoders: Pool::default(),
             encoders: Pool::default(),
-            buffers: Pool::default(),
         }
     }
 
@@ -52,8 +51,7 @@ impl ChunkCoder {
         &self,
         act: impl FnOnce(&mut ChunkDecoder) -> std::result::Result<T, E>,
     ) -> std::result::Result<T, E> {
-        let make = || Ok(self.limits.decoder().shuffle_meta(self.shuffle_meta));
-        self.decoders.lend(make, act)
+        self.resources.with_decoder(self.shuffle_meta, act)
     }
 
     /// Compresses the data of a chunk as the header of the frame says.
@@ -71,7 +69,7 @@ impl ChunkCoder {
 
     /// Lends a buffer, which may have any content.
     pub(crate) fn with_bytes<T>(&self, act: impl FnOnce(&mut Vec<u8>) -> Result<T>) -> Result<T> {
-        self.buffers.lend(|| Ok(Vec::new()), act)
+        self.resources.with_bytes(act)
     }
 }
 

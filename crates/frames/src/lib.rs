@@ -63,7 +63,6 @@ mod coder;
 mod error;
 mod frame;
 mod meta;
-pub mod msgpack;
 mod nd;
 mod part;
 mod storage;

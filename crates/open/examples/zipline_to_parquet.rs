@@ -97,7 +97,7 @@ impl<'a> Daily<'a> {
         }
         let day = Column::new("day", DType::parse("datetime64[D]")?);
         Ok(Self {
-            table: TableSource::new(table)?.columns(&names)?,
+            table: table.source_of(&names)?,
             schema: schema(vec![Column::new("sid", DType::U32), day]),
         })
     }

@@ -2,43 +2,34 @@
 
 use super::{Part, Region, watch};
 use bloscpack::Watch;
+use bloscpack_array::Array;
 use bloscpack_error::Result;
 use bloscpack_error::checked::{in_memory, slice};
 use bloscpack_error::{Error, Side};
 use std::io::Write;
 use std::ops::Range;
 
-/// An array of which any region can be read.
-pub(crate) trait Elements {
-    /// Elements along each axis.
-    fn shape(&self) -> &[u64];
-
-    /// Elements of a chunk along each axis.
-    fn chunk_shape(&self) -> Vec<u64>;
-
-    /// Bytes of an element.
-    fn itemsize(&self) -> u64;
-
-    /// The bytes of a region, in C order.
-    fn read(&self, region: &Region) -> Result<Vec<u8>>;
-
-    /// Writes a part of the array, and returns how many bytes that were.
-    fn copy(&self, part: &Part, to: &mut (impl Write + ?Sized), watch: &Watch) -> Result<u64> {
-        let (itemsize, chunk_shape) = (self.itemsize(), self.chunk_shape());
-        let (region, bytes) = part.resolve(self.shape(), &chunk_shape, itemsize)?;
-        let total = region.bytes(itemsize);
-        let (mut at, mut written) = (0, 0);
-        region.for_each_part(itemsize, &chunk_shape, |part| {
-            let len = part.bytes(itemsize);
-            let wanted = within(&bytes, at, len);
-            at += len;
-            if !wanted.is_empty() {
-                written += write(to, cut(&self.read(part)?, wanted)?)?;
-            }
-            watch::advance(watch, len, Some(total))
-        })?;
-        part.check(written, Region::all(self.shape()).bytes(itemsize))
-    }
+/// Writes a part of an array, and returns how many bytes that were.
+pub(crate) fn copy(
+    array: &dyn Array,
+    part: &Part,
+    to: &mut (impl Write + ?Sized),
+    watch: &Watch,
+) -> Result<u64> {
+    let (grid, itemsize) = (array.grid(), array.dtype().itemsize());
+    let (region, bytes) = part.resolve(grid.shape(), grid.chunk_shape(), itemsize)?;
+    let total = region.bytes(itemsize);
+    let (mut at, mut written) = (0, 0);
+    region.for_each_part(itemsize, grid.chunk_shape(), |part| {
+        let len = part.bytes(itemsize);
+        let wanted = within(&bytes, at, len);
+        at += len;
+        if !wanted.is_empty() {
+            written += write(to, cut(&array.read_slice(part)?, wanted)?)?;
+        }
+        watch::advance(watch, len, Some(total))
+    })?;
+    part.check(written, Region::all(grid.shape()).bytes(itemsize))
 }
 
 /// Writes bytes, and returns how many they are.

@@ -1,10 +1,12 @@
-//! Import and export: all of `bloscpack-exchange`, and the NumPy array in a Bloscpack file as a source.
+//! [`NumpyFile`]: the NumPy array in a Bloscpack file.
 
+use blosc1::{ChunkSettings, Compressor, MAX_NBYTES};
 use bloscpack::{indexed::IndexedReader, npy};
-use bloscpack_datasets::Attributes;
+use bloscpack_array::Attributes;
+use bloscpack_array::{Array, Content, Description, Flat, Grid};
+use bloscpack_dtype::DType;
 use bloscpack_dtype::npy::NpyHeader;
 use bloscpack_error::{Error, Result};
-use bloscpack_exchange::{Batch, Content, Flat, GridSource, Schema, Source};
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::{FormatError, Metadata, internal::to_u64};
 use std::ops::Range;
@@ -15,7 +17,8 @@ use std::ops::Range;
 /// An array in Fortran order is transposed while it is read.
 ///
 /// ```
-/// use bloscpack_open::exchange::{FileSource, Source};
+/// use bloscpack_open::exchange::NumpyFile;
+/// use bloscpack_open::array::Array;
 /// use bloscpack::{Encoder, Metadata, indexed::IndexedReader};
 /// use std::io::Write;
 ///
@@ -24,15 +27,19 @@ use std::ops::Range;
 /// for number in [11i16, 21, 12, 22, 13, 23] {
 ///     encoder.write_all(&number.to_le_bytes())?;
 /// }
-/// let mut source = FileSource::new(IndexedReader::open(encoder.finish()?)?)?;
-/// let batch = source.next_batch(1 << 20)?.ok_or("no rows")?;
-/// assert_eq!(batch.columns, [[11, 0, 12, 0, 13, 0, 21, 0, 22, 0, 23, 0]]);
+/// let array = NumpyFile::new(IndexedReader::open(encoder.finish()?)?)?;
+/// assert_eq!(array.read_slice(&[0..1, 0..3])?, [11, 0, 12, 0, 13, 0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct FileSource<S> {
-    source: GridSource<Flat<Elements<S>>>,
-    header: NpyHeader,
+pub struct NumpyFile<S> {
+    elements: Flat<Elements<S>>,
+    grid: Grid,
+    /// The axis along which chunks follow each other.
+    axis: usize,
+    /// Whether each chunk of the file contains whole rows; in Fortran's order, whole lines along the last axis.
+    is_aligned: bool,
+    is_fortran: bool,
 }
 
 /// The content of a file from the first element on.
@@ -42,7 +49,7 @@ struct Elements<S> {
     start: u64,
 }
 
-impl<S: ReadAt> Content for Elements<S> {
+impl<S: ReadAt + Send + Sync> Content for Elements<S> {
     fn fill(&self, at: u64, buf: &mut [u8]) -> Result<()> {
         let at = self.start.checked_add(at);
         let at = at.ok_or_else(|| Error::bug("an element past the end of the content"))?;
@@ -50,8 +57,8 @@ impl<S: ReadAt> Content for Elements<S> {
     }
 }
 
-impl<S: ReadAt> FileSource<S> {
-    /// A source of the whole array.
+impl<S: ReadAt + Send + Sync> NumpyFile<S> {
+    /// The array in this file.
     ///
     /// # Errors
     /// Returns a [`Usage`](bloscpack_error::Category::Usage) error if the metadata does not describe an array; a
@@ -78,35 +85,105 @@ impl<S: ReadAt> FileSource<S> {
             );
             return Err(FormatError::MetadataData { why }.into());
         }
+        let is_fortran = header.fortran_order && header.shape.len() > 1;
+        let axis = if is_fortran {
+            header.shape.len() - 1
+        } else {
+            0
+        };
+        // The content of a `.npy` file begins with its header.
+        let (rows, is_aligned) = rows_of_chunk(&reader, &header, axis);
+        let mut chunk = header.shape.clone();
+        if let Some(len) = chunk.get_mut(axis) {
+            *len = rows;
+        }
         let elements = Elements { reader, start };
-        let itemsize = header.dtype.itemsize();
-        let flat = Flat::new(elements, itemsize, &header.shape, header.fortran_order)?;
         Ok(Self {
-            source: GridSource::of(flat, header.dtype.clone()),
-            header,
+            elements: Flat::new(elements, header.dtype, &header.shape, header.fortran_order)?,
+            grid: Grid::new(header.shape, chunk),
+            axis,
+            is_aligned,
+            is_fortran,
         })
     }
 
-    /// Dtype, shape and order of the array.
-    pub(crate) fn header(&self) -> &NpyHeader {
-        &self.header
+    fn reader(&self) -> &IndexedReader<S> {
+        &self.elements.content().reader
+    }
+}
+
+/// Rows of a chunk of a file, and whether chunks consist of whole rows.
+fn rows_of_chunk<S: ReadAt>(
+    reader: &IndexedReader<S>,
+    header: &NpyHeader,
+    axis: usize,
+) -> (u64, bool) {
+    let itemsize = header.dtype.itemsize();
+    let others = header.shape.iter().enumerate();
+    let lens = others.filter(|(other, _)| *other != axis);
+    let lens = lens.map(|(_, len)| (*len).max(1));
+    // The array has the bytes of the content, or none.
+    let row = lens.fold(itemsize.max(1), u64::saturating_mul);
+    let first = reader.chunk_range(0).ok().flatten().unwrap_or(0..0);
+    let bytes = (first.end - first.start).clamp(1, MAX_NBYTES.into());
+    let shape = header.shape.iter();
+    let content = shape.fold(itemsize, |all, len| all.saturating_mul(*len));
+    let is_aligned = bytes.is_multiple_of(row) && reader.content_len() == content;
+    ((bytes / row).max(1), is_aligned)
+}
+
+impl<S: ReadAt + Send + Sync> Array for NumpyFile<S> {
+    fn grid(&self) -> &Grid {
+        &self.grid
     }
 
-    /// The same source for a slice of the array: a range for each axis; further axes are whole.
-    ///
-    /// # Errors
-    /// Returns a [`Usage`](bloscpack_error::Category::Usage) error for more ranges than axes, or a range outside of its axis.
-    pub fn slice(mut self, slice: &[Range<u64>]) -> Result<Self> {
-        self.source = self.source.slice(slice)?;
-        Ok(self)
+    fn dtype(&self) -> &DType {
+        self.elements.dtype()
     }
 
-    /// The elements of a slice in C order: a range for each axis; further axes are whole.
-    ///
-    /// # Errors
-    /// Returns the errors of [`slice`](Self::slice), errors of reading, and damage.
-    pub fn read(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
-        self.source.grid().read(slice)
+    fn read_slice_into(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
+        self.elements.read_slice_into(slice, out)
+    }
+
+    fn description(&self) -> Result<Description> {
+        let metadata = self.reader().metadata().filter(|all| all.is_object());
+        let attributes = metadata.map(attributes_of_metadata).transpose()?;
+        Ok(Description {
+            attributes: attributes.unwrap_or_default(),
+            settings: self.settings(),
+            is_fortran: self.is_fortran,
+            ..Description::default()
+        })
+    }
+
+    fn stored(&self, at: &[u64]) -> Result<Option<Vec<u8>>> {
+        // An array without axes is one element, in one chunk.
+        let number = at.get(self.axis).copied().unwrap_or(0);
+        if self.is_aligned && number < self.reader().chunks() {
+            self.reader().read_stored_chunk(number).map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+}
+
+impl<S: ReadAt + Send + Sync> NumpyFile<S> {
+    /// The settings of the first chunk. Its level is not stored, nor which of two compressors of a format it was.
+    fn settings(&self) -> Option<ChunkSettings> {
+        let first = self.reader().read_stored_chunk(0).ok()?;
+        let header = blosc1::read_header(&first).ok()?;
+        let default = ChunkSettings::default();
+        let mut all = Compressor::ALL.into_iter();
+        let found =
+            all.find(|one| Some(one.format()) == header.compressor_format() && one.is_available());
+        let compressor = found.unwrap_or(default.compressor);
+        Some(
+            default
+                .compressor(compressor)
+                .level(compressor.default_level())
+                .filter(header.filter())
+                .typesize(header.typesize.max(1)),
+        )
     }
 }
 
@@ -150,18 +227,4 @@ fn npy_within<S: ReadAt>(reader: &IndexedReader<S>) -> Result<(NpyHeader, u64)> 
         what: error.to_string(),
     })?;
     Ok((header, to_u64(len)))
-}
-
-impl<S: ReadAt> Source for FileSource<S> {
-    fn schema(&self) -> &Schema {
-        self.source.schema()
-    }
-
-    fn rows(&self) -> u64 {
-        self.source.rows()
-    }
-
-    fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
-        self.source.next_batch(bytes)
-    }
 }

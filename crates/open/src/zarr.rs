@@ -10,7 +10,7 @@
 //!
 //! let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
 //! let store = Arc::new(Memory::new());
-//! let (_, counts) = Conversion::of_array(&array, Format::V3)
+//! let (_, counts) = Conversion::of(&array, Format::V3)?
 //!     .write(store.clone(), Key::root(), 2, &mut |_| Ok(()))?;
 //! assert_eq!(counts.taken + counts.compressed, array.chunks());
 //! let made = ZarrArray::open(store, &Key::root(), &Options::new())?;
@@ -18,14 +18,10 @@
 //! # Ok::<(), bloscpack::Error>(())
 //! ```
 
-mod carray;
-mod file;
-mod frame;
-mod other;
-
 pub use bloscpack_zarr::*;
 
 use blosc1::{ChunkSettings, Compressor};
+use bloscpack_array::{Array, Grid};
 use bloscpack_dtype::{ByteOrder, DType};
 use bloscpack_error::Result;
 use bloscpack_storage::{Key, Store};
@@ -36,7 +32,7 @@ use std::sync::Arc;
 pub struct Conversion<'a> {
     /// The new array. Other shapes or settings of its chunks mean that all are compressed anew.
     pub new: NewArray,
-    source: Box<dyn ChunkSource + 'a>,
+    source: Box<dyn Array + 'a>,
     /// The grid and the settings for which chunks can be taken.
     like: (Vec<u64>, ChunkSettings),
 }
@@ -50,7 +46,22 @@ impl std::fmt::Debug for Conversion<'_> {
 }
 
 impl<'a> Conversion<'a> {
-    fn new(mut new: NewArray, source: impl ChunkSource + 'a) -> Self {
+    /// An array of any format. Its stored chunks can be taken as they are where they are Blosc chunks of the elements that a chunk of
+    /// the new array has.
+    ///
+    /// # Errors
+    /// Returns damage of the metadata.
+    pub fn of(array: impl Array + 'a, format: Format) -> Result<Self> {
+        let (grid, about) = (array.grid(), array.description()?);
+        // In Zarr, the lengths of a chunk are at least 1.
+        let chunk: Vec<u64> = grid.chunk_shape().iter().map(|len| (*len).max(1)).collect();
+        let mut new = NewArray::new(format, array.dtype().clone(), grid.shape(), &chunk);
+        new.fill = about.fill;
+        new.fortran = about.is_fortran;
+        new.settings = about.settings.unwrap_or(new.settings);
+        about.attributes.text().clone_into(&mut new.attributes);
+        // Zarr has a name for each axis, or none.
+        new.dimension_names = about.axes.and_then(|names| names.into_iter().collect());
         // numcodecs has no Snappy.
         if new.settings.compressor == Compressor::Snappy {
             let compressor = Compressor::Lz4;
@@ -60,19 +71,21 @@ impl<'a> Conversion<'a> {
                 .level(compressor.default_level());
         }
         let like = (new.chunk_shape.clone(), new.settings);
-        let swapped = swapped(&new);
-        let source: Box<dyn ChunkSource + 'a> = match swapped {
-            None => Box::new(source),
+        let source: Box<dyn Array + 'a> = match swapped(&new) {
+            None => Box::new(array),
             Some(dtype) => {
                 new.dtype = dtype.clone().with_order(ByteOrder::Little);
                 new.fill = new.fill.map(|mut fill| {
                     dtype.to_little(&mut fill);
                     fill
                 });
-                Box::new(Swapped { source, dtype })
+                Box::new(Swapped {
+                    array,
+                    dtype: new.dtype.clone(),
+                })
             }
         };
-        Self { new, source, like }
+        Ok(Self { new, source, like })
     }
 
     /// Writes the array into a folder of a store, and returns what a group has to know of it, and how its chunks were made.
@@ -89,9 +102,7 @@ impl<'a> Conversion<'a> {
     ) -> Result<(ArrayFiles, ChunkCounts)> {
         let is_like = self.like == (self.new.chunk_shape.clone(), self.new.settings);
         let writer = ArrayWriter::create(store, folder, self.new)?;
-        let anew = Anew(&*self.source);
-        let source: &dyn ChunkSource = if is_like { &*self.source } else { &anew };
-        let counts = writer.fill_from(source, threads, progress)?;
+        let counts = writer.fill_from(&*self.source, is_like, threads, progress)?;
         Ok((writer.finish()?, counts))
     }
 }
@@ -102,38 +113,24 @@ fn swapped(new: &NewArray) -> Option<DType> {
     is_swapped.then(|| new.dtype.clone())
 }
 
-/// A source whose chunks are not taken.
-struct Anew<'a>(&'a dyn ChunkSource);
-
-impl ChunkSource for Anew<'_> {
-    fn read(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
-        self.0.read(slice)
-    }
-
-    fn stored(&self, _: &[u64]) -> Result<Option<Vec<u8>>> {
-        Ok(None)
-    }
-}
-
-/// A source whose elements become little-endian.
-struct Swapped<S> {
-    source: S,
+/// An array whose elements become little-endian.
+struct Swapped<A> {
+    array: A,
     dtype: DType,
 }
 
-impl<S: ChunkSource> ChunkSource for Swapped<S> {
-    fn read(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
-        let mut data = self.source.read(slice)?;
-        self.dtype.to_little(&mut data);
-        Ok(data)
+impl<A: Array> Array for Swapped<A> {
+    fn grid(&self) -> &Grid {
+        self.array.grid()
     }
 
-    fn stored(&self, _: &[u64]) -> Result<Option<Vec<u8>>> {
-        Ok(None)
+    fn dtype(&self) -> &DType {
+        &self.dtype
     }
-}
 
-/// The lengths of a chunk, which are at least 1 in Zarr.
-fn positive(chunk: &[u64]) -> Vec<u64> {
-    chunk.iter().map(|len| (*len).max(1)).collect()
+    fn read_slice_into(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
+        self.array.read_slice_into(slice, out)?;
+        self.array.dtype().to_little(out);
+        Ok(())
+    }
 }

@@ -1,10 +1,10 @@
 //! Frames within the content of another frame.
 
 use crate::error::damaged;
+use bloscpack_array::msgpack::Value;
 use bloscpack_error::Result;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_frames::Frame;
-use bloscpack_frames::msgpack::Value;
 use bloscpack_storage::ReadAt;
 use std::collections::BTreeMap;
 use std::io;

@@ -15,7 +15,7 @@ mod error;
 mod table;
 mod write;
 
-pub use bloscpack_frames::msgpack::Value;
+pub use bloscpack_array::msgpack::Value;
 pub use table::{
     ColumnData, ColumnKind, ComputedColumn, ItemKind, StoreColumn, StoreTable, TableReader,
 };

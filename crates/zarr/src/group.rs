@@ -145,7 +145,7 @@ pub(crate) fn open(
         let attributes = files.read(".zattrs")?;
         return files.located(".zarray", || {
             let meta = ArrayMeta::parse_v2(&text, attributes.as_deref(), &options.limits)?;
-            let array = ZarrArray::new(store, folder, meta, options);
+            let array = ZarrArray::new(store, folder, meta, options)?;
             Ok(Some(ZarrNode::Array(Box::new(array))))
         });
     }
@@ -201,7 +201,7 @@ impl Files<'_> {
         fields.expect("zarr_format", 3)?;
         if fields.text("node_type")? != "group" {
             let meta = ArrayMeta::parse_v3(text, &options.limits)?;
-            let array = ZarrArray::new(self.store, self.folder, meta, options);
+            let array = ZarrArray::new(self.store, self.folder, meta, options)?;
             return Ok(ZarrNode::Array(Box::new(array)));
         }
         let consolidated = fields.get("consolidated_metadata");

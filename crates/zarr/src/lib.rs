@@ -31,7 +31,7 @@
 //! | check every chunk | [`ZarrArray::verify`] |
 //! | go through a group | [`ZarrGroup::members`] |
 //! | write an array | [`ArrayWriter`] |
-//! | copy chunks of another format | [`ChunkSource`], [`ArrayWriter::fill_from`] |
+//! | copy chunks of another format | [`ArrayWriter::fill_from`] |
 //!
 //! # Untrusted input
 //!
@@ -42,6 +42,7 @@
 #![deny(clippy::indexing_slicing, clippy::string_slice)]
 
 mod array;
+mod chunks;
 mod codec;
 mod error;
 mod group;
@@ -59,7 +60,7 @@ pub use group::{ZarrGroup, ZarrNode};
 pub use keys::ChunkKeys;
 pub use meta::{ArrayMeta, Format};
 pub use verify::ZarrReport;
-pub use write::{ArrayFiles, ArrayWriter, ChunkCounts, ChunkSource, NewArray, create_group};
+pub use write::{ArrayFiles, ArrayWriter, ChunkCounts, NewArray, create_group};
 
 /// The example of the README is a test, too.
 #[cfg(doctest)]

@@ -2,10 +2,8 @@
 
 use crate::array::ZarrArray;
 use crate::read::open_file;
-use bloscpack_array::{Region, bytes_of};
 use bloscpack_error::{Error, IoSide as _, Result, Side};
 use bloscpack_storage::{EntryKind, Key, parallel};
-use std::ops::Range;
 
 /// The result of [`ZarrArray::verify`].
 #[derive(Debug, Default)]
@@ -27,8 +25,6 @@ pub struct ZarrReport {
 const MAX_DAMAGES: usize = 1000;
 /// Files that are passed on at once.
 const MAX_FILES: usize = 1 << 10;
-/// Bytes of a part of a shard that are decoded at once, unless one chunk has more.
-const AT_ONCE: u64 = 64 << 20;
 
 /// What has the name of a chunk, or of a folder of chunks.
 struct Found {
@@ -45,7 +41,7 @@ impl ZarrArray {
     /// Returns the errors of [`verify_chunks`](Self::verify_chunks).
     pub fn verify(&self, progress: &mut dyn FnMut(u64) -> Result<()>) -> Result<ZarrReport> {
         let mut report = self.verify_chunks(progress)?;
-        for error in self.store.verify(&self.folder) {
+        for error in self.chunks.store().store.verify(self.folder()) {
             report.damages.push(Error::from(error).on(Side::Source));
         }
         Ok(report)
@@ -67,7 +63,7 @@ impl ZarrArray {
                 Ok::<_, Error>(decoded.map_err(|error| error.in_file(found.key.as_str())))
             };
             parallel::map_in_order(
-                self.threads,
+                self.chunks.resources().threads,
                 files.into_iter(),
                 decode,
                 |decoded| match decoded {
@@ -106,43 +102,31 @@ impl ZarrArray {
     }
 
     fn stored_len(&self, key: &Key) -> Result<u64> {
-        let file = open_file(&*self.store, key)?;
+        let file = open_file(&*self.chunks.store().store, key)?;
         file.map_or(Ok(0), |file| file.size().reading())
     }
 
     /// Decodes a chunk, and returns the bytes of its elements that are in the array.
     fn decoded(&self, found: &Found) -> Result<u64> {
-        let all = Region::all(self.chunk_shape());
-        if self.meta.codecs.is_read_whole() {
-            drop(self.read_part(&found.at, &all)?)
-        } else {
-            self.decode_parts(&found.at, all.ranges)?
+        if !found.is_file {
+            let store = self.chunks.store();
+            return open_file(&*store.store, &found.key).map(|_| 0);
         }
-        Ok(self.grid.extent(&found.at).bytes(self.dtype().itemsize()))
-    }
-
-    /// Decodes a shard part by part, cut where its chunks are.
-    fn decode_parts(&self, at: &[u64], all: Vec<Range<u64>>) -> Result<()> {
-        let inner = self.meta.inner_chunk_shape();
-        let mut parts = vec![all];
-        while let Some(part) = parts.pop() {
-            let bytes = bytes_of(&part, self.dtype().itemsize());
-            let halves = (bytes > AT_ONCE).then(|| halves(&part, inner)).flatten();
-            match halves {
-                Some(halves) => parts.extend(halves),
-                None => drop(self.read_part(at, &part)?),
-            }
-        }
-        Ok(())
+        let inner = &self.chunks.geometry().chunks;
+        let file = self.chunks.store().files.extent(&found.at);
+        let chunks = inner
+            .positions(&file)
+            .map(|at| self.chunks.check(inner.number(&at)));
+        chunks.sum()
     }
 
     /// Passes the files with chunks on, some at a time, with the number of other files beside them.
     fn for_each_file(&self, take: &mut dyn FnMut(Vec<Found>, u64) -> Result<()>) -> Result<()> {
         const OWN: [&str; 3] = [".zarray", ".zattrs", "zarr.json"];
-        let mut folders = vec![(self.folder.clone(), String::new())];
+        let mut folders = vec![(self.folder().clone(), String::new())];
         while let Some((folder, path)) = folders.pop() {
             let (mut files, mut foreign) = (Vec::new(), 0);
-            for entry in self.store.list(&folder).reading()? {
+            for entry in self.chunks.store().store.list(&folder).reading()? {
                 let name = entry.name.to_string_lossy().into_owned();
                 let key = folder.join(&name);
                 let below = format!("{path}{name}");
@@ -171,7 +155,7 @@ impl ZarrArray {
     /// The position of the chunk with this name, or of the first in the folder of this name, and whether it is a folder; `None`
     /// if the array has no chunk there.
     fn chunk_below(&self, name: &str) -> Option<(Vec<u64>, bool)> {
-        let keys = self.meta.keys;
+        let keys = self.meta().keys;
         let axes = self.shape().len();
         let (at, is_folder) = match keys.parse(name, axes) {
             Some(at) => (at, false),
@@ -183,19 +167,10 @@ impl ZarrArray {
             }
             None => return None,
         };
-        self.grid.has(&at).then_some((at, is_folder))
+        self.chunks
+            .store()
+            .files
+            .has(&at)
+            .then_some((at, is_folder))
     }
-}
-
-/// Both halves of a part of a shard, cut between chunks along the first axis that has several of them.
-fn halves(part: &[Range<u64>], inner: &[u64]) -> Option<[Vec<Range<u64>>; 2]> {
-    let mut axes = part.iter().zip(inner);
-    let axis = axes.position(|(range, len)| range.end - range.start > *len)?;
-    let (range, len) = (part.get(axis)?, inner.get(axis)?);
-    let chunks = (range.end - range.start).div_ceil(*len);
-    let middle = range.start + chunks / 2 * len;
-    let (mut first, mut second) = (part.to_vec(), part.to_vec());
-    first.get_mut(axis)?.end = middle;
-    second.get_mut(axis)?.start = middle;
-    Some([second, first])
 }

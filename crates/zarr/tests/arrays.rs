@@ -7,25 +7,28 @@
 )]
 
 use bloscpack::Options;
+use bloscpack_array::{Array, Grid};
 use bloscpack_dtype::{ByteOrder, DType};
 use bloscpack_error::{Category, Code, Error, Result};
 use bloscpack_storage::{Key, Memory};
-use bloscpack_zarr::{
-    ArrayWriter, ChunkSource, Format, NewArray, ZarrArray, ZarrGroup, ZarrNode, create_group,
-};
+use bloscpack_zarr::{ArrayWriter, Format, NewArray, ZarrArray, ZarrGroup, ZarrNode, create_group};
 use serde_json::json;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Elements 0, 1, 2, ... of an array of this shape, in C order.
 struct Counted {
-    shape: Vec<u64>,
-    chunk: Vec<u64>,
+    grid: Grid,
     /// Whether whole chunks are there as chunks of Blosc.
     has_chunks: bool,
 }
 
-impl ChunkSource for Counted {
+impl Counted {
+    fn new(shape: &[u64], chunk: &[u64], has_chunks: bool) -> Self {
+        let grid = Grid::new(shape.to_vec(), chunk.to_vec());
+        Self { grid, has_chunks }
+    }
+
     fn read(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
         let mut at: Vec<u64> = slice.iter().map(|range| range.start).collect();
         let mut data = Vec::new();
@@ -35,7 +38,7 @@ impl ChunkSource for Counted {
         loop {
             let number = at
                 .iter()
-                .zip(&self.shape)
+                .zip(self.grid.shape())
                 .fold(0, |number, (at, len)| number * len + at);
             data.extend_from_slice(&u16::try_from(number).unwrap().to_le_bytes());
             let mut axis = at.len();
@@ -52,11 +55,27 @@ impl ChunkSource for Counted {
             }
         }
     }
+}
+
+impl Array for Counted {
+    fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    fn dtype(&self) -> &DType {
+        const DTYPE: &DType = &DType::U16;
+        DTYPE
+    }
+
+    fn read_slice_into(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
+        out.copy_from_slice(&self.read(slice)?);
+        Ok(())
+    }
 
     fn stored(&self, at: &[u64]) -> Result<Option<Vec<u8>>> {
         let slice: Vec<Range<u64>> = at
             .iter()
-            .zip(&self.chunk)
+            .zip(self.grid.chunk_shape())
             .map(|(at, len)| at * len..(at + 1) * len)
             .collect();
         if self.has_chunks {
@@ -106,13 +125,9 @@ fn what_is_written_is_read() -> Result<()> {
             let mut new = NewArray::new(format, DType::U16.with_order(order), &shape, &chunk);
             (new.fortran, new.chunks_per_shard, new.fill) = (fortran, shards, Some(vec![7, 9]));
             new.attributes = r#"{"unit": "m", "none": NaN}"#.to_owned();
-            let source = Counted {
-                shape: shape.clone(),
-                chunk: chunk.clone(),
-                has_chunks: false,
-            };
+            let source = Counted::new(&shape, &chunk, false);
             let writer = ArrayWriter::create(Arc::new(store.clone()), Key::root(), new)?;
-            let counts = writer.fill_from(&source, 2, &mut |_| Ok(()))?;
+            let counts = writer.fill_from(&source, true, 2, &mut |_| Ok(()))?;
             writer.finish()?;
             assert_eq!(counts.taken, 0);
             let array = open(&store)?;
@@ -148,14 +163,15 @@ fn what_is_written_is_read() -> Result<()> {
 fn whole_chunks_are_taken_as_they_are() -> Result<()> {
     for format in [Format::V2, Format::V3] {
         let store = Memory::new();
-        let source = Counted {
-            shape: vec![10, 4],
-            chunk: vec![3, 2],
-            has_chunks: true,
-        };
-        let new = NewArray::new(format, DType::U16, &source.shape, &source.chunk);
+        let source = Counted::new(&vec![10, 4], &vec![3, 2], true);
+        let new = NewArray::new(
+            format,
+            DType::U16,
+            source.grid.shape(),
+            source.grid.chunk_shape(),
+        );
         let writer = ArrayWriter::create(Arc::new(store.clone()), Key::root(), new)?;
-        let counts = writer.fill_from(&source, 1, &mut |_| Ok(()))?;
+        let counts = writer.fill_from(&source, true, 1, &mut |_| Ok(()))?;
         writer.finish()?;
         assert_eq!((counts.taken, counts.compressed), (6, 2));
         let name = if format == Format::V2 { "1.1" } else { "c/1/1" };
@@ -172,9 +188,17 @@ fn whole_chunks_are_taken_as_they_are() -> Result<()> {
 #[test]
 fn other_chunks_are_compressed_anew() -> Result<()> {
     struct Strange(Counted, Vec<u8>);
-    impl ChunkSource for Strange {
-        fn read(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
-            self.0.read(slice)
+    impl Array for Strange {
+        fn grid(&self) -> &Grid {
+            self.0.grid()
+        }
+
+        fn dtype(&self) -> &DType {
+            self.0.dtype()
+        }
+
+        fn read_slice_into(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
+            self.0.read_slice_into(slice, out)
         }
 
         fn stored(&self, _: &[u64]) -> Result<Option<Vec<u8>>> {
@@ -186,15 +210,11 @@ fn other_chunks_are_compressed_anew() -> Result<()> {
     blosc1::Blosc2Encoder::new(blosc1::Blosc2Settings::default())?.encode(&data, &mut blosc2)?;
     let short = blosc1::compress(&data[..100], blosc1::ChunkSettings::default())?;
     for chunk in [blosc2, short] {
-        let counted = Counted {
-            shape: vec![8000],
-            chunk: vec![4000],
-            has_chunks: false,
-        };
+        let counted = Counted::new(&vec![8000], &vec![4000], false);
         let store = Memory::new();
         let new = NewArray::new(Format::V3, DType::U16, &[8000], &[4000]);
         let writer = ArrayWriter::create(Arc::new(store.clone()), Key::root(), new)?;
-        let counts = writer.fill_from(&Strange(counted, chunk), 2, &mut |_| Ok(()))?;
+        let counts = writer.fill_from(&Strange(counted, chunk), true, 2, &mut |_| Ok(()))?;
         writer.finish()?;
         assert_eq!((counts.taken, counts.compressed), (0, 2));
         assert_eq!(

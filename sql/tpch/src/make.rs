@@ -5,6 +5,7 @@ use arrow::array::RecordBatch;
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use bloscpack::Compressor;
+use bloscpack_open::datasets::CTableBuilder;
 use bloscpack_open::exchange::{ImportOptions, import_table, of_record_batches};
 use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::{Compression, ZstdLevel};
@@ -114,9 +115,9 @@ fn ctable(path: &Path, batches: &[RecordBatch]) -> Result<()> {
     let batches = batches.iter().map(|batch| convert(batch, &as_bytes));
     let batches = batches.collect::<Result<Vec<_>>>()?;
     let mut rows = of_record_batches(&schema_of(&batches)?, batches, &ImportOptions::new())?;
-    let builder = rows
-        .schema()
-        .table_builder(|_, column| column.compressor(Compressor::Lz4));
+    let builder = CTableBuilder::of_schema(rows.schema(), |_, column| {
+        column.compressor(Compressor::Lz4)
+    });
     let builder = builder.chunk_rows(CHUNK).index(true);
     let mut table = builder.replace(true).create(path)?;
     import_table(&mut *rows, &mut table, &mut |_| ())?;

@@ -7,7 +7,7 @@ use bloscpack::{
     Category, Code, Error, Metadata, edit::Editor, error::IoSide as _, wire::NumpyArray,
 };
 use bloscpack_open::{
-    exchange::{FileSource, ImportOptions, Source as _, import_store},
+    exchange::{ImportOptions, NumpyFile, Source as _, import_store},
     internal::{locate_store, size},
     stores::TableWriter,
 };
@@ -260,7 +260,7 @@ impl Append {
 /// formats where rows are needed, and any bytes after a `.npy` file that is the content.
 fn is_npy_of_rows(editor: &Editor, start: &[u8], input: &str, name: &str) -> Result<bool, Failure> {
     if !editor.metadata().is_some_and(NumpyArray::is_described_by) {
-        if start.is_empty() || FileSource::new(editor.reader()).is_err() {
+        if start.is_empty() || NumpyFile::new(editor.reader()).is_err() {
             return Ok(false);
         }
         let title = format!(

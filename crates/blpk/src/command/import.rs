@@ -15,7 +15,8 @@ use bloscpack::{
     wire::internal::to_u64,
 };
 use bloscpack_open::{
-    datasets::{Attributes, DatasetLayout},
+    array::Array as _,
+    datasets::{Attributes, CArrayBuilder, CTableBuilder, DatasetLayout},
     exchange::{
         BoxedSource, Format, ImportOptions, Source as _, import_array, import_store, import_table,
     },
@@ -210,14 +211,15 @@ impl Import {
         warn_about_zones(&schema, name, session);
         let expected = self.expected_rows.unwrap_or(rows.rows());
         if schema.is_table {
-            let builder = schema
-                .table_builder(|_, column| self.storage.array(column.expected_rows(expected)));
+            let builder = CTableBuilder::of_schema(&schema, |_, column| {
+                self.storage.array(column.expected_rows(expected))
+            });
             let builder = self.storage.table(builder)?.layout(layout);
             let mut table = new_table(new, builder.index(self.index), session)?;
             import_table(&mut rows, &mut table, &mut |_| ())?;
         } else {
             warn_about_axes(&schema, name, session);
-            let builder = schema.array_builder().about(new)?;
+            let builder = CArrayBuilder::of_schema(&schema).about(new)?;
             let builder = self.storage.array(builder.expected_rows(expected));
             let mut array = new_array(new, builder.layout(layout).index(self.index), session)?;
             import_array(&mut rows, &mut array, &mut |_| ())?;

@@ -56,7 +56,7 @@ impl ArrayStorage {
                 }
                 _ => error,
             })?;
-        self.spec.grid = grown;
+        self.set_grid(grown)?;
         self.put_tail(Some(tail));
         Ok(())
     }
@@ -80,7 +80,7 @@ impl ArrayStorage {
                 band += 1;
             }
         }
-        let per_batch = in_memory(BATCH / to_u64(band_len))?.max(self.resources.threads);
+        let per_batch = in_memory(BATCH / to_u64(band_len))?.max(self.resources().threads);
         let (bands, rest) = rows.split_at(rows.len() - rows.len() % band_len);
         // Saturating: a batch of more bytes than memory has is everything there is.
         for batch in bands.chunks(band_len.saturating_mul(per_batch)) {
@@ -100,7 +100,7 @@ impl ArrayStorage {
         }
         let mut chunks = vec![Vec::new(); pieces.len()];
         let jobs = pieces.iter().zip(chunks.iter_mut());
-        parallel::for_each(self.resources.threads, jobs, |(piece, chunk)| {
+        parallel::for_each(self.resources().threads, jobs, |(piece, chunk)| {
             *chunk = self.compress(piece)?;
             Ok::<_, Error>(())
         })?;
@@ -116,7 +116,7 @@ impl ArrayStorage {
         let mut lens = vec![0; pieces.len()];
         let jobs: Vec<_> = (first..).zip(pieces.iter().zip(lens.iter_mut())).collect();
         parallel::for_each(
-            self.resources.threads,
+            self.resources().threads,
             jobs.into_iter(),
             |(number, (piece, len))| {
                 *len = self.put_single(number, piece)?;
@@ -215,7 +215,7 @@ impl ArrayStorage {
         if !tail.chunks.is_empty() {
             let number = end / per_file;
             let file = self.open(number, end)?;
-            let index = self.located(number, || self.index(number, file.as_ref()))?;
+            let index = self.in_file(number, || self.index(number, file.as_ref()))?;
             tail.metadata = index.metadata.clone();
         }
         Ok(tail)
@@ -305,6 +305,7 @@ impl ArrayStorage {
         let change = 0i64
             .saturating_add_unsigned(to_u64(len))
             .saturating_add(self.spec.chunk_overhead.into());
-        self.spec.cbytes = self.spec.cbytes.saturating_add(change.saturating_mul(sign));
+        let cbytes = self.spec.cbytes.saturating_add(change.saturating_mul(sign));
+        self.set_cbytes(cbytes);
     }
 }

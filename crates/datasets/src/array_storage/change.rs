@@ -33,7 +33,7 @@ impl ArrayStorage {
         let by_file: Vec<&[Part]> = by_file.collect();
         let growth = Mutex::new(0i64);
         let this = &*self;
-        parallel::for_each(self.resources.threads, by_file.into_iter(), |parts| {
+        parallel::for_each(self.resources().threads, by_file.into_iter(), |parts| {
             let grown = this.set_in_file(parts, (selection, data))?;
             let mut growth = growth.lock().unwrap_or_else(PoisonError::into_inner);
             // Saturates: the count is for people.
@@ -42,7 +42,7 @@ impl ArrayStorage {
         })?;
         let growth = growth.into_inner().unwrap_or_else(PoisonError::into_inner);
         // The count is for people, and saturates.
-        self.spec.cbytes = self.spec.cbytes.saturating_add(growth);
+        self.set_cbytes(self.spec.cbytes.saturating_add(growth));
         Ok(())
     }
 
@@ -53,7 +53,7 @@ impl ArrayStorage {
         };
         let (number, _) = self.file_of(first.number);
         let file = self.open(number, first.number)?;
-        let index = self.located(number, || self.index(number, file.as_ref()))?;
+        let index = self.in_file(number, || self.index(number, file.as_ref()))?;
         let full_chunks = self.grid().full_chunks();
         let (mut growth, mut changed) = (0i64, Vec::new());
         for part in parts {

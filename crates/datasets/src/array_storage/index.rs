@@ -71,7 +71,7 @@ impl ArrayStorage {
             .filter(|(_, entry)| entry.is_none())
             .collect();
         parallel::for_each(
-            self.resources.threads,
+            self.resources().threads,
             missing.into_iter(),
             |(number, entry)| {
                 // An index is worth no failure to write the rows: the superchunk remains without statistics.
@@ -107,7 +107,7 @@ impl ArrayStorage {
         if let Some(entry) = known {
             return Ok((Some(entry.clone()), true));
         }
-        let stored = self.located(number, || {
+        let stored = self.in_file(number, || {
             let index = self.spec.container.read(&bytes)?;
             let stored = index.chunk(&bytes, 0, number, self.max_nbytes())?;
             self.check_nbytes(&stored, number)?;

@@ -1,7 +1,6 @@
 //! [`CArrayBuilder`]: creates arrays.
 
 use super::CArray;
-use crate::array_storage::Resources;
 use crate::create::{begin, new_store};
 use crate::dataset_layout::DatasetLayout;
 use crate::files::Files;
@@ -13,6 +12,7 @@ use crate::superchunk::SuperchunkOptions;
 use crate::wire::{Attributes, ChunkBase, default_chunk_rows};
 use blosc1::{ChunkSettings, Compressor, Filter};
 use bloscpack::Options;
+use bloscpack_array::{Column, Resources, Schema};
 use bloscpack_dtype::{DType, native::Element};
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
@@ -98,6 +98,21 @@ impl CArray {
 }
 
 impl CArrayBuilder {
+    /// A new array of the only column of a schema with its attributes.
+    ///
+    /// # Errors
+    /// Returns wrong usage if there are more columns, or none.
+    pub fn of_schema(schema: &Schema) -> Result<Self> {
+        let column = schema.only("an array has one column")?;
+        Ok(Self::of_column(column).attributes(schema.attributes.clone()))
+    }
+
+    /// A new array of the elements of a column.
+    #[must_use]
+    pub fn of_column(column: &Column) -> Self {
+        CArray::builder(column.dtype.clone()).row_shape(&column.row_shape)
+    }
+
     fn new(dtype: DType) -> Self {
         Self {
             dtype,
@@ -263,7 +278,7 @@ impl CArrayBuilder {
         let new = self.plan(self.new.layout)?;
         let files = begin(store, &self.new)?;
         let resources = Resources::new(&self.new.options);
-        self.create_beneath(&files, &Key::root(), self.new.layout, new, resources)
+        self.create_beneath(&files, &Key::root(), self.new.layout, new, (&resources, 1))
     }
 
     /// Creates an array in a folder that contains no dataset.
@@ -273,7 +288,7 @@ impl CArrayBuilder {
         at: &Key,
         layout: DatasetLayout,
         new: NewArray,
-        resources: Resources,
+        (resources, columns): (&Resources, usize),
     ) -> Result<CArray> {
         let layout_files = layout.files()?;
         let spec = layout_files.new_array(crate::files::below(at, &["data"])?, &new)?;
@@ -282,7 +297,7 @@ impl CArrayBuilder {
         let handle = Handle::new(Arc::clone(files), at.clone(), layout, Access::Write);
         let mut array = CArray {
             attributes: new.attributes,
-            ..CArray::of_spec(handle, spec, resources)
+            ..CArray::of_spec(handle, spec, resources, columns)?
         };
         if self.index {
             array.storage.note_writes(true);

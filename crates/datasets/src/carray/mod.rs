@@ -7,11 +7,12 @@ mod change;
 mod interop;
 mod read;
 
-use crate::array_storage::{ArraySpec, ArrayStorage, Resources};
+use crate::array_storage::{ArraySpec, ArrayStorage};
 use crate::dataset_layout::DatasetLayout;
 use crate::handle::Handle;
 use crate::warning::Warning;
 use crate::wire::Attributes;
+use bloscpack_array::Resources;
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::Limit;
@@ -57,7 +58,7 @@ impl CArray {
     pub(crate) fn open_beneath(
         handle: Handle,
         lenient: bool,
-        resources: Resources,
+        (resources, columns): (&Resources, usize),
     ) -> Result<Self> {
         let layout = handle.layout.files()?;
         let description = layout.open_array(&handle.files, &handle.at, lenient)?;
@@ -66,22 +67,28 @@ impl CArray {
         let mut array = Self {
             attributes: description.attributes,
             warnings: description.warnings,
-            ..Self::of_spec(handle, description.spec, resources)
+            ..Self::of_spec(handle, description.spec, resources, columns)?
         };
         array.keep_index()?;
         Ok(array)
     }
 
     /// A column that is described with its table.
-    pub(crate) fn of_spec(handle: Handle, spec: ArraySpec, resources: Resources) -> Self {
-        let storage = ArrayStorage::new(Arc::clone(&handle.files), spec, resources);
-        Self {
+    /// An array that is described, which may be one of several columns.
+    pub(crate) fn of_spec(
+        handle: Handle,
+        spec: ArraySpec,
+        resources: &Resources,
+        columns: usize,
+    ) -> Result<Self> {
+        let storage = ArrayStorage::new(Arc::clone(&handle.files), spec, resources, columns)?;
+        Ok(Self {
             handle,
             flushed_rows: storage.grid().rows(),
             storage,
             attributes: Attributes::default(),
             warnings: Vec::new(),
-        }
+        })
     }
 
     /// The type of its elements.

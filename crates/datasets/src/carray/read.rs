@@ -1,7 +1,8 @@
 //! Reads elements.
 
 use super::{Blocks, CArray};
-use bloscpack_array::bytes_of;
+use bloscpack_array::{Array, Description, Grid, bytes_of};
+use bloscpack_dtype::DType;
 use bloscpack_dtype::native::{self, Element};
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
@@ -151,5 +152,43 @@ impl CArray {
     #[must_use]
     pub fn blocks(&self, rows: Range<u64>, bytes: usize) -> Blocks<'_> {
         Blocks::new(self, rows, bytes)
+    }
+}
+
+impl Array for CArray {
+    fn grid(&self) -> &Grid {
+        self.storage.grid()
+    }
+
+    fn dtype(&self) -> &DType {
+        self.dtype()
+    }
+
+    fn read_slice_into(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
+        self.read_slice_into(slice, out)
+    }
+
+    fn read_slice(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
+        self.read_slice(slice)
+    }
+
+    fn description(&self) -> Result<Description> {
+        let itemsize = in_memory(self.dtype().itemsize())?;
+        // The default may be that of a whole row, of which an element stands for all if they are the same.
+        let first = self.default_element().and_then(|row| {
+            let first = row.get(..itemsize).filter(|first| !first.is_empty())?;
+            let is_same = row.chunks(itemsize).all(|other| other == first);
+            is_same.then(|| first.to_vec())
+        });
+        Ok(Description {
+            attributes: self.attributes().clone(),
+            fill: first,
+            settings: Some(self.chunk_settings()),
+            ..Description::default()
+        })
+    }
+
+    fn stored(&self, at: &[u64]) -> Result<Option<Vec<u8>>> {
+        self.stored_chunk(self.storage.grid().number(at)).map(Some)
     }
 }

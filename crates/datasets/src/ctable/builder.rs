@@ -1,7 +1,6 @@
 //! [`CTableBuilder`]: creates tables.
 
 use super::{CTable, Column, names};
-use crate::array_storage::Resources;
 use crate::carray::{CArray, CArrayBuilder};
 use crate::create::{begin, new_store};
 use crate::dataset_layout::DatasetLayout;
@@ -11,6 +10,7 @@ use crate::index::check_layout;
 use crate::new::NewDataset;
 use crate::wire::Attributes;
 use bloscpack::Options;
+use bloscpack_array::{Resources, Schema};
 use bloscpack_error::Result;
 use bloscpack_storage::{Access, Key, Store};
 use std::path::Path;
@@ -50,6 +50,18 @@ impl CTable {
 }
 
 impl CTableBuilder {
+    /// A new table of the columns of a schema with its attributes, where `each` says more of every column.
+    #[must_use]
+    pub fn of_schema(
+        schema: &Schema,
+        mut each: impl FnMut(&bloscpack_array::Column, CArrayBuilder) -> CArrayBuilder,
+    ) -> Self {
+        let table = CTable::builder().attributes(schema.attributes.clone());
+        schema.columns.iter().fold(table, |table, column| {
+            table.column(&column.name, each(column, CArrayBuilder::of_column(column)))
+        })
+    }
+
     /// Adds a column after the others. In the layouts of the two documents, a dot in its name makes it a column inside of
     /// another one.
     #[must_use]
@@ -146,15 +158,16 @@ impl CTableBuilder {
             attributes,
             warnings: Vec::new(),
             lenient: options.lenient,
-            resources: Resources::new(&options).for_columns(self.columns.len()),
+            resources: Resources::new(&options),
         };
+        let count = self.columns.len();
         for (name, array) in self.columns {
             let array = if self.index {
                 array.with_index_if_possible()
             } else {
                 array
             };
-            let column = table.new_column(&name, &array, self.chunk_rows)?;
+            let column = table.new_column(&name, &array, self.chunk_rows, count)?;
             table.names.push(name);
             table.columns.push(Column::opened(column));
         }
@@ -166,12 +179,13 @@ impl CTableBuilder {
 }
 
 impl CTable {
-    /// Creates a column, in a folder of its own or as one that is described with the others.
+    /// Creates one of so many columns, in a folder of its own or as one that is described with the others.
     pub(super) fn new_column(
         &self,
         name: &str,
         array: &CArrayBuilder,
         chunk_rows: Option<u64>,
+        columns: usize,
     ) -> Result<CArray> {
         let handle = &self.handle;
         let array = array.clone();
@@ -183,7 +197,13 @@ impl CTable {
             let new = array.plan(handle.layout)?;
             let at = join(&handle.at, name)?;
             handle.files.make_folders(&at)?;
-            array.create_beneath(&handle.files, &at, handle.layout, new, self.resources)?
+            array.create_beneath(
+                &handle.files,
+                &at,
+                handle.layout,
+                new,
+                (&self.resources, columns),
+            )?
         } else {
             let new = array
                 .chunk_rows(chunk_rows.unwrap_or(SHARED_CHUNK_ROWS))
@@ -191,7 +211,7 @@ impl CTable {
             let layout = handle.layout.files()?;
             let spec = layout.new_column(&handle.at, name, &new)?;
             handle.files.make_folders(&spec.folder)?;
-            CArray::of_spec(handle.clone(), spec, self.resources)
+            CArray::of_spec(handle.clone(), spec, &self.resources, columns)?
         };
         // Superchunks of an earlier column of this name may be there, and its index.
         column.storage().clear()?;

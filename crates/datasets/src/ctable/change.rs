@@ -163,7 +163,7 @@ impl CTable {
                 data.len()
             )));
         }
-        let column = self.new_column(name, &array, chunk_rows);
+        let column = self.new_column(name, &array, chunk_rows, self.names.len() + 1);
         let mut column = self.handle.tried(column)?;
         self.handle.tried(column.storage_mut().append(data))?;
         let position = position.unwrap_or(self.names.len()).min(self.names.len());

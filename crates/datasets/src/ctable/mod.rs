@@ -5,13 +5,13 @@ mod change;
 mod names;
 mod read;
 
-use crate::array_storage::Resources;
 use crate::carray::CArray;
 use crate::dataset_layout::DatasetLayout;
 use crate::handle::Handle;
 use crate::layout::{self, ColumnSource};
 use crate::warning::Warning;
 use crate::wire::Attributes;
+use bloscpack_array::Resources;
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::Key;
 use std::sync::OnceLock;
@@ -51,7 +51,6 @@ pub struct CTable {
     attributes: Attributes,
     warnings: Vec<Warning>,
     lenient: bool,
-    /// The share of one column.
     resources: Resources,
 }
 
@@ -82,11 +81,11 @@ impl CTable {
     pub(crate) fn open_beneath(
         handle: Handle,
         lenient: bool,
-        resources: Resources,
+        resources: &Resources,
     ) -> Result<Self> {
         let layout = handle.layout.files()?;
         let description = layout.open_table(&handle.files, &handle.at)?;
-        let resources = resources.for_columns(description.columns.len());
+        let count = description.columns.len();
         let (mut names, mut columns) = (Vec::new(), Vec::new());
         for column in description.columns {
             names.push(column.name);
@@ -97,7 +96,7 @@ impl CTable {
                     rows: OnceLock::new(),
                 },
                 ColumnSource::Shared(spec) => {
-                    let column = CArray::of_spec(handle.clone(), *spec, resources);
+                    let column = CArray::of_spec(handle.clone(), *spec, resources, count)?;
                     Column::opened(column.in_table(&handle))
                 }
             });
@@ -109,7 +108,7 @@ impl CTable {
             attributes: description.attributes,
             warnings: description.warnings,
             lenient,
-            resources,
+            resources: resources.clone(),
         })
     }
 
@@ -203,7 +202,7 @@ impl CTable {
                 in_table: true,
                 ..self.handle.clone()
             };
-            CArray::open_beneath(handle, self.lenient, self.resources)
+            CArray::open_beneath(handle, self.lenient, (&self.resources, self.names.len()))
         };
         open().map_err(|error| files.locate(&at, error))
     }

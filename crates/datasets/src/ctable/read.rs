@@ -2,11 +2,49 @@
 
 use super::CTable;
 use crate::carray::{CArray, RowBlocks};
+use bloscpack_array::{Array, TableSource};
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::parallel;
 use std::ops::Range;
 
 impl CTable {
+    /// All columns as a source.
+    ///
+    /// # Errors
+    /// Returns errors of opening them.
+    pub fn source(&self) -> Result<TableSource<'_>> {
+        self.source_of(self.names())
+    }
+
+    /// Columns as a source, in this order.
+    ///
+    /// ```
+    /// # testkit::enter_testdata();
+    /// use bloscpack_array::Source;
+    /// use bloscpack_datasets::CTable;
+    ///
+    /// let table = CTable::open("testdata/datasets/bcolz/zipline_daily_equities.bcolz")?;
+    /// let mut source = table.source_of(&["id", "close"])?.range(0..5)?;
+    /// assert_eq!(source.rows(), 5);
+    /// let batch = source.next_batch(1 << 20)?.ok_or("no rows")?;
+    /// assert_eq!(batch.columns, table.read_rows(&["id", "close"], 0..5)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns wrong usage if a column does not exist, and errors of opening it.
+    pub fn source_of(&self, names: &[impl AsRef<str>]) -> Result<TableSource<'_>> {
+        let mut columns = Vec::with_capacity(names.len());
+        for name in names {
+            let column: Box<dyn Array + '_> = Box::new(self.column(name.as_ref())?);
+            columns.push((name.as_ref().to_owned(), column));
+        }
+        let source = TableSource::of(self.rows()?, columns)?
+            .attributes(self.attributes().clone())
+            .threads(self.resources.threads);
+        Ok(source.nan_as_null(|name| self.has_missing(name).unwrap_or(false)))
+    }
+
     /// The bytes of these rows of these columns, in the order of `names`. Several columns are read in parallel.
     ///
     /// # Errors

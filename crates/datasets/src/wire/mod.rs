@@ -11,23 +11,18 @@
 //! These are the files of bcolz, BLZ and carray; the last one is of this library. The module `proposal`, with the feature `documents`, has the files of the
 //! carray proposal, which is older.
 
-mod attributes;
 mod chunk_rows;
-pub(crate) mod error;
 mod index;
-mod object;
 #[cfg(feature = "documents")]
 pub mod proposal;
-mod python_json;
 mod rootdirs;
 mod sizes;
 mod storage;
 
-pub use attributes::Attributes;
+pub use bloscpack_array::{Attributes, python_json};
 pub use chunk_rows::{ChunkBase, default_chunk_rows};
 pub(crate) use index::Elements;
 pub use index::{Index, IndexEntry, index_digest};
-pub use python_json::python_json;
 pub use rootdirs::RootDirs;
 pub use sizes::{ChunkOverhead, Sizes, counted_bytes};
 pub use storage::{DtypeText, ParamsKey, Storage, StorageStyle};

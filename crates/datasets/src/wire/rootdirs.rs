@@ -6,9 +6,9 @@
 //! {"dirs": {"price": "/data/t/price", "id": "/data/t/id"}, "names": [...]}       before
 //! ```
 
-use super::error::shown;
-use super::object::{Field, Object};
-use super::python_json::{python_json, write_string};
+use bloscpack_array::json::shown;
+use bloscpack_array::json::{Field, Object};
+use bloscpack_array::json::{python_json, write_string};
 use bloscpack_error::{Error, Result};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};

@@ -4,8 +4,8 @@
 //! {"shape": [1000], "nbytes": 8000, "cbytes": 3251}
 //! ```
 
-use super::object::Object;
-use super::python_json::python_json;
+use bloscpack_array::json::Object;
+use bloscpack_array::json::python_json;
 use bloscpack_error::Result;
 use serde_json::json;
 

@@ -9,10 +9,10 @@
 //!  "chunklen": 256, "dflt": 0, "expectedlen": 1000}                               the documents, carray
 //! ```
 
-use super::error::{too_long, unknown_name};
-use super::object::{Field, Object};
-use super::python_json::python_json;
 use blosc1::{Compressor, Filter};
+use bloscpack_array::json::python_json;
+use bloscpack_array::json::{Field, Object};
+use bloscpack_array::json::{too_long, unknown_name};
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_wire::internal::{json as python, to_u64};
 use serde_json::{Map, Value, json};

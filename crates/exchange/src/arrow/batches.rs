@@ -7,10 +7,10 @@ use super::to::record_batch;
 use super::types::{TypeMapping, noted, schema_of};
 use crate::format::Format;
 use crate::options::ImportOptions;
-use crate::schema::{Batch, Schema};
-use crate::source::{BATCH, BoxedSource, Source, check_empty_rows};
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use bloscpack_array::{BATCH, BoxedSource, Source, check_empty_rows};
+use bloscpack_array::{Batch, Schema};
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use std::sync::Arc;
 /// ```
 /// # testkit::enter_testdata();
 /// use bloscpack_datasets::CTable;
-/// use bloscpack_exchange::{BatchConverter, Source, TableSource};
+/// use bloscpack_exchange::{BatchConverter, Source};
 ///
 /// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
-/// let mut source = TableSource::new(&table)?;
+/// let mut source = table.source()?;
 /// let converter = BatchConverter::new(source.schema().clone())?.string_views()?;
 /// let batch = source.next_batch(1 << 20)?.ok_or("no rows")?;
 /// let rows = batch.rows;
@@ -97,10 +97,10 @@ pub struct RecordBatches<'a> {
 /// ```
 /// # testkit::enter_testdata();
 /// use bloscpack_datasets::CTable;
-/// use bloscpack_exchange::{Source, TableSource, record_batches};
+/// use bloscpack_exchange::{Source, record_batches};
 ///
 /// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
-/// let mut source = TableSource::new(&table)?;
+/// let mut source = table.source()?;
 /// let rows = source.rows();
 /// let batches = record_batches(&mut source)?.collect::<Result<Vec<_>, _>>()?;
 /// assert_eq!(batches.iter().map(|batch| batch.num_rows() as u64).sum::<u64>(), rows);
@@ -159,10 +159,10 @@ impl Iterator for RecordBatches<'_> {
 /// ```
 /// # testkit::enter_testdata();
 /// use bloscpack_datasets::CTable;
-/// use bloscpack_exchange::{ImportOptions, Source, TableSource, of_record_batches, record_batches};
+/// use bloscpack_exchange::{ImportOptions, Source, of_record_batches, record_batches};
 ///
 /// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
-/// let mut source = TableSource::new(&table)?;
+/// let mut source = table.source()?;
 /// let columns = source.schema().clone();
 /// let batches = record_batches(&mut source)?;
 /// let schema = batches.schema();

@@ -1,8 +1,7 @@
 //! Arrays of Arrow as elements.
 
 use super::types::scale_of;
-use crate::cells::is_value_of_nothing;
-use crate::error::{missing_value, not_utf8, too_large, too_long};
+use crate::error::{missing_value, not_utf8, too_long};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     BinaryViewType, ByteArrayType, ByteViewType, GenericBinaryType, GenericStringType,
@@ -10,6 +9,8 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, StructArray};
 use arrow_schema::DataType;
+use bloscpack_array::is_value_of_nothing;
+use bloscpack_array::too_large;
 use bloscpack_dtype::{DType, Kind, TimeBase, TimeUnit};
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Code, Error};

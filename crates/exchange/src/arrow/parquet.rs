@@ -12,7 +12,7 @@ use super::types::{TypeMapping, noted, schema_of};
 use crate::error::damaged;
 use crate::format::Format;
 use crate::options::ImportOptions;
-use crate::source::{BATCH, BoxedSource, Progress, Source, for_each};
+use bloscpack_array::{BATCH, BoxedSource, Progress, Source, for_each};
 use bloscpack_error::Result;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_storage::ReadAt;
@@ -40,13 +40,13 @@ const AT_ONCE: u64 = 1 << 16;
 /// ```
 /// # testkit::enter_testdata();
 /// use bloscpack_datasets::CTable;
-/// use bloscpack_exchange::{Format, ImportOptions, Source, TableSource, open_at, write_parquet};
+/// use bloscpack_exchange::{Format, ImportOptions, Source, open_at, write_parquet};
 ///
 /// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
 /// let mut file = Vec::new();
-/// write_parquet(&mut TableSource::new(&table)?, &mut file, &mut |_| ())?;
+/// write_parquet(&mut table.source()?, &mut file, &mut |_| ())?;
 /// let back = open_at(file, Format::Parquet, &ImportOptions::new())?;
-/// assert_eq!(back.schema(), TableSource::new(&table)?.schema());
+/// assert_eq!(back.schema(), table.source()?.schema());
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 ///
@@ -71,12 +71,12 @@ pub fn write_parquet(
 /// # testkit::enter_testdata();
 /// use bloscpack_datasets::CTable;
 /// use bloscpack_exchange::parquet::{basic::Compression, file::properties::WriterProperties};
-/// use bloscpack_exchange::{TableSource, write_parquet_with};
+/// use bloscpack_exchange::{write_parquet_with};
 ///
 /// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
 /// let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
 /// let mut file = Vec::new();
-/// write_parquet_with(&mut TableSource::new(&table)?, &mut file, properties, &mut |_| ())?;
+/// write_parquet_with(&mut table.source()?, &mut file, properties, &mut |_| ())?;
 /// assert!(file.starts_with(b"PAR1"));
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```

@@ -2,8 +2,6 @@
 
 use super::types::{TypeMapping, parts, unit_of};
 use super::varying;
-use crate::schema::{Batch, Column, Schema};
-use crate::values::Cells;
 use arrow_array::builder::{StringBuilder, make_view};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, RecordBatch,
@@ -12,6 +10,8 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Fields, SchemaRef, TimeUnit as Unit};
+use bloscpack_array::Cells;
+use bloscpack_array::{Batch, Column, Schema};
 use bloscpack_dtype::{DType, Field as DTypeField, Kind, TimeUnit};
 use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Error, Result};

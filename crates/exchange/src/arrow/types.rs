@@ -2,8 +2,8 @@
 
 use crate::error::unsupported;
 use crate::format::Format;
-use crate::schema::{Column, Schema};
 use arrow_schema::{DataType, Field, Fields, Schema as ArrowSchema, TimeUnit as Unit};
+use bloscpack_array::{Column, Schema};
 use bloscpack_datasets::wire::Attributes;
 use bloscpack_dtype::{ByteOrder, DType, Kind, TimeBase, TimeUnit};
 use bloscpack_error::{Error, Result};

@@ -1,12 +1,12 @@
 //! Values of varying length, and missing ones, as arrays of Arrow.
 
 use super::types::{TypeMapping, item_field};
-use crate::values::value_json;
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Float64Array, Int64Array, ListArray, StringArray,
     StringViewArray, UInt64Array, make_array,
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
+use bloscpack_array::value_json;
 use bloscpack_error::{Error, Result};
 use bloscpack_stores::{ItemKind, Value};
 use std::sync::Arc;

@@ -5,8 +5,8 @@ use super::tap::{Tap, TappedWriter};
 use super::to::record_batch;
 use super::types::{TypeMapping, schema_of};
 use crate::format::Format;
-use crate::source::{Progress, Source, check_empty_rows, for_each};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
+use bloscpack_array::{Progress, Source, check_empty_rows, for_each};
 use bloscpack_error::Result;
 use std::io::{BufWriter, Write};
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use std::sync::Arc;
 /// ```
 /// # testkit::enter_testdata();
 /// use bloscpack_datasets::CTable;
-/// use bloscpack_exchange::{Format, ImportOptions, Source, TableSource, open_at, write_arrow};
+/// use bloscpack_exchange::{Format, ImportOptions, Source, open_at, write_arrow};
 ///
 /// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
 /// let mut file = Vec::new();
-/// write_arrow(&mut TableSource::new(&table)?, &mut file, &mut |_| ())?;
+/// write_arrow(&mut table.source()?, &mut file, &mut |_| ())?;
 /// let back = open_at(file, Format::Arrow, &ImportOptions::new())?;
-/// assert_eq!(back.schema(), TableSource::new(&table)?.schema());
+/// assert_eq!(back.schema(), table.source()?.schema());
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 ///

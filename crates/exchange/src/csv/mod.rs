@@ -5,7 +5,7 @@ mod input;
 mod read;
 mod text;
 
-use super::source::{Progress, Source, check_empty_rows, for_each};
+use bloscpack_array::{Progress, Source, check_empty_rows, for_each};
 use bloscpack_error::Result;
 use bloscpack_error::checked::in_memory;
 use std::io::{self, Write};
@@ -21,7 +21,7 @@ pub(super) use read::{open_csv, open_tsv};
 ///
 /// ```
 /// use bloscpack_datasets::{CArray, CTable};
-/// use bloscpack_exchange::{TableSource, write_csv};
+/// use bloscpack_exchange::{write_csv};
 /// use bloscpack_dtype::DType;
 /// use bloscpack_storage::Memory;
 ///
@@ -32,7 +32,7 @@ pub(super) use read::{open_csv, open_tsv};
 /// let prices = [1.5f64.to_le_bytes(), f64::NAN.to_le_bytes()].concat();
 /// table.append(&[b"a,b\0\"\0\0\0", &prices])?;
 /// let mut text = Vec::new();
-/// write_csv(&mut TableSource::new(&table)?, &mut text, &mut |_| ())?;
+/// write_csv(&mut table.source()?, &mut text, &mut |_| ())?;
 /// assert_eq!(text, b"what,price\n\"a,b\",1.5\n\"\"\"\",nan\n");
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```

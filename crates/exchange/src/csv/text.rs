@@ -1,8 +1,8 @@
 //! Rows as cells, and back.
 
 use crate::cells::{row_json, row_of};
-use crate::schema::{Batch, Column};
-use crate::values::Cells;
+use bloscpack_array::Cells;
+use bloscpack_array::{Batch, Column};
 use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Code, Error, Result};

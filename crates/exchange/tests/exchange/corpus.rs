@@ -3,7 +3,7 @@
 use super::{Held, available, check_round, datasets, written};
 use bloscpack_datasets::Dataset;
 use bloscpack_error::Category;
-use bloscpack_exchange::{ArraySource, Format, TableSource};
+use bloscpack_exchange::{ArraySource, Format};
 use sha2::{Digest, Sha256};
 
 fn sha256(bytes: &[u8]) -> String {
@@ -29,10 +29,10 @@ fn every_dataset_goes_out_and_comes_back() {
         // Python objects, programs that failed, and directories that hold several datasets.
         let Ok(opened) = opened else { continue };
         let held = match &opened {
-            Dataset::Array(array) => Held::of(&mut ArraySource::new(array), 10_000),
-            Dataset::Table(table) => {
-                TableSource::new(table).and_then(|mut source| Held::of(&mut source, 10_000))
-            }
+            Dataset::Array(array) => Held::of(&mut ArraySource::new(array).unwrap(), 10_000),
+            Dataset::Table(table) => table
+                .source()
+                .and_then(|mut source| Held::of(&mut source, 10_000)),
         };
         let held = match held {
             Ok(held) => held,

@@ -2,7 +2,7 @@
 //! `make.py`.
 
 use super::{Held, opened, written};
-use bloscpack_datasets::CTable;
+use bloscpack_datasets::{CArrayBuilder, CTable, CTableBuilder};
 use bloscpack_dtype::DType;
 use bloscpack_error::{Category, Code};
 use bloscpack_exchange::{Format, ImportOptions, Schema};
@@ -120,7 +120,10 @@ fn targets_of_elements_refuse_several_columns_and_missing_values() {
         import_array(&mut of(&two), &mut array, &mut |_| ()),
         "choose one of a, b",
     );
-    refused(of(&two).0.array_builder().map(drop), "choose one of a, b");
+    refused(
+        CArrayBuilder::of_schema(&of(&two).0).map(drop),
+        "choose one of a, b",
+    );
     refused(
         written(&mut of(&two), Format::Bytes).map(drop),
         "choose one of a, b",
@@ -133,7 +136,7 @@ fn targets_of_elements_refuse_several_columns_and_missing_values() {
     let mut rows = of(holed);
     let mut one = OneArray::new(&mut rows).unwrap();
     refused(one.next_elements(100).map(drop), "missing values");
-    let table = |rows: &Rows| rows.0.table_builder(|_, column| column);
+    let table = |rows: &Rows| CTableBuilder::of_schema(&rows.0, |_, column| column);
     let mut table = table(&of(holed)).create_in(Memory::new()).unwrap();
     refused(
         import_table(&mut of(holed), &mut table, &mut |_| ()),
@@ -360,7 +363,7 @@ fn bytes_in_other_encodings_come_out_as_they_went_in() {
 #[cfg(feature = "csv")]
 fn missing_cells_are_noted_and_read_as_null() {
     use bloscpack_datasets::DatasetLayout;
-    use bloscpack_exchange::{TableSource, import_table};
+    use bloscpack_exchange::import_table;
     use bloscpack_storage::Memory;
 
     let text = b"x,y,when,name\n1.5,1.5,2024-01-02,ann\nnan,,,\n3.0,300.0,2024-01-04,cy\n";
@@ -371,7 +374,7 @@ fn missing_cells_are_noted_and_read_as_null() {
         DatasetLayout::CarrayDocument,
     ] {
         let mut source = opened(text, Format::Csv, &ImportOptions::new()).unwrap();
-        let builder = source.schema().table_builder(|_, column| column);
+        let builder = CTableBuilder::of_schema(source.schema(), |_, column| column);
         let store = Memory::new();
         let mut table = builder.layout(layout).create_in(store.clone()).unwrap();
         import_table(&mut *source, &mut table, &mut |_| ()).unwrap();
@@ -381,22 +384,23 @@ fn missing_cells_are_noted_and_read_as_null() {
         let noted = ["x", "y", "when", "name"].map(noted);
         assert_eq!(noted, [false, true, true, false], "{layout}");
 
-        let mut out = TableSource::new(&table).unwrap();
+        let mut out = table.source().unwrap();
         let csv = written(&mut out, Format::Csv).unwrap();
         assert_eq!(csv, text, "{layout}");
-        let mut out = TableSource::new(&table).unwrap();
+        let mut out = table.source().unwrap();
         let lines = written(&mut out, Format::JsonLines).unwrap();
         let second = lines.split(|byte| *byte == b'\n').nth(1).unwrap();
         let nulls = br#"{"x":null,"y":null,"when":null,"name":""}"#;
         assert_eq!(second, nulls, "{layout}");
         // NumPy has nothing but NaN.
-        let mut out = TableSource::new(&table).unwrap().columns(&["y"]).unwrap();
+        let mut out = table.source_of(&["y"]).unwrap();
         let npy = written(&mut out, Format::Npy).unwrap();
         let mut back = opened(&npy, Format::Npy, &ImportOptions::new()).unwrap();
         back = back.fields().unwrap();
         let back = Held::of(&mut *back, 100).unwrap();
         assert_eq!(back.texts("y"), ["1.5", "nan", "300.0"]);
 
+        drop(out);
         drop(table);
         // Rows that are appended are noted as well, and a column that is deleted is forgotten.
         let mut table = CTable::edit_in(store).unwrap();
@@ -418,7 +422,7 @@ fn missing_cells_are_noted_and_read_as_null() {
 #[test]
 #[cfg(feature = "arrow")]
 fn nulls_of_arrow_are_noted() {
-    use bloscpack_exchange::{TableSource, import_table, record_batches};
+    use bloscpack_exchange::{import_table, record_batches};
     use bloscpack_storage::Memory;
 
     for (name, format) in [
@@ -426,14 +430,14 @@ fn nulls_of_arrow_are_noted() {
         ("table.arrow", Format::Arrow),
     ] {
         let mut source = opened(&file(name), format, &ImportOptions::new()).unwrap();
-        let builder = source.schema().table_builder(|_, column| column);
+        let builder = CTableBuilder::of_schema(source.schema(), |_, column| column);
         let mut table = builder.create_in(Memory::new()).unwrap();
         import_table(&mut *source, &mut table, &mut |_| ()).unwrap();
         let noted = |name: &str| table.has_missing(name).unwrap();
         let noted = ["half", "float", "moment", "zoned", "span"].map(noted);
         assert_eq!(noted, [false, true, true, false, true], "{name}");
         let names = ["half", "float"];
-        let mut out = TableSource::new(&table).unwrap().columns(&names).unwrap();
+        let mut out = table.source_of(&names).unwrap();
         let batches = record_batches(&mut out).unwrap();
         let batches = batches.collect::<Result<Vec<_>, _>>().unwrap();
         let nulls = |column: usize| {
@@ -699,7 +703,7 @@ fn formats_that_are_not_there_say_so() {
 #[test]
 fn a_table_goes_into_every_layout() {
     use bloscpack_datasets::DatasetLayout;
-    use bloscpack_exchange::{TableSource, import_table};
+    use bloscpack_exchange::import_table;
     use bloscpack_storage::Memory;
     let layouts = [
         DatasetLayout::Bcolz,
@@ -709,13 +713,13 @@ fn a_table_goes_into_every_layout() {
     for layout in layouts {
         let source = opened(&file("fields.npy"), Format::Npy, &ImportOptions::new()).unwrap();
         let mut source = source.fields().unwrap();
-        let builder = source.schema().table_builder(|_, column| column.level(1));
+        let builder = CTableBuilder::of_schema(source.schema(), |_, column| column.level(1));
         let store = Memory::new();
         let mut table = builder.layout(layout).create_in(store.clone()).unwrap();
         import_table(&mut *source, &mut table, &mut |_| ()).unwrap();
         drop(table);
         let table = CTable::open_in(store).unwrap();
-        let held = Held::of(&mut TableSource::new(&table).unwrap(), 1000).unwrap();
+        let held = Held::of(&mut table.source().unwrap(), 1000).unwrap();
         assert_eq!(held.texts("a"), ["1", "-1"], "{layout:?}");
         assert_eq!(held.texts("d"), ["1", "2", "3", "4"], "{layout:?}");
     }

@@ -12,11 +12,11 @@
 //! ```
 
 use super::Frame;
-use crate::msgpack::Value;
 use crate::part::FramePart;
 use crate::wire::ChunkPlace;
 use crate::wire::array::ArrayMeta;
 use crate::wire::kind::VirtualKind;
+use bloscpack_array::msgpack::Value;
 use bloscpack_array::{Grid, relative};
 use bloscpack_error::{Code, Error, Result};
 use std::fmt;
@@ -423,7 +423,7 @@ impl Frame {
     }
 
     /// Refuses a chunk of which any element is not in the frame.
-    pub(super) fn check_present(&self, number: u64, place: ChunkPlace) -> Result<()> {
+    pub(crate) fn check_present(&self, number: u64, place: ChunkPlace) -> Result<()> {
         match &self.virtual_data {
             Some(found) => found.check(number, found.has_chunk(number, place)),
             None => Ok(()),

@@ -1,7 +1,7 @@
 //! [`NdArrayBuilder`]: the settings of a new array.
 
 use super::NdArray;
-use super::grid::NdGrid;
+use super::store::grid_of;
 use crate::error::check_len;
 use crate::frame::InitialChunks;
 use crate::part::FramePart;
@@ -328,7 +328,7 @@ impl NdArrayBuilder {
             return Err(part().cannot_store("itemsize", 0, "at least 1"));
         }
         let fits = |len: usize| u32::try_from(len).ok().filter(|len| *len <= MAX_NBYTES);
-        let sized = NdGrid::of(meta, self.itemsize).and_then(|grid| {
+        let sized = grid_of(meta, self.itemsize).and_then(|grid| {
             let (chunk, block) = (fits(grid.chunk_len)?, fits(grid.block_len)?);
             Some((grid, chunk, block))
         });

@@ -1,7 +1,7 @@
 //! Arrays copied to others, and axes of one element removed.
 
 use super::NdArray;
-use super::grid::NdGrid;
+use super::store::grid_of;
 use crate::wire::array::ArrayMeta;
 use crate::wire::kind::ArrayKind;
 use bloscpack_error::checked::to_u64;
@@ -33,7 +33,7 @@ impl NdArray {
                 target.itemsize()
             )));
         }
-        for slice in target.boxes(target.frame.coder.buffer) {
+        for slice in target.boxes(target.frame().coder.buffer) {
             let data = self.read_slice(&slice)?;
             target.write_slice(&slice, &data)?;
         }
@@ -52,9 +52,9 @@ impl NdArray {
     /// ```
     pub fn boxes(&self, bytes: usize) -> impl Iterator<Item = Vec<Range<u64>>> + use<> {
         let bands = self
-            .grid
+            .grid()
             .chunks
-            .bands(to_u64(self.grid.chunk_len), to_u64(bytes));
+            .bands(to_u64(self.grid().chunk_len), to_u64(bytes));
         bands.map(|band| band.ranges)
     }
 
@@ -87,7 +87,10 @@ impl NdArray {
     /// reading only.
     pub fn squeeze_axes(&mut self, axes: &[usize]) -> Result<()> {
         for axis in axes {
-            let lens = (self.shape().get(*axis), self.grid.blocks.shape().get(*axis));
+            let lens = (
+                self.shape().get(*axis),
+                self.grid().blocks.shape().get(*axis),
+            );
             if lens != (Some(&1), Some(&1)) {
                 return Err(Error::usage(format!(
                     "axis {axis} of the shape {:?}, in chunks of {:?}: only axes of one element in chunks of one can be \
@@ -100,7 +103,7 @@ impl NdArray {
         if axes.is_empty() {
             return Ok(());
         }
-        self.frame.begin()?;
+        self.frame_mut().begin()?;
         self.spill()?;
         let meta = ArrayMeta {
             kind: self.meta.kind,
@@ -112,10 +115,13 @@ impl NdArray {
         if meta.shape.is_empty() && meta.kind == ArrayKind::Caterva {
             return Err(Error::usage("a Caterva array has at least one axis"));
         }
-        let grid = NdGrid::of(&meta, self.itemsize())
+        let grid = grid_of(&meta, self.itemsize())
             .ok_or_else(|| Error::bug("chunks grew as they lost an axis"))?;
-        self.frame.put_metalayer(meta.kind.name(), meta.encode()?)?;
-        (self.meta, self.grid) = (meta, grid);
+        self.frame_mut()
+            .put_metalayer(meta.kind.name(), meta.encode()?)?;
+        self.meta = meta;
+        self.chunks.set_geometry(grid);
+        self.chunks.forget(0..u64::MAX);
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::NdArray;
 use super::builder::NdArrayBuilder;
-use super::grid::lens;
+use bloscpack_array::sizes as lens;
 use bloscpack_dtype::Element;
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};

@@ -13,7 +13,7 @@ impl NdArray {
     /// Returns any damage to a metalayer in the trailer, and [`Unsupported`](bloscpack_error::Category::Unsupported) for a
     /// compressor or filter that this library does not have.
     pub fn like(&self) -> Result<NdArrayBuilder> {
-        let settings = settings(self.frame.header())?;
+        let settings = settings(self.frame().header())?;
         let builder = self.like_plain()?;
         Ok(builder
             .compressor(settings.compressor)
@@ -41,7 +41,7 @@ impl NdArray {
                 .chunk_shape(self.chunk_shape())
                 .block_shape(self.block_shape());
         }
-        let (fixed, varying) = own_layers(&self.frame)?;
+        let (fixed, varying) = own_layers(self.frame())?;
         for (name, bytes) in fixed {
             if name != self.kind().name() {
                 builder = builder.metalayer(name, bytes);

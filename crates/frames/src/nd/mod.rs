@@ -2,7 +2,6 @@
 
 mod builder;
 mod copy;
-mod grid;
 #[cfg(feature = "ndarray")]
 mod interop;
 mod like;
@@ -11,6 +10,7 @@ mod refresh;
 mod resize;
 mod select;
 mod splice;
+mod store;
 mod typed;
 mod write;
 
@@ -19,12 +19,12 @@ use crate::part::FramePart;
 use crate::wire::array::ArrayMeta;
 use crate::wire::kind::ArrayKind;
 use bloscpack::Options;
+use bloscpack_array::{Chunked, Geometry};
 use bloscpack_dtype::DType;
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::ReadAt;
-use grid::NdGrid;
-use std::collections::BTreeMap;
 use std::path::Path;
+use store::{FrameChunks, grid_of};
 
 pub use builder::NdArrayBuilder;
 
@@ -60,12 +60,11 @@ pub use builder::NdArrayBuilder;
 /// ```
 #[derive(Debug)]
 pub struct NdArray {
-    frame: Frame,
+    chunks: Chunked<FrameChunks>,
     meta: ArrayMeta,
-    grid: NdGrid,
     dtype: Option<DType>,
-    /// Data of chunks that were changed in part and are not compressed yet, by number.
-    dirty: BTreeMap<u64, Vec<u8>>,
+    /// The dtype, or void elements.
+    elements: DType,
 }
 
 impl NdArray {
@@ -83,7 +82,7 @@ impl NdArray {
             )
         })?;
         meta.check(frame.header())?;
-        let grid = NdGrid::of(&meta, frame.typesize()).ok_or_else(|| {
+        let grid = grid_of(&meta, frame.typesize()).ok_or_else(|| {
             let (part, found) = (
                 FramePart::Array(meta.kind),
                 format!("{:?}", meta.block_shape),
@@ -96,12 +95,19 @@ impl NdArray {
             .as_ref()
             .and_then(|dtype| DType::parse(&dtype.text).ok());
         let fits = |dtype: &DType| dtype.itemsize() == u64::from(frame.typesize());
+        let dtype = dtype.filter(fits);
+        let elements = match &dtype {
+            Some(dtype) => dtype.clone(),
+            None => DType::void(frame.typesize().into())?,
+        };
+        let (resources, shuffle_meta) = (frame.coder.resources.clone(), frame.coder.shuffle_meta);
+        let store = FrameChunks::new(frame, grid.block_len);
+        let chunks = Chunked::new(store, grid, &resources).shuffle_meta(shuffle_meta);
         Ok(Self {
-            dtype: dtype.filter(fits),
-            frame,
+            chunks,
             meta,
-            grid,
-            dirty: BTreeMap::new(),
+            dtype,
+            elements,
         })
     }
 
@@ -156,7 +162,15 @@ impl NdArray {
     /// The frame that contains the array. Its chunks may lack changes that were not flushed.
     #[must_use]
     pub fn frame(&self) -> &Frame {
-        &self.frame
+        &self.chunks.store().frame
+    }
+
+    fn frame_mut(&mut self) -> &mut Frame {
+        &mut self.chunks.store_mut().frame
+    }
+
+    fn grid(&self) -> &Geometry {
+        self.chunks.geometry()
     }
 
     /// The frame that contains the array, with all changes; this does not flush them. Its metadata can be changed freely. Its
@@ -165,10 +179,10 @@ impl NdArray {
     /// # Errors
     /// Returns any I/O error.
     pub fn into_frame(mut self) -> Result<Frame> {
-        if !self.dirty.is_empty() {
+        if !self.chunks.store().dirty.is_empty() {
             self.spill()?;
         }
-        Ok(self.frame)
+        Ok(self.chunks.into_store().frame)
     }
 
     /// Elements along each axis. An array without axes has a single element.
@@ -192,7 +206,7 @@ impl NdArray {
     /// Element size in bytes.
     #[must_use]
     pub fn itemsize(&self) -> u32 {
-        self.frame.typesize()
+        self.frame().typesize()
     }
 
     /// The dtype of the elements. `None` if the frame has none, as in Caterva, or if this library cannot parse it.
@@ -227,7 +241,7 @@ impl NdArray {
     /// # Errors
     /// Returns the errors of [`Frame::set_metalayer`].
     pub fn set_metalayer(&mut self, name: &str, bytes: Vec<u8>) -> Result<()> {
-        self.frame.set_metalayer(name, bytes)
+        self.frame_mut().set_metalayer(name, bytes)
     }
 
     /// Sets a metalayer in the trailer, which may have any length.
@@ -235,7 +249,7 @@ impl NdArray {
     /// # Errors
     /// Returns the errors of [`Frame::set_vlmetalayer`].
     pub fn set_vlmetalayer(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
-        self.frame.set_vlmetalayer(name, bytes)
+        self.frame_mut().set_vlmetalayer(name, bytes)
     }
 
     /// Removes a metalayer from the trailer, and returns whether there was one with this name.
@@ -243,7 +257,7 @@ impl NdArray {
     /// # Errors
     /// Returns the errors of [`Frame::remove_vlmetalayer`].
     pub fn remove_vlmetalayer(&mut self, name: &str) -> Result<bool> {
-        self.frame.remove_vlmetalayer(name)
+        self.frame_mut().remove_vlmetalayer(name)
     }
 
     /// Makes all changes since the last flush permanent, atomically.
@@ -252,7 +266,7 @@ impl NdArray {
     /// Returns the errors of [`Frame::flush`].
     pub fn flush(&mut self) -> Result<()> {
         self.spill()?;
-        self.frame.flush()
+        self.frame_mut().flush()
     }
 
     /// The array as bytes of a contiguous frame, with all changes.
@@ -260,8 +274,8 @@ impl NdArray {
     /// # Errors
     /// Returns the errors of [`Frame::to_bytes`].
     pub fn to_bytes(&mut self) -> Result<Vec<u8>> {
-        self.frame.check_state()?;
+        self.frame().check_state()?;
         self.spill()?;
-        self.frame.to_bytes()
+        self.frame_mut().to_bytes()
     }
 }

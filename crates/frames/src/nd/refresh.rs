@@ -30,7 +30,7 @@ impl NdArray {
     /// # Errors
     /// Returns the errors of [`Frame::refresh`](crate::Frame::refresh) and of [`of`](Self::of). The array is then as it was.
     pub fn refresh(&mut self) -> Result<Refreshed> {
-        let new = Self::of(self.frame.reopened()?)?;
+        let new = Self::of(self.frame().reopened()?)?;
         let rows = |array: &Self| array.shape().first().copied().unwrap_or(1);
         let is_same = self.shape().get(1..) == new.shape().get(1..)
             && self.chunk_shape() == new.chunk_shape()

@@ -1,10 +1,11 @@
 //! Axes that grow and shrink.
 
 use super::NdArray;
-use super::grid::NdGrid;
+use super::store::grid_of;
 use crate::part::FramePart;
 use crate::wire::ChunkPlace;
 use crate::wire::array::ArrayMeta;
+use bloscpack_array::Geometry;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
@@ -33,7 +34,7 @@ impl NdArray {
                 old.len()
             )));
         }
-        self.frame.begin()?;
+        self.frame_mut().begin()?;
         self.spill()?;
         self.reshape(shape, |at| Ok(Some(at.to_vec())))?;
         self.all_or_poison(|array| array.clear_padding(&old))
@@ -45,7 +46,7 @@ impl NdArray {
         act: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
         let done = act(self);
-        self.frame.or_poison(done)
+        self.frame_mut().or_poison(done)
     }
 
     /// Another shape. Each chunk is the one that was at the position that `from` returns, if it returns one and there was a
@@ -60,7 +61,7 @@ impl NdArray {
             ..self.meta.clone()
         };
         let (grid, [chunk_len, block_len], content_len) = self.grid_for(&meta)?;
-        let old_places = &self.frame.meta.places;
+        let old_places = &self.frame().meta.places;
         let mut places = Vec::new();
         let mut kept = vec![false; old_places.len()];
         for at in grid.chunks.positions(&grid.chunks.whole()) {
@@ -79,43 +80,46 @@ impl NdArray {
             *kept = true;
             places.push(*place);
         }
-        self.frame.put_metalayer(meta.kind.name(), meta.encode()?)?;
-        let gone: Vec<ChunkPlace> = std::mem::replace(&mut self.frame.meta.places, places)
+        self.frame_mut()
+            .put_metalayer(meta.kind.name(), meta.encode()?)?;
+        let gone: Vec<ChunkPlace> = std::mem::replace(&mut self.frame_mut().meta.places, places)
             .into_iter()
             .zip(kept)
             .filter_map(|(place, kept)| (!kept).then_some(place))
             .collect();
-        let header = &mut self.frame.meta.header;
+        let header = &mut self.frame_mut().meta.header;
         header.content_len = content_len;
         header.chunk_size = Some(chunk_len).filter(|len| *len > 0);
         header.blocksize = block_len;
-        (self.meta, self.grid) = (meta, grid);
+        self.meta = meta;
+        self.chunks.set_geometry(grid);
+        self.chunks.forget(0..u64::MAX);
         gone.into_iter()
-            .try_for_each(|place| self.frame.discard(place))
+            .try_for_each(|place| self.frame_mut().discard(place))
     }
 
     /// The index of the entry for the chunk at this position, if there is one.
     fn slot_at(&self, at: &[u64]) -> Result<Option<usize>> {
-        if !self.grid.chunks.has(at) {
+        if !self.grid().chunks.has(at) {
             return Ok(None);
         }
-        let number = self.grid.chunks.number(at);
+        let number = self.grid().chunks.number(at);
         let slot = usize::try_from(number).ok();
         slot.map(Some)
             .ok_or_else(|| Error::bug(format!("chunk {number} is beyond all memory")))
     }
 
     /// The grid of a new shape, and the bytes of a chunk, of a block, and of all chunks.
-    fn grid_for(&self, meta: &ArrayMeta) -> Result<(NdGrid, [u32; 2], u64)> {
+    fn grid_for(&self, meta: &ArrayMeta) -> Result<(Geometry, [u32; 2], u64)> {
         // A shape that cannot be stored is refused here.
         meta.encode()?;
-        let most = self.frame.coder.limits.offsets / 8;
+        let most = self.frame().coder.limits.offsets / 8;
         let too_large = || {
             let (part, found) = (FramePart::Array(meta.kind), format!("{:?}", meta.shape));
             let expected = format!("at most {most} chunks, the limit `offsets`");
             part.cannot_store("shape", found, expected)
         };
-        let grid = NdGrid::of(meta, self.itemsize()).ok_or_else(too_large)?;
+        let grid = grid_of(meta, self.itemsize()).ok_or_else(too_large)?;
         let sizes = [grid.chunk_len, grid.block_len].map(u32::try_from);
         let [Ok(chunk_len), Ok(block_len)] = sizes else {
             return Err(too_large());
@@ -128,7 +132,7 @@ impl NdArray {
 
     /// Clears the padding of chunks at the old end that is part of the array now.
     fn clear_padding(&mut self, old: &[u64]) -> Result<()> {
-        let ends = old.iter().zip(self.grid.chunks.chunk_shape());
+        let ends = old.iter().zip(self.grid().chunks.chunk_shape());
         // Only arrays without elements have chunks without any.
         let ends = ends.map(|(len, chunk)| len.div_ceil(*chunk.max(&1)) * chunk);
         let ends: Vec<u64> = ends.collect();
@@ -148,11 +152,13 @@ impl NdArray {
 
     /// Sets a slice to zeros, except in chunks that contain only zeros there.
     fn clear(&mut self, slice: &[Range<u64>]) -> Result<()> {
-        let zero = vec![0; self.grid.itemsize];
-        for at in self.grid.chunks.positions(slice) {
-            let part = self.grid.chunks.part(at, slice);
+        let zero = vec![0; self.grid().itemsize];
+        for at in self.grid().chunks.positions(slice) {
+            let part = self.grid().chunks.part(at, slice);
             let number = part.number;
-            if self.frame.place(number)? == ChunkPlace::Zeros && !self.dirty.contains_key(&number) {
+            if self.frame().place(number)? == ChunkPlace::Zeros
+                && !self.chunks.store().dirty.contains_key(&number)
+            {
                 continue;
             }
             if self.read_slice(&part.region)?.iter().any(|byte| *byte != 0) {

@@ -1,10 +1,9 @@
 //! Orthogonal selection: elements at any positions of each axis.
 
 use super::NdArray;
-use super::grid::lens;
 use crate::error::check_len;
 use bloscpack_array::strided::strides;
-use bloscpack_array::{Positions, outside};
+use bloscpack_array::{Positions, outside, sizes as lens};
 use bloscpack_error::checked::{in_memory, to_u64, zeros};
 use bloscpack_error::{Error, Result};
 use std::collections::BTreeMap;
@@ -38,7 +37,7 @@ impl NdArray {
     /// Returns wrong usage for another number of axes, or positions outside of the array; and the errors of
     /// [`read_slice`](Self::read_slice).
     pub fn select(&self, positions: &[&[u64]]) -> Result<Vec<u8>> {
-        let (itemsize, sizes) = (self.grid.itemsize, self.check_positions(positions)?);
+        let (itemsize, sizes) = (self.grid().itemsize, self.check_positions(positions)?);
         let len = selection_len(&sizes, itemsize)?;
         let mut out = zeros(to_u64(len))?;
         let steps = strides(&sizes, itemsize);
@@ -61,10 +60,10 @@ impl NdArray {
     /// # Errors
     /// Returns the errors of [`select`](Self::select) and [`write_slice`](Self::write_slice).
     pub fn set_selection(&mut self, positions: &[&[u64]], data: &[u8]) -> Result<()> {
-        let (itemsize, sizes) = (self.grid.itemsize, self.check_positions(positions)?);
+        let (itemsize, sizes) = (self.grid().itemsize, self.check_positions(positions)?);
         let expected = selection_len(&sizes, itemsize)?;
         check_len("data of a selection", data.len(), expected)?;
-        self.frame.begin()?;
+        self.frame_mut().begin()?;
         let steps = strides(&sizes, itemsize);
         let axes = self.by_chunk(positions);
         let mut is_first = true;
@@ -74,7 +73,7 @@ impl NdArray {
             if is_first {
                 done?
             } else {
-                self.frame.or_poison(done)?
+                self.frame_mut().or_poison(done)?
             }
             is_first = false;
         }
@@ -83,7 +82,7 @@ impl NdArray {
 
     /// Sets the selected elements of one chunk.
     fn set_picked(&mut self, picked: &[&Picked], steps: &[usize], data: &[u8]) -> Result<()> {
-        let itemsize = self.grid.itemsize;
+        let itemsize = self.grid().itemsize;
         let slice = bounds(picked);
         let mut part = self.read_slice(&slice)?;
         each_element((&slice, picked), steps, itemsize, |to, from| {
@@ -111,7 +110,7 @@ impl NdArray {
 
     /// The positions of each axis, by chunk.
     fn by_chunk(&self, positions: &[&[u64]]) -> Axes {
-        let axes = positions.iter().zip(self.grid.chunks.chunk_shape());
+        let axes = positions.iter().zip(self.grid().chunks.chunk_shape());
         axes.map(|(positions, chunk)| {
             let mut chunks: BTreeMap<u64, Picked> = BTreeMap::new();
             for (index, at) in positions.iter().copied().enumerate() {

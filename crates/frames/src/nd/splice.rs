@@ -1,8 +1,8 @@
 //! Elements inserted into an axis, and deleted from it.
 
 use super::NdArray;
-use super::grid::{along, with_range};
 use bloscpack_array::{Grid, outside};
+use bloscpack_array::{along, with_range};
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
@@ -51,10 +51,10 @@ impl NdArray {
             ))
         })?;
         let shape = with(self.shape(), axis, longer)?;
-        if at < len && is_whole(&self.grid.chunks, axis, at, count)? {
-            self.frame.begin()?;
+        if at < len && is_whole(&self.grid().chunks, axis, at, count)? {
+            self.frame_mut().begin()?;
             self.spill()?;
-            let (first, chunks) = in_chunks(&self.grid.chunks, axis, at, count)?;
+            let (first, chunks) = in_chunks(&self.grid().chunks, axis, at, count)?;
             self.reshape(&shape, |at| {
                 let position = along(at, axis)?;
                 match position.checked_sub(chunks) {
@@ -67,7 +67,7 @@ impl NdArray {
             self.resize(&shape)?;
             self.all_or_poison(|array| array.shift(axis, at..len, Shift::Up(count)))?;
         }
-        let slice = with_range(&self.grid.chunks.whole(), axis, at..at + count)?;
+        let slice = with_range(&self.grid().chunks.whole(), axis, at..at + count)?;
         self.all_or_poison(|array| array.write_slice(&slice, data))
     }
 
@@ -97,10 +97,10 @@ impl NdArray {
             return Ok(());
         }
         let shape = with(self.shape(), axis, len - count)?;
-        if range.end < len && is_whole(&self.grid.chunks, axis, range.start, count)? {
-            self.frame.begin()?;
+        if range.end < len && is_whole(&self.grid().chunks, axis, range.start, count)? {
+            self.frame_mut().begin()?;
             self.spill()?;
-            let (first, chunks) = in_chunks(&self.grid.chunks, axis, range.start, count)?;
+            let (first, chunks) = in_chunks(&self.grid().chunks, axis, range.start, count)?;
             return self.reshape(&shape, |at| {
                 let position = along(at, axis)?;
                 if position < first {
@@ -110,7 +110,7 @@ impl NdArray {
                 }
             });
         }
-        self.frame.begin()?;
+        self.frame_mut().begin()?;
         self.all_or_poison(|array| {
             array.shift(axis, range.end..len, Shift::Down(count))?;
             array.resize(&shape)
@@ -122,9 +122,9 @@ impl NdArray {
         if range.is_empty() {
             return Ok(());
         }
-        let whole = self.grid.chunks.whole();
-        let one = self.grid.slice_len(&with_range(&whole, axis, 0..1)?)?;
-        let step = to_u64((self.frame.coder.buffer / one.max(1)).max(1));
+        let whole = self.grid().chunks.whole();
+        let one = self.grid().slice_len(&with_range(&whole, axis, 0..1)?)?;
+        let step = to_u64((self.frame().coder.buffer / one.max(1)).max(1));
         let mut left = range;
         while left.start < left.end {
             let step = step.min(left.end - left.start);

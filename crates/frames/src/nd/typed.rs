@@ -28,8 +28,8 @@ impl NdArray {
     /// [`read_slice`](Self::read_slice).
     pub fn to_vec<T: Element>(&self, slice: &[Range<u64>]) -> Result<Vec<T>> {
         self.check_type::<T>()?;
-        self.grid.chunks.check(slice)?;
-        let len = self.grid.slice_len(slice)?;
+        self.grid().chunks.check(slice)?;
+        let len = self.grid().slice_len(slice)?;
         // Pages that nothing has touched yet are touched first by the threads that fill them.
         let values = bytemuck::allocation::try_zeroed_vec(len / size_of::<T>());
         let mut values: Vec<T> = values.map_err(|()| Error::no_memory(to_u64(len)))?;
@@ -73,10 +73,10 @@ impl NdArray {
         if let Some(dtype) = &self.dtype {
             return Ok(native::check::<T>(dtype)?);
         }
-        match (self.dtype_text(), size_of::<T>() == self.grid.itemsize) {
+        match (self.dtype_text(), size_of::<T>() == self.grid().itemsize) {
             (None, true) => Ok(()),
             (text, _) => {
-                let (itemsize, asked) = (self.grid.itemsize, std::any::type_name::<T>());
+                let (itemsize, asked) = (self.grid().itemsize, std::any::type_name::<T>());
                 let dtype = text.map_or_else(String::new, |text| format!(" ({text})"));
                 Err(Error::new(
                     Code::WrongType,

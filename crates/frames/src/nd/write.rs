@@ -1,7 +1,7 @@
 //! Slices, written.
 
 use super::NdArray;
-use super::grid::{NdGrid, block_number, lens, offset};
+use super::store::FrameChunks;
 use crate::coder::ChunkCoder;
 use crate::error::check_len;
 use crate::part::FramePart;
@@ -9,10 +9,11 @@ use crate::storage::check_chunk_len;
 use crate::wire::ChunkPlace;
 use crate::wire::header::FrameHeader;
 use bloscpack_array::strided::{self, Strided, strides};
-use bloscpack_array::{Part, relative, starts};
+use bloscpack_array::{Geometry, Part, block_number, offset, relative, sizes as lens, starts};
 use bloscpack_error::checked::{to_u64, to_usize};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
+use bytes::Bytes;
 use std::ops::Range;
 
 /// Where new elements come from.
@@ -50,8 +51,8 @@ impl NdArray {
     /// of bytes; [`Code::ReadOnly`](bloscpack_error::Code::ReadOnly) if the array was opened for reading only; any I/O error;
     /// and any damage to chunks that keep some of their elements.
     pub fn write_slice(&mut self, slice: &[Range<u64>], data: &[u8]) -> Result<()> {
-        self.grid.chunks.check(slice)?;
-        let expected = self.grid.slice_len(slice)?;
+        self.grid().chunks.check(slice)?;
+        let expected = self.grid().slice_len(slice)?;
         check_len("data of a slice", data.len(), expected)?;
         self.set(slice, Source::Data(data))
     }
@@ -69,18 +70,18 @@ impl NdArray {
     /// # Errors
     /// Returns the errors of [`write_slice`](Self::write_slice).
     pub fn fill_slice(&mut self, slice: &[Range<u64>], element: &[u8]) -> Result<()> {
-        self.grid.chunks.check(slice)?;
-        check_len("data of an element", element.len(), self.grid.itemsize)?;
+        self.grid().chunks.check(slice)?;
+        check_len("data of an element", element.len(), self.grid().itemsize)?;
         self.set(slice, Source::Element(element))
     }
 
     fn set(&mut self, slice: &[Range<u64>], source: Source<'_>) -> Result<()> {
-        self.frame.begin()?;
+        self.frame_mut().begin()?;
         // Before memory is taken for a whole chunk, of which the file may contain nothing.
-        let len = to_u64(self.grid.chunk_len);
-        check_chunk_len(FramePart::Chunks, len, &self.frame.coder.limits)?;
+        let len = to_u64(self.grid().chunk_len);
+        check_chunk_len(FramePart::Chunks, len, &self.frame().coder.limits)?;
         let at_once = self.chunks_at_once();
-        let mut positions = self.grid.chunks.positions(slice);
+        let mut positions = self.grid().chunks.positions(slice);
         let mut is_first = true;
         loop {
             let some: Vec<Vec<u64>> = positions.by_ref().take(at_once).collect();
@@ -91,12 +92,12 @@ impl NdArray {
             if is_first {
                 done?
             } else {
-                self.frame.or_poison(done)?
+                self.frame_mut().or_poison(done)?
             }
             is_first = false;
-            if self.dirty.len() > at_once {
+            if self.chunks.store().dirty.len() > at_once {
                 let spilled = self.spill();
-                self.frame.or_poison(spilled)?;
+                self.frame_mut().or_poison(spilled)?;
             }
         }
     }
@@ -104,7 +105,7 @@ impl NdArray {
     /// Chunks that may be in memory. It does not depend on the number of threads, since the order in which chunks are written
     /// depends on it.
     fn chunks_at_once(&self) -> usize {
-        (self.frame.coder.buffer / self.grid.chunk_len.max(1)).max(1)
+        (self.frame().coder.buffer / self.grid().chunk_len.max(1)).max(1)
     }
 
     /// Sets the part of a slice that these chunks contain.
@@ -120,14 +121,17 @@ impl NdArray {
         let jobs: Vec<(Job, Option<Vec<u8>>)> = jobs
             .into_iter()
             .map(|job| {
-                let data = self.dirty.remove(&job.part.number);
-                (job, data)
+                let data = self.chunks.store_mut().dirty.remove(&job.part.number);
+                (job, data.map(Vec::from))
             })
             .collect();
-        self.frame.poisoned = true;
-        let Self {
-            frame, grid, dirty, ..
-        } = self;
+        self.frame_mut().poisoned = true;
+        let numbers = jobs.iter().map(|(job, _)| job.part.number);
+        let (first, last) = (numbers.clone().min(), numbers.max());
+        if let (Some(first), Some(last)) = (first, last) {
+            self.chunks.forget(first..last.saturating_add(1));
+        }
+        let (FrameChunks { frame, dirty, .. }, grid) = self.chunks.parts();
         let (mut slots, coder, header) = frame.parts();
         let jobs = jobs.into_iter();
         let work = |(job, data)| change(grid, (coder, header), (job, data), (slice, source));
@@ -138,76 +142,82 @@ impl NdArray {
             |(number, changed)| match changed {
                 Changed::Compressed(chunk) => slots.put(number, &chunk),
                 Changed::Data(data) => {
-                    dirty.insert(number, data);
+                    dirty.insert(number, data.into());
                     Ok(())
                 }
             },
         )?;
-        self.frame.poisoned = false;
+        self.frame_mut().poisoned = false;
         Ok(())
     }
 
     fn job(&self, slice: &[Range<u64>], at: Vec<u64>) -> Job {
-        let part = self.grid.chunks.part(at, slice);
+        let part = self.grid().chunks.part(at, slice);
         Job {
-            is_whole: part.region == self.grid.chunks.extent(&part.at),
+            is_whole: part.region == self.grid().chunks.extent(&part.at),
             part,
         }
     }
 
     /// Loads the chunks that keep some of their elements.
     fn load_for(&mut self, jobs: &[Job]) -> Result<()> {
-        let is_needed = |job: &&Job| !job.is_whole && !self.dirty.contains_key(&job.part.number);
+        let dirty = &self.chunks.store().dirty;
+        let is_needed = |job: &&Job| !job.is_whole && !dirty.contains_key(&job.part.number);
         let needed: Vec<u64> = jobs
             .iter()
             .filter(is_needed)
             .map(|job| job.part.number)
             .collect();
         let mut loaded = Vec::with_capacity(needed.len());
-        let load = |number| Ok::<_, Error>((number, self.load(number)?));
-        parallel::map_in_order(self.frame.coder.threads, needed.into_iter(), load, |one| {
-            loaded.push(one);
-            Ok(())
-        })?;
-        self.dirty.extend(loaded);
+        let load = |number| Ok::<_, Error>((number, Bytes::from(self.load(number)?)));
+        parallel::map_in_order(
+            self.frame().coder.threads,
+            needed.into_iter(),
+            load,
+            |one| {
+                loaded.push(one);
+                Ok(())
+            },
+        )?;
+        self.chunks.store_mut().dirty.extend(loaded);
         Ok(())
     }
 
     /// The data of a chunk, with its padding.
     fn load(&self, number: u64) -> Result<Vec<u8>> {
-        let place = self.frame.place(number)?;
+        let place = self.frame().place(number)?;
         if let ChunkPlace::At(at) = place {
-            let stored = self.frame.storage.chunk(number, at)?;
-            let header = self.frame.header_of(number, &stored)?;
-            self.check_blocks(number, &header)?;
+            let stored = self.frame().storage.chunk(number, at)?;
+            let header = self.frame().header_of(number, &stored)?;
+            self.chunks.store().check_blocks(number, &header)?;
         }
-        let mut data = FramePart::Chunk(number).zeros(to_u64(self.grid.chunk_len))?;
-        self.frame.read_chunk(number, &mut data)?;
+        let mut data = FramePart::Chunk(number).zeros(to_u64(self.grid().chunk_len))?;
+        self.frame().read_chunk(number, &mut data)?;
         Ok(data)
     }
 
     /// Compresses all chunks that were changed in part.
     pub(super) fn spill(&mut self) -> Result<()> {
-        self.frame.check_state()?;
-        if self.dirty.is_empty() {
+        self.frame().check_state()?;
+        if self.chunks.store().dirty.is_empty() {
             return Ok(());
         }
-        let dirty = std::mem::take(&mut self.dirty);
-        self.frame.poisoned = true;
-        let (mut slots, coder, header) = self.frame.parts();
-        let work = |(number, data): (u64, Vec<u8>)| Ok((number, coder.encode(header, &data)?));
+        let dirty = std::mem::take(&mut self.chunks.store_mut().dirty);
+        self.frame_mut().poisoned = true;
+        let (mut slots, coder, header) = self.frame_mut().parts();
+        let work = |(number, data): (u64, Bytes)| Ok((number, coder.encode(header, &data)?));
         let jobs: Vec<_> = dirty.into_iter().collect();
         parallel::map_in_order(coder.threads, jobs.into_iter(), work, |(number, chunk)| {
             slots.put(number, &chunk)
         })?;
-        self.frame.poisoned = false;
+        self.frame_mut().poisoned = false;
         Ok(())
     }
 }
 
 /// Puts new elements into a chunk. One whose elements are all new is compressed.
 fn change(
-    grid: &NdGrid,
+    grid: &Geometry,
     (coder, header): (&ChunkCoder, &FrameHeader),
     (job, data): (Job, Option<Vec<u8>>),
     (slice, source): (&[Range<u64>], Source<'_>),
@@ -232,7 +242,7 @@ fn change(
 
 /// Puts elements into the data of a chunk, block by block.
 fn put_part(
-    grid: &NdGrid,
+    grid: &Geometry,
     data: &mut [u8],
     part: &Part,
     slice: &[Range<u64>],

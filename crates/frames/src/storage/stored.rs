@@ -94,13 +94,17 @@ impl<'a> StoredChunk<'a> {
 
     /// The error of this chunk's content, with its position.
     pub(crate) fn error(&self, error: ChunkError) -> Error {
-        let position = Position {
+        self.located(error.into())
+    }
+
+    /// The error with the position of this chunk.
+    pub(crate) fn located(&self, error: Error) -> Error {
+        error.at(Position {
             byte: self.start,
             member: 0,
             chunk: Some(self.number),
             section: Section::Chunk,
-        };
-        Error::from(error).at(position)
+        })
     }
 
     fn io<T>(&self, done: std::io::Result<T>) -> Result<T> {
@@ -185,16 +189,17 @@ impl<'a> StoredChunk<'a> {
         self.read(0, bytes)
     }
 
-    /// Reads the bytes of the chunk that these blocks need, to their positions in `bytes`. The other bytes are undefined.
+    /// Reads the bytes of the chunk that these blocks need, to their positions in `bytes`. The other bytes are undefined, unless
+    /// it was simpler to read all: then the result is true.
     pub(crate) fn read_blocks(
         &self,
         header: &ChunkHeader,
         blocks: &[u32],
         bytes: &mut Vec<u8>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let is_most = blocks.len() >= to_usize(header.nblocks()).div_ceil(2);
         if is_most || header.is_pure_copy() || to_usize(header.ctbytes) <= SMALL {
-            return self.read_all(header, bytes);
+            return self.read_all(header, bytes).map(|()| true);
         }
         self.make_room(bytes, header.ctbytes.into())?;
         let head_len = blosc1::internal::head_len(header).min(bytes.len());
@@ -219,7 +224,8 @@ impl<'a> StoredChunk<'a> {
             (rest, at) = (later, extent.end);
         }
         self.io(self.source().read_ranges(&mut ranges))?;
-        blosc1::internal::check_extents(bytes, blocks).map_err(|error| self.error(error))
+        let checked = blosc1::internal::check_extents(bytes, blocks);
+        checked.map(|()| false).map_err(|error| self.error(error))
     }
 
     /// Makes `bytes` as long as a chunk, or as what is read of it first, and keeps what is in it.

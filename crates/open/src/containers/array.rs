@@ -1,7 +1,7 @@
 //! Arrays in directories, and columns of tables.
 
 use super::dataset::Common;
-use crate::elements::Elements;
+use crate::elements;
 use crate::summary::{Line, Summary, distinct};
 use crate::text::{count, pretty, shape};
 use crate::{Container, Inner, Kind, MAX_CHUNKS, Outline, Region, Report, Selection, watch};
@@ -20,24 +20,6 @@ pub(crate) struct Array {
 impl Array {
     pub(crate) fn new(array: CArray, common: Common) -> Self {
         Self { array, common }
-    }
-}
-
-impl Elements for CArray {
-    fn shape(&self) -> &[u64] {
-        self.shape()
-    }
-
-    fn chunk_shape(&self) -> Vec<u64> {
-        self.chunk_shape().to_vec()
-    }
-
-    fn itemsize(&self) -> u64 {
-        self.dtype().itemsize()
-    }
-
-    fn read(&self, region: &Region) -> Result<Vec<u8>> {
-        self.read_slice(&region.ranges)
     }
 }
 
@@ -97,7 +79,7 @@ impl Container for Array {
 
     fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
         selection.refuse_columns()?;
-        self.array.copy(&selection.part, to, &self.common.watch)
+        elements::copy(&self.array, &selection.part, to, &self.common.watch)
     }
 
     fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
@@ -127,7 +109,7 @@ pub(crate) fn columns<'a>(
     common: &Common,
 ) -> Result<crate::exchange::BoxedSource<'a>> {
     let region = selection.part.region(array.shape())?;
-    let source = crate::exchange::ArraySource::new(array).slice(&region.ranges)?;
+    let source = crate::exchange::ArraySource::new(array)?.slice(&region.ranges)?;
     let source = match name {
         Some(name) => source.named(name),
         None => source,

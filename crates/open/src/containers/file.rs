@@ -174,14 +174,14 @@ impl Container for BloscpackFile {
     }
 
     fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
-        use crate::exchange::{FileSource, Source as _};
+        use crate::exchange::{ArraySource, NumpyFile};
+        use bloscpack_array::Array as _;
         selection.refuse_columns()?;
         let reader = self.indexed(bloscpack_array::BATCH)?;
         self.0.warn(reader.warnings());
-        let source = FileSource::new(reader)?;
-        let shape = source.schema().shape(source.rows())?;
-        let region = selection.part.region(&shape)?;
-        Ok(Box::new(source.slice(&region.ranges)?))
+        let array = NumpyFile::new(reader)?;
+        let region = selection.part.region(array.grid().shape())?;
+        Ok(Box::new(ArraySource::of(array).slice(&region.ranges)?))
     }
 
     fn take_warnings(&mut self) -> Vec<String> {

@@ -1,10 +1,10 @@
 //! Blosc2 frames, and the n-dimensional arrays in them.
 
-use crate::elements::{Elements, cut, within, write};
+use crate::elements::{self, cut, within, write};
 use crate::error::no_chunk;
 use crate::summary::Summary;
 use crate::{
-    Container, INTERRUPTED, Inner, Kind, Options, Outline, Part, Region, Report, Selection, watch,
+    Container, INTERRUPTED, Inner, Kind, Options, Outline, Part, Report, Selection, watch,
 };
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_frames::{Frame, NdArray};
@@ -101,24 +101,6 @@ fn new(
     })
 }
 
-impl Elements for NdArray {
-    fn shape(&self) -> &[u64] {
-        self.shape()
-    }
-
-    fn chunk_shape(&self) -> Vec<u64> {
-        self.chunk_shape().iter().copied().map(u64::from).collect()
-    }
-
-    fn itemsize(&self) -> u64 {
-        self.itemsize().into()
-    }
-
-    fn read(&self, region: &Region) -> Result<Vec<u8>> {
-        self.read_slice(&region.ranges)
-    }
-}
-
 impl FrameContainer {
     fn frame(&self) -> &Frame {
         match &self.contents {
@@ -186,9 +168,11 @@ impl FrameContainer {
 }
 
 mod exchange {
-    use super::{Elements as _, FrameContainer};
-    use crate::exchange::{BoxedSource, Format, NdSource};
-    use crate::{Selection, elements::write, watch};
+    use super::FrameContainer;
+    use crate::elements::{copy, write};
+    use crate::exchange::{ArraySource, BoxedSource, Format};
+    use crate::{Selection, watch};
+    use bloscpack_array::Retyped;
     use bloscpack_dtype::{DType, npy::NpyHeader};
     use bloscpack_error::{Error, Result};
     use bloscpack_frames::NdArray;
@@ -224,7 +208,7 @@ mod exchange {
                     "unknown dtype {text:?}; its elements are treated as {itemsize} raw bytes each"
                 )
             });
-            let user = crate::exchange::UserAttributes::of_frame(array);
+            let user = array.user_attributes();
             self.warnings.extend(warning);
             // The elements are sound without it.
             let damage = user.as_ref().err();
@@ -233,7 +217,7 @@ mod exchange {
             let attributes = user.unwrap_or_default().attributes;
             let array = self.array_of(selection)?;
             let region = selection.part.region(array.shape())?;
-            let source = NdSource::new(array)?.dtype(self.dtype(array)?)?;
+            let source = ArraySource::of(Retyped::new(array, self.dtype(array)?)?);
             let source = source.attributes(attributes).slice(&region.ranges)?;
             Ok(watch::rows(&self.options.watch, Box::new(source)))
         }
@@ -260,7 +244,7 @@ mod exchange {
                     &header.map_err(|error| Error::usage(error.to_string()))?,
                 )?;
             }
-            array.copy(&selection.part, to, &self.options.watch)?;
+            copy(array, &selection.part, to, &self.options.watch)?;
             Ok(rows)
         }
     }
@@ -308,7 +292,7 @@ impl Container for FrameContainer {
     fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
         selection.refuse_columns()?;
         match self.array()? {
-            Some(array) => array.copy(&selection.part, to, &self.options.watch),
+            Some(array) => elements::copy(array, &selection.part, to, &self.options.watch),
             None => self.copy_chunks(&selection.part, to),
         }
     }
@@ -331,7 +315,7 @@ impl Container for FrameContainer {
     }
 
     fn attributes(&mut self, _: Option<&str>) -> Result<crate::exchange::UserAttributes> {
-        let array = self.array()?.map(crate::exchange::UserAttributes::of_frame);
+        let array = self.array()?.map(NdArray::user_attributes);
         Ok(array.transpose()?.unwrap_or_default())
     }
 

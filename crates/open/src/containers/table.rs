@@ -2,7 +2,7 @@
 
 use super::array::{SurveyedArray, ending, state};
 use super::dataset::{Common, text};
-use crate::elements::Elements;
+use crate::elements;
 use crate::error::needs_column;
 use crate::summary::{Line, Summary, distinct};
 use crate::text::{count, plain, pretty, shape};
@@ -116,12 +116,12 @@ impl Container for Table {
 
     fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
         let column = column(self.table()?, selection)?;
-        column.copy(&selection.part, to, &self.common.watch)
+        elements::copy(column, &selection.part, to, &self.common.watch)
     }
 
     fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
         use crate::Part;
-        use crate::exchange::{Source as _, TableSource};
+        use crate::exchange::Source as _;
         let (table, names) = (self.table()?, &selection.columns);
         if let Part::Slice(_) = selection.part {
             let name = names.first().map(String::as_str);
@@ -134,10 +134,11 @@ impl Container for Table {
                 source
             });
         }
-        let mut source = TableSource::new(table)?;
-        if !names.is_empty() {
-            source = source.columns(names)?;
-        }
+        let mut source = if names.is_empty() {
+            table.source()?
+        } else {
+            table.source_of(names)?
+        };
         let rows = source.rows();
         let region = selection.part.region(&[rows])?;
         if let [rows] = region.ranges.as_slice() {

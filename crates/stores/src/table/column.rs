@@ -6,11 +6,11 @@ use super::schema::{ColumnKind, Layout, Nulls, StoreColumn};
 use super::sentinel::Sentinel;
 use crate::FrameStore;
 use crate::error::{damaged, over_limit, unsupported};
+use bloscpack_array::msgpack::Value;
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_frames::NdArray;
-use bloscpack_frames::msgpack::Value;
 use serde_json::Value as Json;
 use std::ops::Range;
 

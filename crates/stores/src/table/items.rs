@@ -3,10 +3,10 @@
 use super::layer;
 use crate::FrameStore;
 use crate::error::{damaged, unsupported};
+use bloscpack_array::msgpack::{MAX_VALUES, Value};
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
 use bloscpack_frames::VaryingFrame;
-use bloscpack_frames::msgpack::{MAX_VALUES, Value};
 use std::ops::Range;
 
 /// The metalayers of batches, and of objects of which each is a chunk.

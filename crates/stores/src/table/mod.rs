@@ -14,10 +14,10 @@ pub(super) use sentinel::Sentinel;
 
 use super::{FrameStore, META, join};
 use crate::error::{at, damaged, not_found, over_limit, unsupported};
+use bloscpack_array::msgpack::Value;
 use bloscpack_dtype::DType;
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Category, Error, Result};
-use bloscpack_frames::msgpack::Value;
 use bloscpack_frames::{Frame, NdArray};
 use column::ColumnReader;
 use std::ops::Range;

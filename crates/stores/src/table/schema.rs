@@ -1,6 +1,7 @@
 //! The columns of a table, as JSON describes them.
 
 use crate::error::{damaged, unsupported};
+pub use bloscpack_array::ItemKind;
 use bloscpack_dtype::{ByteOrder, DType, Kind, TimeBase, TimeUnit};
 use bloscpack_error::Result;
 use bloscpack_storage::Key;
@@ -217,28 +218,6 @@ pub enum ColumnKind {
     Varying(ItemKind),
     /// Values that are not read; why.
     Unsupported(String),
-}
-
-/// The kind of a value of varying length, or of an item of a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ItemKind {
-    /// True or false.
-    Bool,
-    /// Integers of 64 bits, or less.
-    Int,
-    /// Integers of 64 bits without a sign.
-    UInt,
-    /// Floating-point numbers.
-    Float,
-    /// Text.
-    Text,
-    /// Bytes.
-    Bytes,
-    /// Lists of such items.
-    List(Box<ItemKind>),
-    /// Anything: a value of each row may be of another kind.
-    Any,
 }
 
 /// How the missing values of a column are known.
@@ -466,7 +445,7 @@ fn storage_path(name: &str) -> String {
 /// Python's JSON as that of everyone else, with the numbers that only Python has as text.
 fn plain_json(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
-    for (at, part) in bloscpack_frames::msgpack::split_strings(text) {
+    for (at, part) in bloscpack_array::msgpack::split_strings(text) {
         if at {
             plain.push_str(part)
         } else {

@@ -5,10 +5,10 @@ use super::growing::{Grid, Growing};
 use crate::error::unsupported;
 use crate::table::ColumnData;
 use bloscpack::Options;
+use bloscpack_array::msgpack::Value;
 use bloscpack_dtype::DType;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
-use bloscpack_frames::msgpack::Value;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 

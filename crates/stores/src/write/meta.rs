@@ -4,9 +4,9 @@ use crate::META;
 use crate::error::damaged;
 use crate::table::{ATTRIBUTES, StoreColumn};
 use bloscpack::Options;
+use bloscpack_array::msgpack::Value;
 use bloscpack_error::Result;
 use bloscpack_frames::Frame;
-use bloscpack_frames::msgpack::Value;
 use serde_json::{Map, Value as Json, json};
 use std::path::{Path, PathBuf};
 
@@ -90,7 +90,7 @@ pub(super) fn update(folder: &Path, rows: u64, options: &Options) -> Result<()> 
 /// A schema with another number of rows, and without indexes. All else stays as it is.
 fn with_rows(text: &str, rows: u64) -> Result<String> {
     let mut plain = String::with_capacity(text.len());
-    for (is_string, part) in bloscpack_frames::msgpack::split_strings(text) {
+    for (is_string, part) in bloscpack_array::msgpack::split_strings(text) {
         let mut part = part.to_owned();
         if !is_string {
             part = NUMBERS.iter().fold(part, |part, (number, instead)| {

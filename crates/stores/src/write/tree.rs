@@ -3,8 +3,8 @@
 use super::meta::layer;
 use crate::error::over_limit;
 use crate::{EMBED_FILE, MAX_DEPTH, split_ending};
+use bloscpack_array::msgpack::Value;
 use bloscpack_error::{Error, IoSide as _, Result};
-use bloscpack_frames::msgpack::Value;
 use bloscpack_frames::{Frame, seal};
 use bloscpack_storage::internal::sync_file;
 use bloscpack_storage::{EntryKind, Key, Store};

@@ -116,6 +116,13 @@ impl Codecs {
         self.transpose.is_some() || !self.bytes.is_empty()
     }
 
+    /// Whether a chunk is one of Blosc, of elements in C order.
+    pub(crate) fn is_blosc(&self) -> bool {
+        self.transpose.is_none()
+            && self.serializer == Serializer::Bytes
+            && self.bytes == [BytesCodec::Blosc]
+    }
+
     /// The shape of a chunk in the order in which its axes are stored. The order was checked.
     pub(crate) fn stored_shape(&self, chunk: &[u64]) -> Vec<u64> {
         match &self.transpose {

@@ -1,10 +1,10 @@
 //! Undoes the codecs of bytes.
 
 use super::{BytesCodec, Codecs, bytes};
-use blosc1::{ChunkDecoder, read_header};
+use blosc1::{ShuffleMeta, read_header};
+use bloscpack_array::Resources;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Code, Error, Result};
-use bloscpack_storage::parallel::Pool;
 use bloscpack_wire::{Limit, Limits};
 
 /// Bytes that the codecs before the last may add: they have headers and checksums.
@@ -12,17 +12,15 @@ const SLACK: u64 = 64 << 10;
 
 /// Undoes codecs of bytes, for several threads.
 #[derive(Debug)]
-pub(crate) struct Unpacker {
-    limits: Limits,
-    decoders: Pool<ChunkDecoder>,
-}
+pub(crate) struct Unpacker(Resources);
 
 impl Unpacker {
-    pub(crate) fn new(limits: Limits) -> Self {
-        Self {
-            limits,
-            decoders: Pool::default(),
-        }
+    pub(crate) fn new(resources: Resources) -> Self {
+        Self(resources)
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.0.limits
     }
 
     /// The longest that a stored chunk of so many bytes may be: every codec makes incompressible data a little longer.
@@ -70,7 +68,7 @@ impl Unpacker {
 
     /// Undoes one codec. Where the length is not known, the result has at most the limit of a chunk.
     fn undo(&self, codec: BytesCodec, stored: Vec<u8>, expected: Option<u64>) -> Result<Vec<u8>> {
-        let most = u64::from(self.limits.chunk).saturating_add(SLACK);
+        let most = u64::from(self.limits().chunk).saturating_add(SLACK);
         if let Some(bytes) = expected {
             Error::check_limit(Limit::Chunk, bytes, most)?;
         }
@@ -94,11 +92,10 @@ impl Unpacker {
             let what = "bytes in the header of a Blosc chunk";
             return Err(Error::unexpected(Code::Chunk, what, nbytes, expected));
         }
-        Error::check_limit(Limit::Chunk, nbytes, self.limits.chunk.into())?;
-        let make = || Ok(self.limits.decoder());
-        let decoded = self
-            .decoders
-            .lend(make, |decoder| decoder.decode_to_vec(stored));
+        Error::check_limit(Limit::Chunk, nbytes, self.limits().chunk.into())?;
+        let resources = &self.0;
+        let decoded =
+            resources.with_decoder(ShuffleMeta::Refuse, |decoder| decoder.decode_to_vec(stored));
         Ok(decoded?)
     }
 }

@@ -2,10 +2,12 @@
 
 mod shard;
 
+pub(crate) use shard::ShardIndex;
+
 use crate::codec::{Codecs, Serializer, Unpacker};
 use crate::int::byte_len;
+use bloscpack_array::bytes_of;
 use bloscpack_array::strided::{self, Strided, strides};
-use bloscpack_array::{Region, bytes_of, copy};
 use bloscpack_error::checked::{in_memory, zeros};
 use bloscpack_error::{Code, Error, IoSide as _, Result};
 use bloscpack_storage::{Key, ReadAt, Store, StoreFile};
@@ -37,8 +39,12 @@ pub(crate) struct Chunk<'a> {
 impl<'a> Chunk<'a> {
     /// All bytes of a source.
     pub(crate) fn of(bytes: &'a dyn ReadAt) -> io::Result<Self> {
-        let (at, len) = (0, bytes.size()?);
-        Ok(Self { bytes, at, len })
+        Ok(Self::with_len(bytes, bytes.size()?))
+    }
+
+    /// All bytes of a source that has this many.
+    pub(crate) fn with_len(bytes: &'a dyn ReadAt, len: u64) -> Self {
+        Self { bytes, at: 0, len }
     }
 
     /// A range of it; `None` if it ends before.
@@ -57,9 +63,19 @@ impl<'a> Chunk<'a> {
 
     /// The bytes, which are on the disk, or wherever the store has them.
     pub(crate) fn read(&self) -> Result<Vec<u8>> {
-        let mut bytes = zeros(self.len)?;
-        self.bytes.read_exact_at(self.at, &mut bytes).reading()?;
+        let mut bytes = Vec::new();
+        self.read_into(&mut bytes)?;
         Ok(bytes)
+    }
+
+    /// The bytes, in a vector that may have any content and length.
+    pub(crate) fn read_into(&self, bytes: &mut Vec<u8>) -> Result<()> {
+        let len = in_memory(self.len)?;
+        if bytes.capacity() < len {
+            *bytes = zeros(self.len)?;
+        }
+        bytes.resize(len, 0);
+        self.bytes.read_exact_at(self.at, bytes).reading()
     }
 }
 
@@ -79,21 +95,6 @@ impl Codecs {
 }
 
 impl Reader<'_> {
-    /// The elements of a part of a chunk of this shape, in C order.
-    pub(crate) fn part(
-        &self,
-        codecs: &Codecs,
-        shape: &[u64],
-        chunk: Chunk<'_>,
-        part: &[Range<u64>],
-    ) -> Result<Vec<u8>> {
-        if let (Serializer::Sharding(shard), false) = (&codecs.serializer, codecs.is_whole()) {
-            return self.shard(shard, shape, chunk, part);
-        }
-        let whole = self.whole(codecs, shape, chunk)?;
-        self.cut(&whole, shape, part)
-    }
-
     /// All elements of a chunk, in C order.
     pub(crate) fn whole(
         &self,
@@ -110,7 +111,6 @@ impl Reader<'_> {
                     .unpack(codecs, chunk.read()?, Some(expected))?
             }
             Serializer::Sharding(shard) => {
-                let all = Region::all(&stored_shape);
                 let unpacked;
                 let chunk = if codecs.bytes.is_empty() {
                     chunk
@@ -119,7 +119,7 @@ impl Reader<'_> {
                     let bytes: &dyn ReadAt = &unpacked;
                     Chunk::of(bytes).reading()?
                 };
-                self.shard(shard, &stored_shape, chunk, &all)?
+                self.shard(shard, &stored_shape, chunk)?
             }
         };
         match &codecs.transpose {
@@ -134,25 +134,13 @@ impl Reader<'_> {
     }
 
     /// The elements of a box of which nothing is stored.
-    pub(crate) fn filled(&self, part: &[Range<u64>]) -> Result<Vec<u8>> {
+    fn filled(&self, part: &[Range<u64>]) -> Result<Vec<u8>> {
         let mut data = zeros(bytes_of(part, self.itemsize))?;
         if let Some(fill) = self.fill.filter(|fill| fill.iter().any(|byte| *byte != 0)) {
             data.chunks_exact_mut(fill.len())
                 .for_each(|to| to.copy_from_slice(fill));
         }
         Ok(data)
-    }
-
-    /// A part of the elements of a chunk of this shape.
-    pub(crate) fn cut(&self, whole: &[u8], shape: &[u64], part: &[Range<u64>]) -> Result<Vec<u8>> {
-        let mut out = vec![0; in_memory(bytes_of(part, self.itemsize))?];
-        copy(
-            part,
-            (&Region::all(shape), whole),
-            (part, &mut out),
-            self.itemsize,
-        )?;
-        Ok(out)
     }
 
     /// Elements whose axes were stored in this order.

@@ -11,7 +11,7 @@
 use super::{Chunk, Reader};
 use crate::codec::{Shard, check_crc32c};
 use bloscpack_array::product;
-use bloscpack_array::{Grid, Part, copy, relative};
+use bloscpack_array::{Grid, Part, copy};
 use bloscpack_dtype::ByteOrder;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Code, Error, Result};
@@ -23,46 +23,40 @@ const ENTRY: usize = 16;
 const MISSING: u64 = u64::MAX;
 
 impl Reader<'_> {
-    /// The elements of a part of a shard of this shape.
-    pub(super) fn shard(
-        &self,
-        shard: &Shard,
-        shape: &[u64],
-        chunk: Chunk<'_>,
-        part: &[Range<u64>],
-    ) -> Result<Vec<u8>> {
+    /// All elements of a shard of this shape.
+    pub(super) fn shard(&self, shard: &Shard, shape: &[u64], chunk: Chunk<'_>) -> Result<Vec<u8>> {
         let inner = &shard.chunk_shape;
         let grid = Grid::new(shape.to_vec(), inner.clone());
-        let index = Index::read(shard, grid.counts(), chunk)?;
-        let mut out = self.filled(part)?;
-        for Part {
-            number,
-            origin,
-            region,
-            ..
-        } in grid.parts(part)
-        {
+        let index = ShardIndex::read(shard, grid.counts(), chunk)?;
+        let whole = grid.whole();
+        let mut out = self.filled(&whole)?;
+        for Part { number, region, .. } in grid.parts(&whole) {
             let Some(stored) = index.chunk(number, chunk)? else {
                 continue;
             };
-            let inside = relative(&region, &origin);
-            let dense = self.part(&shard.codecs, inner, stored, &inside)?;
-            copy(&region, (&region, &dense), (part, &mut out), self.itemsize)?;
+            let dense = self.whole(&shard.codecs, inner, stored)?;
+            copy(
+                &region,
+                (&region, &dense),
+                (&whole, &mut out),
+                self.itemsize,
+            )?;
         }
         Ok(out)
     }
 }
 
 /// The index of a shard.
-struct Index {
+#[derive(Debug)]
+pub(crate) struct ShardIndex {
     bytes: Vec<u8>,
     order: ByteOrder,
     /// The bytes of the shard that are not the index.
     body: Range<u64>,
 }
 
-impl Index {
-    fn read(shard: &Shard, counts: &[u64], chunk: Chunk<'_>) -> Result<Self> {
+impl ShardIndex {
+    pub(crate) fn read(shard: &Shard, counts: &[u64], chunk: Chunk<'_>) -> Result<Self> {
         // The number of entries was checked when the array was opened.
         let count = product(counts.iter().copied()).unwrap_or(u64::MAX);
         let entries = count.saturating_mul(to_u64(ENTRY));
@@ -90,7 +84,7 @@ impl Index {
     }
 
     /// The bytes of a chunk; `None` if it is not stored.
-    fn chunk<'a>(&self, number: u64, shard: Chunk<'a>) -> Result<Option<Chunk<'a>>> {
+    pub(crate) fn chunk<'a>(&self, number: u64, shard: Chunk<'a>) -> Result<Option<Chunk<'a>>> {
         let place = in_memory(number)?.checked_mul(ENTRY);
         let entry = place.and_then(|at| self.bytes.get(at..)?.first_chunk::<ENTRY>());
         let (head, tail) = entry

@@ -3,27 +3,11 @@
 use super::{ArrayWriter, padded};
 use crate::int::byte_len;
 use blosc1::{ChunkHeader, CompressorFormat, validate};
-use bloscpack_array::Grid;
+use bloscpack_array::{Array, Grid};
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
-use std::ops::{AddAssign, Range};
-
-/// An array of another format with the same elements.
-pub trait ChunkSource: Sync {
-    /// The bytes of a slice in C order, in the byte order of the new array.
-    ///
-    /// # Errors
-    /// Returns any I/O error, and any damage.
-    fn read(&self, slice: &[Range<u64>]) -> Result<Vec<u8>>;
-
-    /// The Blosc chunk that contains exactly the elements of the chunk at this position, in the order in which the new array
-    /// stores them; `None` if there is no such chunk.
-    ///
-    /// # Errors
-    /// Returns any I/O error, and any damage.
-    fn stored(&self, at: &[u64]) -> Result<Option<Vec<u8>>>;
-}
+use std::ops::AddAssign;
 
 /// How chunks came into an array.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -62,7 +46,8 @@ fn is_common(header: &ChunkHeader) -> bool {
 }
 
 impl ArrayWriter {
-    /// Writes all chunks. A chunk that the source has as one of Blosc 1 is taken as it is; all others are compressed.
+    /// Writes all chunks. If `takes` is true, a chunk that the source has as one of Blosc 1 is taken as it is; all others are
+    /// compressed.
     ///
     /// The header, table and lengths of a chunk that is taken are checked, but it is not decompressed. `progress` is called with the
     /// bytes of each chunk, and ends the work with an error.
@@ -71,7 +56,8 @@ impl ArrayWriter {
     /// Returns the errors of the source and of writing, and that of `progress`.
     pub fn fill_from(
         &self,
-        source: &dyn ChunkSource,
+        source: &dyn Array,
+        takes: bool,
         threads: usize,
         progress: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<ChunkCounts> {
@@ -81,9 +67,9 @@ impl ArrayWriter {
         let mut all = files.positions(&files.whole());
         let write = |at: Vec<u64>| {
             if self.new.is_sharded() {
-                self.write_shard(&at, source)
+                self.write_shard(&at, (source, takes))
             } else {
-                let (stored, counts) = self.chunk(&at, source)?;
+                let (stored, counts) = self.chunk(&at, (source, takes))?;
                 self.put(&at, &stored)?;
                 Ok(counts)
             }
@@ -101,16 +87,21 @@ impl ArrayWriter {
     }
 
     /// The encoded bytes of a chunk.
-    fn chunk(&self, at: &[u64], source: &dyn ChunkSource) -> Result<(Vec<u8>, ChunkCounts)> {
+    fn chunk(
+        &self,
+        at: &[u64],
+        (source, takes): (&dyn Array, bool),
+    ) -> Result<(Vec<u8>, ChunkCounts)> {
         let slice = self.new.grid().extent(at);
-        if slice.shape() == self.new.chunk_shape
+        if takes
+            && slice.shape() == self.new.chunk_shape
             && let Some(stored) = self.taken(at, source)?
         {
             let mut counts = ChunkCounts::default();
             counts.taken += 1;
             return Ok((stored, counts));
         }
-        let data = source.read(&slice)?;
+        let data = source.read_slice(&slice)?;
         let expected = slice.bytes(self.new.dtype.itemsize());
         if expected != to_u64(data.len()) {
             let found = data.len();
@@ -130,7 +121,7 @@ impl ArrayWriter {
     }
 
     /// The chunk of the source, if all that read Zarr can read it.
-    fn taken(&self, at: &[u64], source: &dyn ChunkSource) -> Result<Option<Vec<u8>>> {
+    fn taken(&self, at: &[u64], source: &dyn Array) -> Result<Option<Vec<u8>>> {
         let Some(stored) = source.stored(at)? else {
             return Ok(None);
         };
@@ -141,7 +132,7 @@ impl ArrayWriter {
     }
 
     /// Writes the chunks of a shard, and their index after them.
-    fn write_shard(&self, at: &[u64], source: &dyn ChunkSource) -> Result<ChunkCounts> {
+    fn write_shard(&self, at: &[u64], (source, takes): (&dyn Array, bool)) -> Result<ChunkCounts> {
         let Some((first, rest)) = at.split_first() else {
             return Err(Error::bug("a shard without axes"));
         };
@@ -158,7 +149,7 @@ impl ArrayWriter {
             let at: Vec<u64> = std::iter::once(position)
                 .chain(rest.iter().copied())
                 .collect();
-            let (stored, written) = self.chunk(&at, source)?;
+            let (stored, written) = self.chunk(&at, (source, takes))?;
             index.extend_from_slice(&to_u64(shard.len()).to_le_bytes());
             index.extend_from_slice(&to_u64(stored.len()).to_le_bytes());
             shard.extend_from_slice(&stored);

@@ -3,7 +3,7 @@
 mod copy;
 mod new;
 
-pub use copy::{ChunkCounts, ChunkSource};
+pub use copy::ChunkCounts;
 pub use new::NewArray;
 
 use crate::int::byte_len;

@@ -6,6 +6,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::Schema;
 use arrow::ipc::writer::FileWriter;
 use bloscpack::storage::{Disk, Folder as _};
+use bloscpack_open::datasets::CTableBuilder;
 use bloscpack_open::exchange::{self, Format, ImportOptions};
 use std::fs::File;
 use std::io;
@@ -69,7 +70,7 @@ impl Ctable {
             Format::Arrow,
             &ImportOptions::new(),
         )?;
-        let builder = rows.schema().table_builder(|_, column| column);
+        let builder = CTableBuilder::of_schema(rows.schema(), |_, column| column);
         let builder = builder.replace(self.may_replace);
         let mut table = builder.create(dir)?;
         exchange::import_table(&mut *rows, &mut table, &mut |_| ())?;

@@ -4,7 +4,7 @@ use super::index::ColumnIndex;
 use super::{Rows, Zones, at, batch_of};
 use bloscpack::{Error, Result};
 use bloscpack_open::datasets::{CArray, CTable};
-use bloscpack_open::exchange::{Batch, BatchConverter, Schema, Source, TableSource};
+use bloscpack_open::exchange::{Batch, BatchConverter, Schema, Source};
 use bloscpack_open::{Container, Inner};
 use datafusion::arrow::array::{Array, RecordBatch};
 use datafusion::arrow::datatypes::{Schema as ArrowSchema, SchemaRef};
@@ -32,7 +32,7 @@ struct Column {
 impl TableRows {
     pub(super) fn new(container: Box<dyn Container>) -> Result<Self> {
         let table = table(&*container)?;
-        let source = TableSource::new(table)?;
+        let source = table.source()?;
         let len = source.rows();
         let mut columns = Vec::new();
         for column in &source.schema().columns {

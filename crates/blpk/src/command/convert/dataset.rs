@@ -3,7 +3,7 @@
 use bloscpack_open::{
     Inner, Kind,
     datasets::{Attributes, CArray, CArrayBuilder, CTable, CTableBuilder, DatasetLayout},
-    exchange::{ArraySource, Schema, TableSource, import_array, import_table},
+    exchange::{ArraySource, Schema, import_array, import_table},
 };
 
 use super::{Convert, no_dtype};
@@ -56,7 +56,7 @@ impl Convert {
         let mut source = self.fixed(&mut *opened.container).about(name)?;
         warn_about_axes(source.schema(), name, session);
         warn_about_zones(source.schema(), name, session);
-        let builder = source.schema().array_builder().about(new)?;
+        let builder = CArrayBuilder::of_schema(source.schema()).about(new)?;
         let builder = builder.expected_rows(source.rows()).attributes(attributes);
         let mut array = new_array(new, self.storage.array(builder).layout(layout), session)?;
         Ok(import_array(&mut *source, &mut array, &mut |_| ())?)
@@ -83,7 +83,7 @@ impl Convert {
         let rows = source.rows();
         let schema = source.schema();
         warn_about_zones(schema, &opened.origin.name, session);
-        let builder = schema.table_builder(|column, builder| {
+        let builder = CTableBuilder::of_schema(schema, |column, builder| {
             let builder = self.storage.array(builder.expected_rows(rows));
             match of_columns.iter().find(|(name, _)| *name == column.name) {
                 Some((_, attributes)) if !is_documented(layout) => {
@@ -105,7 +105,7 @@ impl Convert {
         session: &Session,
     ) -> Result<(), Failure> {
         let mut made = new_array(new, self.like(array, layout).layout(layout), session)?;
-        let mut source = ArraySource::new(array);
+        let mut source = ArraySource::new(array)?;
         let mut source = ProgressSource::new(&mut source, session);
         Ok(import_array(&mut source, &mut made, &mut |_| ())?)
     }
@@ -129,7 +129,7 @@ impl Convert {
         session: &Session,
     ) -> Result<(), Failure> {
         let mut made = new_table(new, self.table_builder(table, layout, session)?, session)?;
-        let mut source = TableSource::new(table)?;
+        let mut source = table.source()?;
         let mut source = ProgressSource::new(&mut source, session);
         Ok(import_table(&mut source, &mut made, &mut |_| ())?)
     }

@@ -10,7 +10,9 @@ use bloscpack::{
 };
 use bloscpack_open::{
     Inner, Region,
+    array::Retyped,
     datasets::{Attributes, CTable},
+    exchange::NumpyFile,
     zarr::{ArrayFiles, ChunkCounts, Conversion, Format, create_group},
 };
 use serde_json::json;
@@ -120,7 +122,7 @@ impl Convert {
         let (mut counts, mut files) = (ChunkCounts::default(), Vec::new());
         for name in table.names() {
             let column = table.column(name)?;
-            let mut conversion = Conversion::of_array(column, work.format);
+            let mut conversion = Conversion::of(column, work.format)?;
             let axes = to_u64(column.shape().len());
             let others = (1..axes).map(|axis| format!("{name}_{axis}"));
             let names = std::iter::once(ROW.to_owned()).chain(others);
@@ -147,15 +149,15 @@ impl Convert {
                 let name = &opened.origin.name;
                 let dtype = self.dtype_of(array, name)?;
                 let dtype = dtype.ok_or_else(|| no_dtype(name))?;
-                Conversion::of_frame(array, dtype, work.format)
+                Conversion::of(Retyped::new(array, dtype)?, work.format)?
             }
-            Inner::ZarrArray(array) => Conversion::of_zarr(array, work.format),
+            Inner::ZarrArray(array) => Conversion::of(array, work.format)?,
             Inner::Bloscpack(Some(source)) => {
-                let open = || IndexedReader::with_options(source, work.session.options());
-                Conversion::of_file(open()?, open()?, work.format)?
+                let reader = IndexedReader::with_options(source, work.session.options())?;
+                Conversion::of(NumpyFile::new(reader)?, work.format)?
             }
             _ => match self.array(opened)? {
-                Some(array) => Conversion::of_array(array, work.format),
+                Some(array) => Conversion::of(array, work.format)?,
                 None => {
                     let title = format!("{} has no array that becomes Zarr", opened.origin.name);
                     return Err(Failure::usage(title));

@@ -266,7 +266,11 @@ impl AddColumn {
                 let title = format!("{} has {columns}, expected one", file.name);
                 return Err(Failure::usage(title));
             }
-            let builder = self.storage.array(source.schema().array_builder()?);
+            let builder = self
+                .storage
+                .array(bloscpack_open::datasets::CArrayBuilder::of_schema(
+                    source.schema(),
+                )?);
             let mut source = ProgressSource::new(&mut *source, session);
             let mut data = Vec::new();
             while let Some(batch) = source.next_batch(BATCH).about(&file)? {

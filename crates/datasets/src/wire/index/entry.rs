@@ -2,7 +2,7 @@
 
 use super::elements::{Elements, Measured};
 use super::{index_digest, split};
-use crate::wire::error::wrong_value;
+use bloscpack_array::json::wrong_value;
 use bloscpack_error::{Code, Result};
 use bloscpack_wire::internal::to_u64;
 

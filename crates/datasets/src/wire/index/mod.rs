@@ -25,7 +25,7 @@
 mod elements;
 mod entry;
 
-use super::error::{shown, wrong_value};
+use bloscpack_array::json::{shown, wrong_value};
 use bloscpack_dtype::DType;
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_wire::internal::to_u64;

@@ -1,7 +1,7 @@
 //! `meta/attributes`: values that users attach to a dataset, as YAML.
 
 use super::yaml;
-use crate::wire::error::{shown, wrong_value};
+use bloscpack_array::json::{shown, wrong_value};
 use bloscpack_error::{Code, Error, Result};
 use serde_json::{Map, Value};
 

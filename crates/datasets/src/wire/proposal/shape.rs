@@ -1,6 +1,6 @@
 //! `meta/shape`: a Python tuple, as text.
 
-use crate::wire::error::{empty, shown, wrong_value};
+use bloscpack_array::json::{empty, shown, wrong_value};
 use bloscpack_error::{Code, Result};
 
 /// Bytes of the longest file. No shape is longer.

@@ -16,9 +16,9 @@
 
 use super::shape::{parse_tuple, tuple};
 use super::yaml;
-use crate::wire::error::{shown, unknown_name, wrong_value};
 use crate::wire::storage::compressor;
 use blosc1::{Compressor, Filter};
+use bloscpack_array::json::{shown, unknown_name, wrong_value};
 use bloscpack_dtype::ByteOrder;
 use bloscpack_error::{Code, Error, Result};
 use serde_json::{Map, Value};

@@ -11,8 +11,8 @@
 //!
 //! All numbers are little-endian. The proposal has no value for an unknown number.
 
-use crate::wire::error::wrong_value;
 use blosc1::{HEADER_LEN, MAX_NBYTES};
+use bloscpack_array::json::wrong_value;
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_wire::Checksum;
 use bloscpack_wire::internal::{MAGIC, i64_at, put, u8_at, u32_at};

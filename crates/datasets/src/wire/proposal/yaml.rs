@@ -1,7 +1,7 @@
 //! YAML as JSON values, and back.
 
-use crate::wire::error::{TextPosition, empty, shown, too_long};
-use crate::wire::python_json::python_json;
+use bloscpack_array::json::python_json;
+use bloscpack_array::json::{TextPosition, empty, shown, too_long};
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_wire::internal::to_u64;
 use granit_parser::{Event, Parser, ScalarStyle, Span};

@@ -1,12 +1,12 @@
 //! Zarr arrays.
 
 use super::KIND;
-use crate::elements::Elements;
+use crate::elements;
 use crate::error::has_dtype;
 use crate::exchange::UserAttributes;
 use crate::summary::{Line, Summary};
 use crate::text::shape;
-use crate::{Container, Inner, Kind, Options, Outline, Region, Report, Selection, watch};
+use crate::{Container, Inner, Kind, Options, Outline, Report, Selection, watch};
 use bloscpack::Watch;
 use bloscpack_array::Grid;
 use bloscpack_datasets::Attributes;
@@ -31,24 +31,6 @@ impl Array {
             watch: options.watch.clone(),
             has_dtype: options.dtype.is_some(),
         }
-    }
-}
-
-impl Elements for ZarrArray {
-    fn shape(&self) -> &[u64] {
-        self.shape()
-    }
-
-    fn chunk_shape(&self) -> Vec<u64> {
-        self.meta().inner_chunk_shape().to_vec()
-    }
-
-    fn itemsize(&self) -> u64 {
-        self.dtype().itemsize()
-    }
-
-    fn read(&self, region: &Region) -> Result<Vec<u8>> {
-        self.read_slice(&region.ranges)
     }
 }
 
@@ -201,7 +183,7 @@ impl Container for Array {
 
     fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
         selection.refuse_columns()?;
-        self.array.copy(&selection.part, to, &self.watch)
+        elements::copy(&self.array, &selection.part, to, &self.watch)
     }
 
     fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {

@@ -2,7 +2,7 @@
 
 use super::KIND;
 use super::array;
-use crate::elements::Elements as _;
+use crate::elements;
 use crate::error::{has_dtype, needs_column};
 use crate::exchange::UserAttributes;
 use crate::summary::{Line, Summary};
@@ -194,12 +194,11 @@ impl Container for Group {
     }
 
     fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
-        self.column(selection)?
-            .copy(&selection.part, to, &self.watch)
+        elements::copy(self.column(selection)?, &selection.part, to, &self.watch)
     }
 
     fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
-        use super::source::{self, TableSource};
+        use super::source;
         use crate::Part;
         if let Part::Slice(_) = selection.part {
             let (array, name) = (self.column(selection)?, selection.columns.first());
@@ -210,7 +209,7 @@ impl Container for Group {
         let Some(columns) = &self.columns else {
             return Err(self.choose());
         };
-        let source = TableSource::new(columns, self.group.attributes(), selection)?;
+        let source = source::table(columns, self.group.attributes(), selection)?;
         Ok(watch::rows(&self.watch, Box::new(source)))
     }
 

@@ -2,125 +2,47 @@
 
 use crate::Selection;
 use crate::error::needs_column;
-use crate::exchange::{Batch, Grid, GridSource, Schema, Source, next_rows};
+use crate::exchange::{ArraySource, Source as _, TableSource};
+use bloscpack_array::Array;
 use bloscpack_datasets::Attributes;
 use bloscpack_error::Result;
 use bloscpack_zarr::ZarrArray;
-use std::ops::Range;
-
-/// An array whose boxes are read.
-#[derive(Clone, Copy)]
-pub(crate) struct Elements<'a>(&'a ZarrArray);
-
-impl Grid for Elements<'_> {
-    fn shape(&self) -> &[u64] {
-        self.0.shape()
-    }
-
-    fn chunk_rows(&self) -> u64 {
-        let shape = self.0.meta().inner_chunk_shape();
-        shape.first().copied().unwrap_or(1)
-    }
-
-    fn read_slice(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
-        self.0.read_slice(slice)
-    }
-}
-
-/// The attributes as those of a dataset. One that is too long is left out.
-fn attributes(text: &str) -> Attributes {
-    Attributes::parse(text.as_bytes()).unwrap_or_default()
-}
 
 /// The part of an array that is selected.
 pub(crate) fn array<'a>(
     array: &'a ZarrArray,
     selection: &Selection,
-) -> Result<GridSource<Elements<'a>>> {
+) -> Result<ArraySource<&'a ZarrArray>> {
     let region = selection.part.region(array.shape())?;
-    whole(array).slice(&region.ranges)
-}
-
-/// An array with its attributes. If they say so, NaN stands for missing values.
-fn whole(array: &ZarrArray) -> GridSource<Elements<'_>> {
-    let attributes = attributes(array.attributes());
-    let has_missing = attributes.has_missing();
-    let source = GridSource::of(Elements(array), array.dtype().clone()).attributes(attributes);
-    if has_missing {
-        source.nan_as_null()
-    } else {
-        source
-    }
+    ArraySource::new(array)?.slice(&region.ranges)
 }
 
 /// Columns of a table.
-pub(crate) struct TableSource<'a> {
-    columns: Vec<Elements<'a>>,
-    schema: Schema,
-    rows: u64,
-    rest: Range<u64>,
-}
-
-impl<'a> TableSource<'a> {
-    pub(crate) fn new(
-        columns: &'a [(String, ZarrArray)],
-        text: &str,
-        selection: &Selection,
-    ) -> Result<Self> {
-        let mut chosen = Vec::new();
-        for name in &selection.columns {
-            let found = columns.iter().find(|(column, _)| column == name);
-            chosen.push(found.ok_or_else(|| {
-                let names: Vec<String> = columns.iter().map(|(name, _)| name.clone()).collect();
-                needs_column(&names)
-            })?);
-        }
-        if selection.columns.is_empty() {
-            chosen.extend(columns);
-        }
-        let (mut columns, mut schema) = (Vec::new(), Schema::table(Vec::new()));
-        for (name, array) in chosen {
-            let column = whole(array).named(name);
-            schema
-                .columns
-                .extend(column.schema().columns.iter().cloned());
-            columns.push(Elements(array));
-        }
-        schema.attributes = attributes(text);
-        let there = columns.first().and_then(|column| column.shape().first());
-        let region = selection.part.region(&[there.copied().unwrap_or(0)])?;
-        let rest = region.ranges.first().cloned().unwrap_or(0..0);
-        Ok(Self {
-            columns,
-            schema,
-            rows: rest.end - rest.start,
-            rest,
-        })
+pub(crate) fn table<'a>(
+    columns: &'a [(String, ZarrArray)],
+    text: &str,
+    selection: &Selection,
+) -> Result<TableSource<'a>> {
+    let mut chosen = Vec::new();
+    for name in &selection.columns {
+        let found = columns.iter().find(|(column, _)| column == name);
+        chosen.push(found.ok_or_else(|| {
+            let names: Vec<String> = columns.iter().map(|(name, _)| name.clone()).collect();
+            needs_column(&names)
+        })?);
     }
-}
-
-impl Source for TableSource<'_> {
-    fn schema(&self) -> &Schema {
-        &self.schema
+    if selection.columns.is_empty() {
+        chosen.extend(columns);
     }
-
-    fn rows(&self) -> u64 {
-        self.rows
-    }
-
-    fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
-        let stride = self.columns.iter().map(Grid::chunk_rows).max();
-        let (row_bytes, stride) = (self.schema.row_bytes(), stride.unwrap_or(1));
-        let Some(rows) = next_rows(&mut self.rest, row_bytes, stride, bytes) else {
-            return Ok(None);
-        };
-        let read = |column: &Elements<'_>| {
-            let mut slice = vec![rows.clone()];
-            slice.extend(column.shape().iter().skip(1).map(|axis| 0..*axis));
-            column.read_slice(&slice)
-        };
-        let columns = self.columns.iter().map(read).collect::<Result<_>>()?;
-        let count = rows.end - rows.start;
-        Ok(Some(Batch::new(&self.schema, count, columns)))
-    }
+    let rows = columns.first().and_then(|(_, array)| array.shape().first());
+    let rows = rows.copied().unwrap_or(0);
+    let arrays = chosen.into_iter().map(|(name, array)| {
+        let array: Box<dyn Array + 'a> = Box::new(array);
+        (name.clone(), array)
+    });
+    // Attributes that are too long are left out.
+    let source = TableSource::of(rows, arrays.collect())?
+        .attributes(Attributes::parse(text.as_bytes()).unwrap_or_default());
+    let region = selection.part.region(&[source.rows()])?;
+    source.range(region.ranges.first().cloned().unwrap_or(0..0))
 }

@@ -10,7 +10,7 @@ const LISTED_KEYS: usize = 8;
 
 /// An object in the text of a file: that of the file itself, or one inside of it.
 #[derive(Clone, Copy)]
-pub(super) struct Object<'a> {
+pub struct Object<'a> {
     file: &'a str,
     /// The position of its first byte in the file.
     at: usize,
@@ -18,7 +18,7 @@ pub(super) struct Object<'a> {
 }
 
 /// The value of a key.
-pub(super) struct Field<'a> {
+pub struct Field<'a> {
     name: &'static str,
     object: Object<'a>,
     /// The position of its first byte in the object.

@@ -4,7 +4,7 @@ use bloscpack_error::{Code, Error};
 use std::fmt::{self, Display};
 
 /// The error for an invalid value, or one that contradicts another: of a key, which is in quotes, or of a field of a header.
-pub(crate) fn wrong_value(
+pub fn wrong_value(
     code: Code,
     name: impl Display,
     found: impl Display,
@@ -14,7 +14,7 @@ pub(crate) fn wrong_value(
 }
 
 /// The error for a file without content, as a writer leaves it that is interrupted.
-pub(super) fn empty(expected: &str) -> Error {
+pub fn empty(expected: &str) -> Error {
     Error::new(
         Code::CutShort,
         format!("empty file, should be {expected}; its writer may have been interrupted"),
@@ -22,7 +22,7 @@ pub(super) fn empty(expected: &str) -> Error {
 }
 
 /// The error for the name of a compressor or filter that this library does not know.
-pub(super) fn unknown_name(kind: &str, name: &str, known: &[&str]) -> Error {
+pub fn unknown_name(kind: &str, name: &str, known: &[&str]) -> Error {
     let (name, known) = (shown(name), known.join(", "));
     Error::new(
         Code::Unsupported,
@@ -31,7 +31,7 @@ pub(super) fn unknown_name(kind: &str, name: &str, known: &[&str]) -> Error {
 }
 
 /// The error for a file, or a part of it, that is longer than any real one.
-pub(crate) fn too_long(subject: &str, found: u64, limit: u64) -> Error {
+pub fn too_long(subject: &str, found: u64, limit: u64) -> Error {
     Error::new(
         Code::OverLimit,
         format!("{subject} of {found} bytes, over the limit of {limit}"),
@@ -40,7 +40,7 @@ pub(crate) fn too_long(subject: &str, found: u64, limit: u64) -> Error {
 
 /// A position in a text file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct TextPosition {
+pub struct TextPosition {
     /// The number of the line, from 1 on.
     pub line: usize,
     /// The number of the character in its line, from 1 on.
@@ -49,7 +49,7 @@ pub(super) struct TextPosition {
 
 impl TextPosition {
     /// The position of byte `at` of a text.
-    pub(super) fn of(text: &str, at: usize) -> Self {
+    pub fn of(text: &str, at: usize) -> Self {
         let before = text.get(..at).unwrap_or(text);
         let (lines, last) = match before.rsplit_once('\n') {
             Some((lines, last)) => (
@@ -75,7 +75,7 @@ impl Display for TextPosition {
 const SHOWN: usize = 60;
 
 /// The beginning of a found value, on one line.
-pub(super) fn shown(found: &str) -> String {
+pub fn shown(found: &str) -> String {
     let line = |c: char| if c.is_control() { ' ' } else { c };
     match found.char_indices().nth(SHOWN) {
         None => found.chars().map(line).collect(),

@@ -19,7 +19,7 @@ impl Value {
     /// The value of a JSON text, which may have the numbers of Python's JSON.
     ///
     /// ```
-    /// use bloscpack_frames::msgpack::Value;
+    /// use bloscpack_array::msgpack::Value;
     /// let text = r#"{"unit": "m", "limits": [0.5, -Infinity]}"#;
     /// let value = Value::of_json(text)?;
     /// assert_eq!(value.get("unit"), Some(&Value::Text("m".to_owned())));

@@ -1,14 +1,15 @@
 //! [`FixedSource`]: rows of a fixed length, for a target that has no others.
 
 use super::{Batch, BoxedSource, Schema, Source};
-use crate::cells::is_value_of_nothing;
+use crate::BATCH;
+use crate::Cells;
+use crate::msgpack::Value;
 use crate::schema::Column;
-use crate::source::BATCH;
-use crate::values::Cells;
+use crate::schema::ItemKind;
+use crate::schema::is_value_of_nothing;
 use bloscpack_dtype::DType;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
-use bloscpack_stores::{ItemKind, Value};
 
 /// Elements in place of values that vary in length or are missing.
 ///

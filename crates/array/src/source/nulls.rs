@@ -1,8 +1,8 @@
 //! [`NullsSource`]: NaN as missing values.
 
 use super::{Batch, BoxedSource, Schema, Source};
+use crate::Cells;
 use crate::schema::Column;
-use crate::values::Cells;
 use bloscpack_error::Result;
 
 /// A source in whose columns NaN and "not a time" stand for missing values.

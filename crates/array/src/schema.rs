@@ -1,12 +1,31 @@
 //! [`Schema`]: what the columns of a source are.
 
-use super::error::too_large;
-use super::values::Cells;
-use bloscpack_datasets::{Attributes, CArray, CArrayBuilder, CTable, CTableBuilder};
+use crate::{Attributes, Cells};
 use bloscpack_dtype::{ByteOrder, DType, Field, Kind, Struct};
 use bloscpack_error::checked::to_u64;
-use bloscpack_error::{Error, Result};
-use bloscpack_stores::ItemKind;
+use bloscpack_error::{Code, Error, Result};
+
+/// The kind of a value of varying length, or of an item of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ItemKind {
+    /// True or false.
+    Bool,
+    /// Integers of 64 bits, or less.
+    Int,
+    /// Integers of 64 bits without a sign.
+    UInt,
+    /// Floating-point numbers.
+    Float,
+    /// Text.
+    Text,
+    /// Bytes.
+    Bytes,
+    /// Lists of such items.
+    List(Box<ItemKind>),
+    /// Anything: a value of each row may be of another kind.
+    Any,
+}
 
 /// A column: what it is called and what its elements are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +51,7 @@ impl Column {
     ///
     /// ```
     /// use bloscpack_dtype::DType;
-    /// use bloscpack_exchange::Column;
+    /// use bloscpack_array::Column;
     /// assert_eq!(Column::new("price", DType::F64).row_bytes(), 8);
     /// ```
     #[must_use]
@@ -68,7 +87,7 @@ impl Column {
     ///
     /// ```
     /// use bloscpack_dtype::DType;
-    /// use bloscpack_exchange::Column;
+    /// use bloscpack_array::Column;
     /// assert!(Column::new("price", DType::F64).nan_as_null().nullable);
     /// assert!(!Column::new("id", DType::I64).nan_as_null().nullable);
     /// ```
@@ -99,13 +118,8 @@ impl Column {
     }
 
     /// Whether missing rows have bytes that stand for them: NaN, "not a time" or an empty string.
-    pub(crate) fn is_filled(&self) -> bool {
+    pub fn is_filled(&self) -> bool {
         !self.nullable || self.nan_is_null
-    }
-
-    /// A new array for it.
-    fn builder(&self) -> CArrayBuilder {
-        CArray::builder(self.dtype.clone()).row_shape(&self.row_shape)
     }
 }
 
@@ -148,7 +162,7 @@ impl Schema {
     ///
     /// ```
     /// use bloscpack_dtype::DType;
-    /// use bloscpack_exchange::Schema;
+    /// use bloscpack_array::Schema;
     /// assert_eq!(Schema::array(DType::F64, &[3]).shape(10)?, [10, 3]);
     /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
@@ -180,29 +194,8 @@ impl Schema {
         self.columns.iter().any(|column| column.varying.is_some())
     }
 
-    /// A new table of these columns with these attributes, where `each` says more of every column.
-    #[must_use]
-    pub fn table_builder(
-        &self,
-        mut each: impl FnMut(&Column, CArrayBuilder) -> CArrayBuilder,
-    ) -> CTableBuilder {
-        let table = CTable::builder().attributes(self.attributes.clone());
-        self.columns.iter().fold(table, |table, column| {
-            table.column(&column.name, each(column, column.builder()))
-        })
-    }
-
-    /// A new array of the only column with these attributes.
-    ///
-    /// # Errors
-    /// Returns wrong usage if there are more columns, or none.
-    pub fn array_builder(&self) -> Result<CArrayBuilder> {
-        let column = self.only("an array has one column")?;
-        Ok(column.builder().attributes(self.attributes.clone()))
-    }
-
     /// The only column.
-    pub(super) fn only(&self, why: &str) -> Result<&Column> {
+    pub fn only(&self, why: &str) -> Result<&Column> {
         match self.columns.as_slice() {
             [column] => Ok(column),
             columns => Err(Error::usage(format!(
@@ -214,16 +207,16 @@ impl Schema {
 }
 
 /// The column name of an array where columns have names.
-pub(super) const ARRAY: &str = "value";
+pub(crate) const ARRAY: &str = "value";
 
 /// The names, for an error.
-pub(super) fn names(columns: &[Column]) -> String {
+pub fn names(columns: &[Column]) -> String {
     let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
     names.join(", ")
 }
 
 /// Elements that have these columns as fields.
-pub(super) fn structured(columns: &[Column]) -> Result<DType> {
+pub fn structured(columns: &[Column]) -> Result<DType> {
     let (mut fields, mut offset) = (Vec::new(), 0u64);
     for column in columns {
         fields.push(Field {
@@ -243,7 +236,7 @@ pub(super) fn structured(columns: &[Column]) -> Result<DType> {
 }
 
 /// Elements of a row along each axis, in an array of this shape. A scalar has no axis, and is a row of one element.
-pub(super) fn row_shape(shape: &[u64]) -> &[u64] {
+pub fn row_shape(shape: &[u64]) -> &[u64] {
     shape.split_first().map_or(&[], |(_, row_shape)| row_shape)
 }
 
@@ -277,7 +270,7 @@ impl Batch {
     }
 
     /// Refuses a batch that does not have the bytes of its rows in each column.
-    pub(super) fn check(&self, schema: &Schema) -> Result<()> {
+    pub fn check(&self, schema: &Schema) -> Result<()> {
         let (found, expected) = (self.columns.len(), schema.columns.len());
         if found != expected {
             return Err(Error::usage(format!(
@@ -314,4 +307,22 @@ impl Batch {
         }
         Ok(())
     }
+}
+
+/// Whether no text at all is a value.
+pub fn is_value_of_nothing(dtype: &DType) -> bool {
+    matches!(
+        dtype.kind(),
+        Kind::Float
+            | Kind::Complex
+            | Kind::Bytes
+            | Kind::Text
+            | Kind::Datetime(_)
+            | Kind::Timedelta(_)
+    )
+}
+
+/// The error for a row that memory has no room for.
+pub fn too_large() -> Error {
+    Error::new(Code::NoMemory, "a row is too large for memory")
 }

@@ -1,10 +1,8 @@
 //! [`UserAttributes`]: what users attach to data, between the formats that store it.
 
-use bloscpack_datasets::Attributes;
+use crate::Attributes;
+use crate::msgpack::Value;
 use bloscpack_error::Result;
-use bloscpack_frames::ArrayKind;
-use bloscpack_frames::NdArray;
-use bloscpack_stores::Value;
 
 /// Bytes of the longest name of a metalayer.
 const MAX_NAME: usize = 31;
@@ -26,39 +24,6 @@ impl UserAttributes {
         Self { attributes, lost }
     }
 
-    /// The metadata of an array in a frame: its metalayers but the one that describes the array.
-    ///
-    /// ```
-    /// use bloscpack_exchange::UserAttributes;
-    /// use bloscpack_frames::NdArray;
-    /// let array = NdArray::of_type::<f32>(&[3])
-    ///     .vlmetalayer("unit", b"\xa1m")
-    ///     .vlmetalayer("raw", b"\xc4\x01\xff")
-    ///     .in_memory()?;
-    /// let user = UserAttributes::of_frame(&array)?;
-    /// assert_eq!(user.attributes.text(), r#"{"unit": "m"}"#);
-    /// assert_eq!(user.lost, ["raw"]);
-    /// # Ok::<(), bloscpack_error::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// Returns any damage to a metalayer.
-    pub fn of_frame(array: &NdArray) -> Result<Self> {
-        let frame = array.frame();
-        let own = [ArrayKind::Caterva.name(), ArrayKind::B2nd.name()];
-        let mut user = Self::default();
-        for (name, bytes) in frame.metalayers().iter() {
-            if !own.contains(&name) {
-                user.add(name, Value::decode(bytes).ok().as_ref())?;
-            }
-        }
-        for name in frame.vlmetalayers() {
-            let bytes = frame.vlmetalayer(name)?.unwrap_or_default();
-            user.add(name, Value::decode(&bytes).ok().as_ref())?;
-        }
-        Ok(user)
-    }
-
     /// Named values of MessagePack, as tables of python-blosc2 have them.
     ///
     /// # Errors
@@ -71,8 +36,11 @@ impl UserAttributes {
         Ok(user)
     }
 
-    /// Adds a value under its name.
-    fn add(&mut self, name: &str, value: Option<&Value>) -> Result<()> {
+    /// Adds a value under its name; one that JSON does not express, or none at all, is lost.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Attributes::set_text`].
+    pub fn add(&mut self, name: &str, value: Option<&Value>) -> Result<()> {
         match value.and_then(Value::to_json) {
             Some(text) => self.attributes.set_text(name, &text)?,
             None => self.lost.push(name.to_owned()),

@@ -1,13 +1,12 @@
 //! [`Cells`]: what rows are apart from elements of a fixed length.
 
+use crate::msgpack::Value;
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;
-use bloscpack_stores::Value;
 use serde_json::{Map, Value as Json, json};
 
 /// The form of the rows of a column in a batch.
 #[derive(Debug, Clone, PartialEq, Default)]
-#[non_exhaustive]
 pub enum Cells {
     /// Elements, all of which are there: their bytes are all there is to know.
     #[default]
@@ -22,7 +21,7 @@ impl Cells {
     /// The text of a row, empty if it is missing; `None` for one that is bytes.
     ///
     /// ```
-    /// use bloscpack_exchange::Cells;
+    /// use bloscpack_array::Cells;
     /// let cells = Cells::Present(vec![true, false]);
     /// assert_eq!((cells.text(0), cells.text(1).as_deref()), (None, Some("")));
     /// ```
@@ -39,7 +38,7 @@ impl Cells {
     }
 
     /// The same as JSON.
-    pub(crate) fn json(&self, row: usize) -> Option<Json> {
+    pub fn json(&self, row: usize) -> Option<Json> {
         match self {
             Self::Elements => None,
             Self::Present(present) => match present.get(row) {
@@ -68,7 +67,7 @@ fn text(value: &Value) -> String {
 }
 
 /// A value as JSON, which has no NaN and no bytes.
-pub(crate) fn value_json(value: &Value) -> Json {
+pub fn value_json(value: &Value) -> Json {
     match value {
         Value::Bool(bool) => (*bool).into(),
         Value::Int(number) => (*number).into(),
@@ -104,6 +103,6 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 /// The dtype that stands for values of varying length: it has no bytes.
-pub(crate) fn no_bytes() -> Result<DType> {
+pub fn no_bytes() -> Result<DType> {
     Ok(DType::void(0)?)
 }

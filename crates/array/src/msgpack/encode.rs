@@ -8,7 +8,7 @@ impl Value {
     /// Appends the value, in the fewest bytes.
     ///
     /// ```
-    /// use bloscpack_frames::msgpack::Value;
+    /// use bloscpack_array::msgpack::Value;
     /// let value = Value::List(vec![Value::Nil, Value::Int(-1), Value::Text("a".to_owned())]);
     /// let mut bytes = Vec::new();
     /// value.encode(&mut bytes)?;

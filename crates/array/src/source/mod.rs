@@ -1,27 +1,25 @@
 //! [`Source`]: columns of the same number of rows, some rows at a time.
 
+mod array;
 mod fields;
 mod fixed;
-mod flat;
-mod grid;
 mod nulls;
 mod one;
 mod rows;
-mod store;
 mod table;
 
+pub use array::ArraySource;
+pub(crate) use array::checked_slice;
 pub use fields::FieldsSource;
 pub use fixed::FixedSource;
-pub use flat::{Content, Flat};
-pub use grid::{ArraySource, Grid, GridSource, NdSource};
 pub use nulls::NullsSource;
-pub use one::OneArray;
-pub(crate) use one::refuse_missing;
+pub use one::{OneArray, refuse_missing};
 pub use rows::RowsSource;
-pub use store::StoreSource;
 pub use table::TableSource;
 
-use super::schema::{Batch, Schema, row_shape};
+use crate::region::BATCH;
+
+use crate::schema::{Batch, Schema, row_shape};
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
@@ -31,9 +29,6 @@ pub type Progress<'a> = dyn FnMut(u64) + 'a;
 
 /// A source whose type is not known.
 pub type BoxedSource<'a> = Box<dyn Source + 'a>;
-
-/// Default size of a batch in bytes.
-pub(super) const BATCH: usize = 16 << 20;
 
 /// Columns of the same number of rows, some rows at a time.
 pub trait Source {
@@ -81,7 +76,7 @@ impl<'a> dyn Source + 'a {
 }
 
 /// Goes through all batches, and reports progress.
-pub(super) fn for_each(
+pub fn for_each(
     source: &mut dyn Source,
     progress: &mut Progress<'_>,
     mut take: impl FnMut(&Schema, Batch) -> Result<()>,
@@ -136,7 +131,7 @@ pub fn next_rows(
 const MAX_EMPTY_ROWS: u64 = 1 << 20;
 
 /// Refuses to write rows without bytes one by one, since a few bytes of input may claim any number of them.
-pub(super) fn check_empty_rows(source: &dyn Source) -> Result<()> {
+pub fn check_empty_rows(source: &dyn Source) -> Result<()> {
     let rows = source.rows();
     let is_empty = source.schema().row_bytes() == 0 && !source.schema().has_varying();
     if is_empty && rows > MAX_EMPTY_ROWS {
@@ -149,7 +144,7 @@ pub(super) fn check_empty_rows(source: &dyn Source) -> Result<()> {
 }
 
 /// Refuses rows that are not there.
-pub(super) fn check_rows(rows: &Range<u64>, there: u64) -> Result<()> {
+pub fn check_rows(rows: &Range<u64>, there: u64) -> Result<()> {
     if rows.start <= rows.end && rows.end <= there {
         Ok(())
     } else {
@@ -161,6 +156,6 @@ pub(super) fn check_rows(rows: &Range<u64>, there: u64) -> Result<()> {
 }
 
 /// The length of the first axis of an array or chunk. A scalar has none, and is one row.
-pub(super) fn first_len<T: Copy + From<u8>>(shape: &[T]) -> T {
+pub fn first_len<T: Copy + From<u8>>(shape: &[T]) -> T {
     shape.first().copied().unwrap_or(T::from(1))
 }

@@ -1,8 +1,6 @@
 //! `__attrs__`, or `meta/attributes`: values that users attach to a dataset.
 
-use super::error::{shown, too_long};
-use super::object::Object;
-use super::python_json::{python_json, write_string};
+use crate::json::{Object, python_json, shown, too_long, write_string};
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_wire::internal::{Member, Members, json, to_u64, with_value};
 use serde_json::{Map, Value};
@@ -17,7 +15,7 @@ const MAX_LEN: usize = 64 << 20;
 /// long for a float.
 ///
 /// ```
-/// use bloscpack_datasets::wire::Attributes;
+/// use bloscpack_array::Attributes;
 /// use serde_json::json;
 /// let mut attributes = Attributes::parse(b"{\"temp\": 22.5, \"limit\": NaN}\n")?;
 /// assert_eq!(attributes.get("temp"), Some(json!(22.5)));
@@ -55,7 +53,7 @@ impl Attributes {
     /// All values of a map, in its order.
     ///
     /// ```
-    /// use bloscpack_datasets::wire::Attributes;
+    /// use bloscpack_array::Attributes;
     /// use serde_json::{Map, json};
     /// let map = Map::from_iter([("b".to_owned(), json!(1)), ("a".to_owned(), json!([]))]);
     /// assert_eq!(Attributes::of_map(map)?.text(), r#"{"b": 1, "a": []}"#);
@@ -230,6 +228,26 @@ fn start_of(text: &str, member: &Member<'_>) -> Option<usize> {
     let before = text.get(..member.value.start)?.trim_ascii_end();
     let key = before.strip_suffix(':')?.trim_ascii_end();
     key.len().checked_sub(member.key.len())
+}
+
+/// The attribute that says that NaN and "not a time" are no values: true for an array, the names of columns for a table.
+pub const MISSING: &str = "bloscpack.missing";
+
+impl Attributes {
+    /// The attributes without the one that says which columns have missing values.
+    #[must_use]
+    pub fn without_missing(&self) -> Self {
+        let mut others = self.clone();
+        others.remove(MISSING);
+        others
+    }
+
+    /// Whether NaN and "not a time" stand for missing values in the array with these attributes: whether `bloscpack.missing`
+    /// is true.
+    #[must_use]
+    pub fn has_missing(&self) -> bool {
+        self.get(MISSING) == Some(Value::Bool(true))
+    }
 }
 
 #[cfg(test)]

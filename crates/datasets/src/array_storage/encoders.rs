@@ -1,36 +1,10 @@
-//! Pools of encoders and decoders, so that each thread finds one whose memory and contexts are ready.
+//! [`Encoders`]: a pool of encoders, so that each thread finds one whose memory and contexts are ready.
 //!
-//! The columns of a wide table have no pools: each of them would keep encoders and decoders of its own.
+//! The columns of a wide table have no pools: each of them would keep encoders of its own.
 
-use blosc1::{ChunkDecoder, ChunkEncoder, ChunkError, ChunkSettings};
+use blosc1::{ChunkEncoder, ChunkError, ChunkSettings};
 use bloscpack_storage::parallel::Pool;
-use bloscpack_wire::Limits;
 use std::fmt;
-
-pub(super) struct Decoders {
-    limits: Limits,
-    idle: Option<Pool<ChunkDecoder>>,
-}
-
-impl Decoders {
-    pub(super) fn new(limits: Limits, keeps_idle: bool) -> Self {
-        Self {
-            limits,
-            idle: keeps_idle.then(Pool::default),
-        }
-    }
-
-    pub(super) fn with<T>(
-        &self,
-        act: impl FnOnce(&mut ChunkDecoder) -> Result<T, ChunkError>,
-    ) -> Result<T, ChunkError> {
-        let make = || Ok(self.limits.decoder());
-        match &self.idle {
-            Some(idle) => idle.lend(make, act),
-            None => act(&mut make()?),
-        }
-    }
-}
 
 pub(super) struct Encoders {
     settings: ChunkSettings,
@@ -56,12 +30,6 @@ impl Encoders {
             Some(idle) => idle.lend(make, act),
             None => act(&mut make()?),
         }
-    }
-}
-
-impl fmt::Debug for Decoders {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Decoders").finish_non_exhaustive()
     }
 }
 

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 /// `repr` writes them.
 ///
 /// ```
-/// use bloscpack_datasets::wire::python_json;
+/// use bloscpack_array::python_json;
 /// use serde_json::json;
 /// let value = json!({"unit": "\u{b0}C", "range": [-1e-5, 1e16], "ok": null});
 /// assert_eq!(python_json(&value), r#"{"unit": "\u00b0C", "range": [-1e-05, 1e+16], "ok": null}"#);
@@ -48,7 +48,7 @@ fn write_value(text: &mut String, value: &Value) {
 }
 
 /// Writes a string with its quotes. A character outside of the basic plane becomes two escapes, as in UTF-16.
-pub(super) fn write_string(text: &mut String, string: &str) {
+pub fn write_string(text: &mut String, string: &str) {
     text.push('"');
     for c in string.chars() {
         match c {

@@ -1,8 +1,8 @@
 //! [`OneArray`]: a source for a target that stores one array.
 
 use super::Source;
+use crate::Cells;
 use crate::schema::{Batch, Column, Schema};
-use crate::values::Cells;
 use bloscpack_error::{Error, Result};
 
 /// The elements of a source that is one array: what a target that stores one array takes, and nothing else.
@@ -11,18 +11,14 @@ use bloscpack_error::{Error, Result};
 /// of the last two.
 ///
 /// ```
-/// # testkit::enter_testdata();
-/// use bloscpack_datasets::CTable;
-/// use bloscpack_exchange::{OneArray, TableSource};
+/// use bloscpack_array::{ArraySource, Flat, OneArray};
+/// use bloscpack_dtype::DType;
 ///
-/// let table = CTable::open("testdata/datasets/bcolz/zipline_daily_equities.bcolz")?;
-/// let mut all = TableSource::new(&table)?;
-/// assert!(OneArray::new(&mut all).is_err());
-/// let mut close = TableSource::new(&table)?.columns(&["close"])?.range(0..5)?;
-/// let mut close = OneArray::new(&mut close)?;
-/// assert_eq!(close.shape(), [5]);
-/// let elements = close.next_elements(1 << 20)?.ok_or("no rows")?;
-/// assert_eq!(elements, table.column("close")?.read_rows(0..5)?);
+/// let array = Flat::new(vec![1, 2, 3, 4, 5, 6], DType::U8, &[3, 2], false)?;
+/// let mut source = ArraySource::new(&array)?.range(1..3)?;
+/// let mut rows = OneArray::new(&mut source)?;
+/// assert_eq!(rows.shape(), [2, 2]);
+/// assert_eq!(rows.next_elements(1 << 20)?.ok_or("no rows")?, [3, 4, 5, 6]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct OneArray<'a> {
@@ -113,7 +109,7 @@ pub(crate) fn changed(expected: u64, found: u64) -> Error {
 }
 
 /// Refuses rows that are not elements of a fixed length, where a target stores only those.
-pub(crate) fn refuse_missing(schema: &Schema, batch: &Batch) -> Result<()> {
+pub fn refuse_missing(schema: &Schema, batch: &Batch) -> Result<()> {
     for (number, column) in schema.columns.iter().enumerate() {
         match batch.cells(number) {
             Cells::Present(present) if !column.is_filled() && present.contains(&false) => {

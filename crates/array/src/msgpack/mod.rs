@@ -18,7 +18,7 @@ pub const MAX_VALUES: usize = 1 << 25;
 /// A value of MessagePack: metadata of a store, or an item of a column whose values vary in length.
 ///
 /// ```
-/// use bloscpack_frames::msgpack::Value;
+/// use bloscpack_array::msgpack::Value;
 /// let value = Value::decode(b"\x82\xa1a\x01\xa1b\x92\xc0\xc3")?;
 /// assert_eq!(value.get("a"), Some(&Value::Int(1)));
 /// assert_eq!(value.get("b"), Some(&Value::List(vec![Value::Nil, Value::Bool(true)])));

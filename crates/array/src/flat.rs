@@ -1,51 +1,65 @@
 //! [`Flat`]: an array of consecutive elements, in C or Fortran order.
 
-use super::grid::{Grid, checked_slice};
-use crate::error::too_large;
-use bloscpack_array::{bytes_of, lens};
-use bloscpack_error::checked::{in_memory, zeros};
+use crate::schema::too_large;
+use crate::source::checked_slice;
+use crate::{Array, Grid, bytes_of, lens};
+use bloscpack_dtype::DType;
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 /// Bytes that are read at any position.
-pub trait Content {
+pub trait Content: Send + Sync {
     /// Fills `buf` from `at` on.
     fn fill(&self, at: u64, buf: &mut [u8]) -> Result<()>;
 }
 
-/// An array of consecutive elements.
+/// An array of consecutive elements, in C or Fortran order.
 #[derive(Debug)]
 pub struct Flat<C> {
     content: C,
-    /// Bytes of an element.
-    itemsize: u64,
-    /// Elements along each axis, and bytes from one to the next along it. A single element, without an axis, is a row here.
-    shape: Vec<u64>,
+    dtype: DType,
+    grid: Grid,
+    /// Bytes from one element to the next along each axis. A single element, without an axis, is a row here.
     strides: Vec<u64>,
-    is_scalar: bool,
 }
 
 impl<C: Content> Flat<C> {
     /// An array of these bytes: the last index counts fastest, in Fortran's order the first.
-    pub fn new(content: C, itemsize: u64, shape: &[u64], fortran: bool) -> Result<Self> {
-        let is_scalar = shape.is_empty();
-        let shape = if is_scalar { vec![1] } else { shape.to_vec() };
+    ///
+    /// # Errors
+    /// Returns an error for an array of more bytes than 64 bits count.
+    pub fn new(content: C, dtype: DType, shape: &[u64], fortran: bool) -> Result<Self> {
+        let mut chunk = shape.to_vec();
+        if let Some(rows) = chunk.first_mut() {
+            *rows = 1;
+        }
+        let itemsize = dtype.itemsize();
         Ok(Self {
-            is_scalar,
             content,
-            itemsize,
-            strides: strides(&shape, itemsize, fortran)?,
-            shape,
+            dtype,
+            strides: strides(&rows_of(shape), itemsize, fortran)?,
+            grid: Grid::new(shape.to_vec(), chunk),
         })
     }
 
-    /// The elements of a box, a range for each axis, in C order.
-    pub fn read(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
-        let (rows, mut ranges) = checked_slice(&self.shape, slice)?;
+    /// The bytes.
+    pub fn content(&self) -> &C {
+        &self.content
+    }
+
+    /// Reads a slice into `out`.
+    fn read(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
+        let (rows, mut ranges) = checked_slice(&rows_of(self.grid.shape()), slice)?;
         ranges.insert(0, rows);
-        let itemsize = self.itemsize;
+        let itemsize = self.dtype.itemsize();
         let shape = lens(&ranges);
-        let mut out = zeros(bytes_of(&ranges, itemsize))?;
+        if bytes_of(&ranges, itemsize) != to_u64(out.len()) {
+            let found = out.len();
+            return Err(Error::usage(format!(
+                "room of {found} bytes for a slice of {shape:?}"
+            )));
+        }
         let axes: Vec<Axis> = shape
             .iter()
             .zip(&ranges)
@@ -57,8 +71,7 @@ impl<C: Content> Flat<C> {
                 to,
             })
             .collect();
-        self.gather(&axes, &mut out)?;
-        Ok(out)
+        self.gather(&axes, out)
     }
 
     /// Reads runs of adjacent elements, and puts each where it belongs.
@@ -75,7 +88,7 @@ impl<C: Content> Flat<C> {
         let start = axes
             .iter()
             .fold(0, |sum, axis| sum + axis.start * axis.from);
-        let mut run = self.itemsize;
+        let mut run = self.dtype.itemsize();
         let mut rest = order.as_slice();
         while let Some((axis, slower)) = rest.split_first() {
             if axis.len != 1 && (axis.from != run || axis.to != run) {
@@ -174,17 +187,26 @@ fn strides(shape: &[u64], itemsize: u64, fortran: bool) -> Result<Vec<u64>> {
     Ok(strides)
 }
 
-impl<C: Content> Grid for Flat<C> {
-    fn shape(&self) -> &[u64] {
-        if self.is_scalar { &[] } else { &self.shape }
+/// The shape, with an axis for an array that has none.
+fn rows_of(shape: &[u64]) -> Vec<u64> {
+    if shape.is_empty() {
+        vec![1]
+    } else {
+        shape.to_vec()
+    }
+}
+
+impl<C: Content> Array for Flat<C> {
+    fn grid(&self) -> &Grid {
+        &self.grid
     }
 
-    fn chunk_rows(&self) -> u64 {
-        1
+    fn dtype(&self) -> &DType {
+        &self.dtype
     }
 
-    fn read_slice(&self, slice: &[Range<u64>]) -> Result<Vec<u8>> {
-        self.read(slice)
+    fn read_slice_into(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
+        self.read(slice, out)
     }
 }
 

@@ -1,13 +1,9 @@
 //! [`StoreSource`]: a table in a store of frames.
 
-use super::{Batch, Schema, Source, check_rows};
-use crate::schema::Column;
-use crate::values::{Cells, no_bytes};
+use bloscpack_array::{Batch, Cells, Column, ItemKind, Schema, Source, check_rows, no_bytes};
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Code, Error, Result};
-use bloscpack_stores::{
-    ColumnData, ColumnKind, ItemKind, StoreColumn, StoreTable, TableReader, Value,
-};
+use bloscpack_stores::{ColumnData, ColumnKind, StoreColumn, StoreTable, TableReader, Value};
 use std::ops::Range;
 
 /// The most positions that are read at once, and those of values whose length is only known when they are read.

@@ -1,0 +1,202 @@
+//! [`Geometry`]: where the elements of an array are in its chunks, and in the bytes of a chunk.
+
+use crate::strided::strides;
+use crate::{Grid, Region, bytes_of};
+use bloscpack_error::checked::{in_memory, to_u64};
+use bloscpack_error::{Error, Result};
+use std::ops::Range;
+
+/// The chunks of an array, the blocks of a chunk, and the bytes of both.
+///
+/// ```text
+///             axis 1, chunks of 5, blocks of 2
+///            ┌─┬─┬─┬ ┌─┬─┬─┬          A chunk is stored as whole blocks: 6 where it has 5.
+///   axis 0   │ │ │ ╎ │ │ │ ╎          Elements past its own end are padding with
+///            └─┴─┴─┴ └─┴─┴─┴          undefined content.
+///             chunk 0  chunk 1
+/// ```
+///
+/// Where the elements of a chunk are in C order, it is a single block: [clipped](Self::clipped) to the array, or
+/// [padded](Self::padded) to the shape of the others.
+///
+/// A slice, a range along each axis, has passed [`Grid::check`] before anything else is done with it. Its ends are at most 2^63,
+/// and chunks and blocks have fewer than 2^32 elements along an axis, so that their sums and products with numbers of chunks do not
+/// overflow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Geometry {
+    /// The array in chunks.
+    pub chunks: Grid,
+    /// A chunk as it is stored in blocks.
+    pub blocks: Grid,
+    /// Bytes of an element.
+    pub itemsize: usize,
+    /// Bytes of a block.
+    pub block_len: usize,
+    /// Bytes of a chunk as it is stored.
+    pub chunk_len: usize,
+    /// Bytes between elements of a block.
+    pub block_strides: Vec<usize>,
+    /// Whether each block is compressed alone.
+    pub(crate) is_in_blocks: bool,
+    /// Whether chunks at the ends of axes have no more elements than the array.
+    is_clipped: bool,
+    /// Bytes between elements of a chunk whose elements are in C order.
+    pub(crate) plain: Option<Vec<usize>>,
+}
+
+impl Geometry {
+    /// Chunks of whole blocks, each of which is compressed alone, as frames have them; `None` if a chunk is longer than memory.
+    #[must_use]
+    pub fn in_blocks(shape: &[u64], chunk: &[u64], block: &[u64], itemsize: usize) -> Option<Self> {
+        let axes = chunk.iter().zip(block);
+        // Along an axis without elements blocks have none either.
+        let stored = axes.map(|(chunk, block)| match block {
+            0 => Some(0),
+            block => chunk.checked_next_multiple_of(*block),
+        });
+        let blocks = Grid::new(stored.collect::<Option<_>>()?, block.to_vec());
+        Self::new(shape, chunk, blocks, itemsize, (true, false))
+    }
+
+    /// Chunks whose elements are in C order. Those at the ends of axes are padded to the shape of the others. `None` if a chunk
+    /// is longer than memory.
+    #[must_use]
+    pub fn padded(shape: &[u64], chunk: &[u64], itemsize: usize) -> Option<Self> {
+        let blocks = Grid::new(chunk.to_vec(), chunk.to_vec());
+        Self::new(shape, chunk, blocks, itemsize, (false, false))
+    }
+
+    /// Chunks of whole rows, whose elements are in C order. The last one ends with the array. `None` if a chunk is longer than
+    /// memory.
+    #[must_use]
+    pub fn clipped(shape: &[u64], chunk: &[u64], itemsize: usize) -> Option<Self> {
+        let blocks = Grid::new(chunk.to_vec(), chunk.to_vec());
+        Self::new(shape, chunk, blocks, itemsize, (false, true))
+    }
+
+    fn new(
+        shape: &[u64],
+        chunk: &[u64],
+        blocks: Grid,
+        itemsize: usize,
+        (is_in_blocks, is_clipped): (bool, bool),
+    ) -> Option<Self> {
+        let sizes = |shape: &[u64]| -> Option<Vec<usize>> {
+            let sizes = shape.iter().map(|len| usize::try_from(*len).ok());
+            sizes.collect()
+        };
+        // Blocks that differ along the first axis alone follow each other as their elements do.
+        let mut inner = blocks.counts().iter().skip(1);
+        let is_plain = inner.all(|count| *count <= 1);
+        let chunk_strides = strides(&sizes(blocks.shape())?, itemsize);
+        Some(Self {
+            chunks: Grid::new(shape.to_vec(), chunk.to_vec()),
+            block_len: byte_len(&Region::all(blocks.chunk_shape()), itemsize)?,
+            chunk_len: byte_len(&blocks.whole(), itemsize)?,
+            block_strides: strides(&sizes(blocks.chunk_shape())?, itemsize),
+            plain: is_plain.then_some(chunk_strides),
+            blocks,
+            itemsize,
+            is_in_blocks,
+            is_clipped,
+        })
+    }
+
+    /// Bytes of a slice; nothing may be read or written that memory has no room for.
+    ///
+    /// # Errors
+    /// Returns wrong usage for a slice that is longer than memory.
+    pub fn slice_len(&self, wanted: &[Range<u64>]) -> Result<usize> {
+        byte_len(wanted, self.itemsize)
+            .ok_or_else(|| Error::usage(format!("the slice {wanted:?} is longer than memory")))
+    }
+
+    /// Bytes of the data of the chunk at this position.
+    pub(crate) fn data_len(&self, at: &[u64]) -> Result<usize> {
+        if self.is_clipped {
+            in_memory(self.chunks.extent(at).bytes(to_u64(self.itemsize)))
+        } else {
+            Ok(self.chunk_len)
+        }
+    }
+
+    /// Bytes that are decompressed for a slice: of the blocks that it touches, or its own where blocks are not known. More than
+    /// memory has are as many as it has: the number is only compared.
+    #[must_use]
+    pub fn work(&self, wanted: &[Range<u64>]) -> usize {
+        if !self.is_in_blocks {
+            return byte_len(wanted, self.itemsize).unwrap_or(usize::MAX);
+        }
+        let axes = wanted
+            .iter()
+            .zip(self.chunks.chunk_shape())
+            .zip(self.blocks.chunk_shape().iter().zip(self.blocks.counts()));
+        axes.fold(self.block_len, |work, ((range, chunk), (block, blocks))| {
+            if range.is_empty() || *chunk == 0 || *block == 0 {
+                return 0;
+            }
+            let row = |at: u64| at / chunk * blocks + at % chunk / block;
+            let rows = row(range.end - 1) - row(range.start) + 1;
+            // Saturates: the result is only compared with a threshold.
+            usize::try_from(rows).map_or(usize::MAX, |rows| work.saturating_mul(rows))
+        })
+    }
+}
+
+/// The number of a block, of which a chunk has fewer than 2^32.
+///
+/// # Errors
+/// Returns a bug for a greater one.
+pub fn block_number(number: u64) -> Result<u32> {
+    u32::try_from(number).map_err(|_| Error::bug(format!("block {number} of a chunk")))
+}
+
+/// Bytes of a region; `None` if memory does not have as many.
+fn byte_len(region: &[Range<u64>], itemsize: usize) -> Option<usize> {
+    let bytes = isize::try_from(bytes_of(region, to_u64(itemsize))).ok()?;
+    usize::try_from(bytes).ok()
+}
+
+/// Elements of a slice along each axis, in memory.
+///
+/// # Errors
+/// Returns an error for more than memory has.
+pub fn sizes(wanted: &[Range<u64>]) -> Result<Vec<usize>> {
+    wanted
+        .iter()
+        .map(|range| in_memory(range.end - range.start))
+        .collect()
+}
+
+/// The distance in bytes from a position to the first element of a slice.
+///
+/// # Errors
+/// Returns an error for a distance that is longer than memory.
+pub fn offset(slice: &[Range<u64>], from: &[u64], strides: &[usize]) -> Result<usize> {
+    let mut axes = slice.iter().zip(from).zip(strides);
+    axes.try_fold(0, |offset, ((range, from), stride)| {
+        Ok(offset + in_memory(range.start - from)? * stride)
+    })
+}
+
+/// The same slice with another range along one axis.
+///
+/// # Errors
+/// Returns a bug if there is no such axis.
+pub fn with_range(slice: &[Range<u64>], axis: usize, range: Range<u64>) -> Result<Region> {
+    let mut slice = slice.to_vec();
+    *slice.get_mut(axis).ok_or_else(|| no_axis(axis))? = range;
+    Ok(slice.into())
+}
+
+/// The number for one axis.
+///
+/// # Errors
+/// Returns a bug if there is no such axis.
+pub fn along<T: Copy>(numbers: &[T], axis: usize) -> Result<T> {
+    numbers.get(axis).copied().ok_or_else(|| no_axis(axis))
+}
+
+fn no_axis(axis: usize) -> Error {
+    Error::bug(format!("no axis {axis}"))
+}
