@@ -1,6 +1,6 @@
 //! [`Array`]: an n-dimensional array of any format.
 
-use crate::{Attributes, Grid, bytes_of};
+use crate::{Attributes, Grid, Zones, bytes_of};
 use blosc1::ChunkSettings;
 use bloscpack_dtype::DType;
 use bloscpack_error::checked::zeros;
@@ -55,6 +55,11 @@ pub trait Array: Send + Sync {
         let _ = at;
         Ok(None)
     }
+
+    /// What is known of runs of rows without reading them; `None` where nothing is.
+    fn zones(&self) -> Option<&dyn Zones> {
+        None
+    }
 }
 
 /// What an array is apart from its elements. Each format has a part of it.
@@ -79,6 +84,7 @@ pub struct Description {
 pub struct Retyped<A> {
     array: A,
     dtype: DType,
+    has_attributes: bool,
 }
 
 impl<A: Array> Retyped<A> {
@@ -89,12 +95,25 @@ impl<A: Array> Retyped<A> {
     pub fn new(array: A, dtype: DType) -> Result<Self> {
         let (found, itemsize) = (dtype.itemsize(), array.dtype().itemsize());
         if found == itemsize {
-            Ok(Self { array, dtype })
+            Ok(Self {
+                array,
+                dtype,
+                has_attributes: true,
+            })
         } else {
             Err(Error::usage(format!(
                 "dtype {dtype} has {found} bytes, but an element has {itemsize}"
             )))
         }
+    }
+}
+
+impl<A> Retyped<A> {
+    /// The same, described by nothing but its grid and its dtype.
+    #[must_use]
+    pub fn without_attributes(mut self) -> Self {
+        self.has_attributes = false;
+        self
     }
 }
 
@@ -116,11 +135,19 @@ impl<A: Array> Array for Retyped<A> {
     }
 
     fn description(&self) -> Result<Description> {
-        self.array.description()
+        if self.has_attributes {
+            self.array.description()
+        } else {
+            Ok(Description::default())
+        }
     }
 
     fn stored(&self, at: &[u64]) -> Result<Option<Vec<u8>>> {
         self.array.stored(at)
+    }
+
+    fn zones(&self) -> Option<&dyn Zones> {
+        self.array.zones()
     }
 }
 
@@ -149,6 +176,10 @@ macro_rules! forward {
 
             fn stored(&self, at: &[u64]) -> Result<Option<Vec<u8>>> {
                 (**self).stored(at)
+            }
+
+            fn zones(&self) -> Option<&dyn Zones> {
+                (**self).zones()
             }
         }
     )*};

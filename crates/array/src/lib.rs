@@ -54,6 +54,7 @@ mod store;
 )]
 pub mod strided;
 mod user_attributes;
+mod zones;
 
 pub use array::{Array, Description, Retyped};
 pub use attributes::{Attributes, MISSING};
@@ -77,3 +78,4 @@ pub use source::{
 };
 pub use store::{Buffer, ChunkStore, Loaded, Want};
 pub use user_attributes::UserAttributes;
+pub use zones::{Zone, Zones};

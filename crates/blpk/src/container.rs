@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use bloscpack_open::{Container, Inner, Kind, Options, open_source, open_stream};
+use bloscpack_open::{Container, Kind, Options, open_source, open_stream};
 
 use crate::failure::{About as _, Directory, Failure, RECOVER, Subject, VERIFY};
 use crate::input::{Input, is_directory};
@@ -30,9 +30,8 @@ pub struct Origin {
 
 impl Origin {
     fn new(name: String, container: &dyn Container) -> Self {
-        let is_stream = matches!(container.inner(), Inner::Bloscpack(None));
         let advice = if is_bloscpack(container) {
-            (!is_stream).then_some(RECOVER)
+            container.source().map(|_| RECOVER)
         } else {
             Some(VERIFY)
         };

@@ -15,7 +15,7 @@ use std::io::Write;
 ///
 /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
 /// let mut bytes = Vec::new();
-/// write_bytes(&mut ArraySource::new(&array).range(3..5)?, &mut bytes, &mut |_| ())?;
+/// write_bytes(&mut ArraySource::new(&array)?.range(3..5)?, &mut bytes, &mut |_| ())?;
 /// assert_eq!(bytes, array.read_rows(3..5)?);
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```

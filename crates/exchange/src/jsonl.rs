@@ -21,7 +21,7 @@ use std::io::Write;
 /// let mut array = CArray::of::<f32>().row_shape(&[2]).create_in(Memory::new())?;
 /// array.append_values(&[0.1f32, f32::NAN, -2.0, 0.25])?;
 /// let mut lines = Vec::new();
-/// write_jsonl(&mut ArraySource::new(&array), &mut lines, &mut |_| ())?;
+/// write_jsonl(&mut ArraySource::new(&array)?, &mut lines, &mut |_| ())?;
 /// assert_eq!(lines, b"[0.1,null]\n[-2.0,0.25]\n");
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```

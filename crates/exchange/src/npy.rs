@@ -26,7 +26,7 @@ use std::ops::Range;
 ///
 /// let array = CArray::open("testdata/datasets/bcolz/py2_int64")?;
 /// let mut file = Vec::new();
-/// write_npy(&mut ArraySource::new(&array), &mut file, &mut |_| ())?;
+/// write_npy(&mut ArraySource::new(&array)?, &mut file, &mut |_| ())?;
 /// assert!(file[10..].starts_with(b"{'descr': '<i8', 'fortran_order': False, 'shape': (1000,), }"));
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```

@@ -1,6 +1,7 @@
 //! The bytes of a Bloscpack file.
 
 use super::error::has_dtype;
+use super::warnings::Warnings;
 use bloscpack::Options;
 use bloscpack::survey::form;
 use bloscpack_error::{Error, Result};
@@ -17,7 +18,7 @@ pub(crate) struct Bytes {
     pub options: Options,
     /// The form of the chunks, if the beginning of the file contains it.
     pub form: Option<Form>,
-    pub warnings: Vec<String>,
+    pub warnings: Warnings,
 }
 
 enum Input {
@@ -60,7 +61,7 @@ impl Bytes {
             input,
             options: reading(options),
             form,
-            warnings,
+            warnings: warnings.into_iter().collect(),
         })
     }
 
@@ -73,18 +74,18 @@ impl Bytes {
     }
 
     /// Reads it from its beginning.
-    pub(crate) fn reader(&mut self) -> Result<Box<dyn Read + Send>> {
-        match &mut self.input {
+    pub(crate) fn reader(&self) -> Result<Box<dyn Read + Send>> {
+        match &self.input {
             Input::Positions(source) => Ok(Box::new(SourceReader::new(source.clone()))),
             Input::Stream(reader) => {
-                let reader = reader.get_mut().ok().and_then(Option::take);
+                let reader = reader.lock().ok().and_then(|mut reader| reader.take());
                 reader.ok_or_else(|| Error::usage("this input can only be read once"))
             }
         }
     }
 
-    pub(crate) fn warn<T: ToString>(&mut self, warnings: &[T]) {
-        self.warnings.extend(warnings.iter().map(T::to_string));
+    pub(crate) fn warn<T: ToString>(&self, warnings: &[T]) {
+        self.warnings.add(warnings.iter().map(T::to_string));
     }
 }
 

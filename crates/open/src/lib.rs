@@ -23,7 +23,7 @@
 //! | check every chunk | [`Container::verify`] |
 //! | read bytes | [`Container::copy`], with a [`Selection`] |
 //! | read columns, or write another format | [`Container::columns`], [`Container::export`] |
-//! | use what only one kind has | [`Container::inner`] |
+//! | read any box of an array | [`Container::array`] |
 
 mod bytes;
 mod containers;
@@ -39,6 +39,7 @@ mod selection;
 mod slice;
 mod summary;
 mod text;
+mod warnings;
 mod watch;
 pub mod zarr;
 
@@ -71,13 +72,17 @@ pub mod internal {
     pub mod size;
 }
 
-use crate::exchange::{BoxedSource, Format, UserAttributes};
+use crate::exchange::{
+    ArraySource, BoxedSource, Format, Source as _, TableSource, UserAttributes,
+};
+use bloscpack::Watch;
 use bloscpack::verify::Damage;
+use bloscpack_array::{Array, Description};
+use bloscpack_dtype::npy::NpyHeader;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::ReadAt;
+use bloscpack_storage::SharedSource;
 use std::fmt;
 use std::io::Write;
-use std::sync::Arc;
 
 /// Chunks of an array or frame whose headers are read for a summary.
 const MAX_CHUNKS: u64 = 10_000;
@@ -135,9 +140,11 @@ impl fmt::Display for Kind {
 
 /// An input that was opened, of any kind.
 ///
-/// Methods take `&mut self` because an input that can only be read in order is used up by the first of them that reads it;
-/// a second one returns a [`Usage`](bloscpack_error::Category::Usage) error. All other inputs can be read again, and what
-/// [`inner`](Self::inner) returns can be read by several threads.
+/// An input that can only be read in order is used up by the first method that reads it; a second one returns a
+/// [`Usage`](bloscpack_error::Category::Usage) error. All other inputs can be read again, by several threads at once.
+///
+/// What is an array gives [`array`](Self::array), what is a table [`table`](Self::table), or [`columns`](Self::columns) where rows are
+/// not elements of arrays: all else that reads elements follows from these.
 pub trait Container: Send + Sync {
     /// The kind.
     fn kind(&self) -> Kind;
@@ -146,7 +153,7 @@ pub trait Container: Send + Sync {
     ///
     /// # Errors
     /// Returns errors of reading, and damage of the headers.
-    fn outline(&mut self) -> Result<Outline>;
+    fn outline(&self) -> Result<Outline>;
 
     /// A report on the input, from its headers and those of its chunks (in datasets and frames, of the first 10,000).
     /// Nothing is decompressed, except for the last chunk if only that shows the number of records.
@@ -154,14 +161,14 @@ pub trait Container: Send + Sync {
     /// # Errors
     /// Returns errors of reading, and damage of the headers. An input that its writer did not finish is not an error: it is
     /// not [complete](Summary::is_complete).
-    fn summary(&mut self) -> Result<Summary>;
+    fn summary(&self) -> Result<Summary>;
 
     /// As [`summary`](Self::summary), but passes the summary of each member of a Bloscpack file to `take` instead of keeping
     /// it: a file of any number of members takes no memory.
     ///
     /// # Errors
     /// Returns the errors of [`summary`](Self::summary), perhaps after members were passed on, and those of `take`.
-    fn summary_with(&mut self, take: &mut dyn FnMut(Summary) -> Result<()>) -> Result<Summary> {
+    fn summary_with(&self, take: &mut dyn FnMut(Summary) -> Result<()>) -> Result<Summary> {
         let _ = take;
         self.summary()
     }
@@ -170,22 +177,19 @@ pub trait Container: Send + Sync {
     ///
     /// # Errors
     /// Returns those of `take`.
-    fn members(
-        &mut self,
-        take: &mut dyn FnMut(&str, Result<Outline>) -> Result<()>,
-    ) -> Result<bool> {
+    fn members(&self, take: &mut dyn FnMut(&str, Result<Outline>) -> Result<()>) -> Result<bool> {
         let _ = take;
         Ok(false)
     }
 
-    /// Opens what is at a path of a tree of frames, as [`members`](Self::members) spells it; `None` for every other input.
+    /// Opens what is at a path of a store, as [`members`](Self::members) spells it; `None` for every other input.
     ///
     /// ```
     /// # testkit::enter_testdata();
     /// use bloscpack_open::{Options, open};
     /// let tree = open("testdata/stores/tree.b2e".as_ref(), &Options::new())?;
     /// let member = tree.member("a/x")?;
-    /// let outline = member.map(|mut member| member.outline()).transpose()?;
+    /// let outline = member.map(|member| member.outline()).transpose()?;
     /// assert_eq!(outline.and_then(|outline| outline.shape), Some(vec![3]));
     /// assert!(tree.member("nothing").is_err());
     /// # Ok::<(), bloscpack::Error>(())
@@ -202,17 +206,43 @@ pub trait Container: Send + Sync {
     ///
     /// # Errors
     /// Returns errors of reading a Bloscpack file. Everything else is in the report.
-    fn verify(&mut self) -> Result<Report>;
+    fn verify(&self) -> Result<Report>;
 
     /// As [`verify`](Self::verify), but passes each damage to `take` instead of keeping it: a report of any length takes no
     /// memory.
     ///
     /// # Errors
     /// Returns the errors of [`verify`](Self::verify), and those of `take`.
-    fn verify_with(&mut self, take: &mut dyn FnMut(Damage) -> Result<()>) -> Result<Report> {
+    fn verify_with(&self, take: &mut dyn FnMut(Damage) -> Result<()>) -> Result<Report> {
         let mut report = self.verify()?;
         report.damages.drain(..).try_for_each(take)?;
         Ok(report)
+    }
+
+    /// The array, or the array that is this column of a table. `None` where the elements are only to be had as rows of
+    /// [`columns`](Self::columns): files of text, and columns with missing values of python-blosc2.
+    ///
+    /// ```
+    /// # testkit::enter_testdata();
+    /// use bloscpack_open::{Options, open};
+    /// let grid = open("testdata/frames/grid.b2nd".as_ref(), &Options::new())?;
+    /// let array = grid.array(None)?.ok_or("only rows")?;
+    /// assert_eq!(array.read_slice(&[0..1, 0..2])?.len(), 2 * array.dtype().itemsize() as usize);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns an error for what is not an array, for a whole table, and for a column of something else or one that does not
+    /// exist; damage of what describes the array.
+    fn array(&self, column: Option<&str>) -> Result<Option<Box<dyn Array + '_>>>;
+
+    /// These columns of a table, all if none is named, if each is an array; `None` for what is not such a table.
+    ///
+    /// # Errors
+    /// Returns wrong usage for columns that do not exist, and damage of what describes them.
+    fn table(&self, columns: &[String]) -> Result<Option<TableSource<'_>>> {
+        let _ = columns;
+        Ok(None)
     }
 
     /// Writes the selected part as bytes, elements in C order, and returns how many bytes were written. Records are
@@ -221,22 +251,55 @@ pub trait Container: Send + Sync {
     /// # Errors
     /// Returns wrong usage for a part that does not exist, or not in this kind; errors of reading, damage, and
     /// errors of the writer on [`Side::Target`](bloscpack_error::Side::Target). What precedes the error was written.
-    fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64>;
+    fn copy(&self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
+        match self.array(column_of(self, selection)?)? {
+            Some(array) => elements::copy(&*array, &selection.part, to, self.watch()),
+            None => {
+                let mut source = self.columns(selection)?;
+                exchange::write_bytes(&mut *source, to, &mut |_| ())?;
+                Ok(source.rows().saturating_mul(source.schema().row_bytes()))
+            }
+        }
+    }
 
     /// The selected rows or slice as columns.
     ///
     /// # Errors
     /// Returns wrong usage for a part that does not exist, or an input without an array or a table; errors of
     /// reading, and damage.
-    fn columns(&mut self, selection: &Selection) -> Result<BoxedSource<'_>>;
+    fn columns(&self, selection: &Selection) -> Result<BoxedSource<'_>> {
+        let is_slice = matches!(selection.part, Part::Slice(_));
+        let source: BoxedSource<'_> = match self.table(&selection.columns)? {
+            Some(table) if !is_slice => {
+                let region = selection.part.region(&[table.rows()])?;
+                Box::new(table.range(region.ranges.first().cloned().unwrap_or(0..0))?)
+            }
+            table => {
+                let name = column_of(self, selection)?;
+                let array = self.array(name)?.ok_or_else(only_rows)?;
+                let region = selection.part.region(array.grid().shape())?;
+                let mut source = ArraySource::new(array)?.slice(&region.ranges)?;
+                if let Some(name) = name {
+                    source = source.named(name);
+                }
+                let columns = table.iter().flat_map(|table| &table.schema().columns);
+                if columns.into_iter().any(|column| column.nullable) {
+                    source = source.nan_as_null();
+                }
+                Box::new(source)
+            }
+        };
+        Ok(watch::rows(self.watch(), source))
+    }
 
     /// The user's attributes of the input, or of one of its columns: the metadata that a copy of another kind is to have.
     ///
     /// # Errors
     /// Returns damage of the metadata, and wrong usage for a column that does not exist.
-    fn attributes(&mut self, column: Option<&str>) -> Result<UserAttributes> {
-        let _ = column;
-        Ok(UserAttributes::default())
+    fn attributes(&self, column: Option<&str>) -> Result<UserAttributes> {
+        let array = self.array(column)?;
+        let about = array.map(|array| array.description()).transpose()?;
+        about.map_or_else(|| Ok(UserAttributes::default()), attributes_of)
     }
 
     /// Writes the selected rows or slice in another format, and returns the number of rows.
@@ -244,40 +307,94 @@ pub trait Container: Send + Sync {
     /// # Errors
     /// Returns the errors of [`columns`](Self::columns) and of [`export`](crate::exchange::export).
     fn export(
-        &mut self,
+        &self,
         selection: &Selection,
         format: Format,
         to: &mut (dyn Write + Send),
     ) -> Result<u64> {
-        export_source(self.columns(selection)?, selection, format, to)
+        let mut source = self.columns(selection)?;
+        if matches!(format, Format::Npy | Format::Bytes)
+            && !source.schema().is_table
+            && let Some(array) = self.array(column_of(self, selection)?)?
+        {
+            // A row may be longer than memory.
+            if format == Format::Npy {
+                let header = NpyHeader {
+                    dtype: array.dtype().clone(),
+                    fortran_order: false,
+                    shape: selection.part.region(array.grid().shape())?.shape(),
+                };
+                let header = header.encode();
+                let header = header.map_err(|error| Error::usage(error.to_string()))?;
+                elements::write(to, &header)?;
+            }
+            elements::copy(&*array, &selection.part, to, self.watch())?;
+            return Ok(source.rows());
+        }
+        if matches!(format, Format::Csv | Format::Tsv) {
+            source = source.rows_as_columns()?;
+        }
+        if selection.nan_as_null {
+            source = source.nan_as_null();
+        }
+        exchange::export(&mut *source, format, to, &mut |_| ())?;
+        Ok(source.rows())
     }
 
     /// The warnings since the last call: things that are unusual but did not prevent what was done.
-    fn take_warnings(&mut self) -> Vec<String> {
+    fn take_warnings(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The value that the container was made of, which has methods that only this kind has.
+    /// What is told of the progress of the work, and may end it.
+    fn watch(&self) -> &Watch;
+
+    /// The value that the container was made of, for copies in the same format, which keep what no other format has.
     fn inner(&self) -> Inner<'_> {
         Inner::Other
     }
+
+    /// The bytes of a Bloscpack file that can be read at any position; `None` for all else.
+    fn source(&self) -> Option<&SharedSource> {
+        None
+    }
 }
 
-/// Writes a source in another format, and returns the number of rows.
-fn export_source(
-    mut source: BoxedSource<'_>,
-    selection: &Selection,
-    format: Format,
-    to: &mut (dyn Write + Send),
-) -> Result<u64> {
-    if matches!(format, Format::Csv | Format::Tsv) {
-        source = source.rows_as_columns()?;
+/// The only column that is selected, if any is.
+fn column_of<'s>(
+    container: &(impl Container + ?Sized),
+    selection: &'s Selection,
+) -> Result<Option<&'s str>> {
+    match selection.columns.as_slice() {
+        [] => Ok(None),
+        [name] => Ok(Some(name)),
+        [first, ..] => {
+            // What is not a table has an error of its own.
+            container.array(Some(first))?;
+            Err(error::needs_column(&selection.columns))
+        }
     }
-    if selection.nan_as_null {
-        source = source.nan_as_null();
+}
+
+/// The error of an array that is only to be had as rows.
+fn only_rows() -> Error {
+    Error::usage("a slice of rows that are not the elements of an array")
+        .with_hint("select rows instead")
+}
+
+/// The name of the attribute with the names of the axes, as xarray has it.
+const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+
+/// The user's attributes of an array, with the names of its axes.
+fn attributes_of(about: Description) -> Result<UserAttributes> {
+    let mut user = UserAttributes::new(about.attributes);
+    user.lost = about.lost;
+    if let Some(names) = &about.axes
+        && user.attributes.get_text(DIMENSIONS).is_none()
+    {
+        user.attributes.set(DIMENSIONS, &serde_json::json!(names))?;
     }
-    exchange::export(&mut *source, format, to, &mut |_| ())?;
-    Ok(source.rows())
+    Ok(user)
 }
 
 impl fmt::Debug for dyn Container + '_ {
@@ -302,11 +419,7 @@ pub enum Inner<'a> {
     NdArray(&'a bloscpack_frames::NdArray),
     /// A table in a store of frames.
     StoreTable(&'a bloscpack_stores::StoreTable),
-    /// A Zarr array.
-    ZarrArray(&'a bloscpack_zarr::ZarrArray),
-    /// A Bloscpack file: its source, if that can be read at any position.
-    Bloscpack(Option<&'a Arc<dyn ReadAt + Send + Sync>>),
-    /// Nothing that another module of this crate can use.
+    /// All else.
     Other,
 }
 

@@ -2,14 +2,13 @@
 
 use super::bytes::Bytes;
 use super::watch::Watched;
-use super::{Container, Family, INTERRUPTED, Inner, Options, probe};
+use super::{Container, Family, INTERRUPTED, Options, probe};
 use crate::containers::file::BloscpackFile;
 use bloscpack_datasets::Dataset;
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::SharedSource;
 use bloscpack_storage::{Key, Store};
 use bloscpack_storage::{ReadAt, Snapshot};
-use bloscpack_stores::FrameStore;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -85,7 +84,8 @@ fn open_shared(
     options: &Options,
     warnings: Vec<String>,
 ) -> Result<Box<dyn Container>> {
-    if super::probe_source(&source).reading()?.family == Some(Family::Archive) {
+    let family = super::probe_source(&source).reading()?.family;
+    if family == Some(Family::Archive) {
         if let Some(tree) = crate::containers::store::in_archive(Arc::clone(&source), options)? {
             return crate::containers::store::container(Arc::new(tree), "", options);
         }
@@ -97,14 +97,8 @@ fn open_shared(
             options,
         );
     }
-    if super::probe_source(&source).reading()?.family == Some(Family::Frame) {
-        let opened = crate::containers::frame::open_source(Arc::clone(&source), options, warnings)?;
-        return match opened.inner() {
-            Inner::Frame(frame) if FrameStore::is_frame(frame) => {
-                crate::containers::store::open_frame(source, options)
-            }
-            _ => Ok(opened),
-        };
+    if family == Some(Family::Frame) {
+        return crate::containers::frame::open_source(source, options, warnings);
     }
     let source: SharedSource = if options.watch.is_set() {
         Arc::new(Watched {
@@ -203,7 +197,7 @@ fn contained(dataset: Dataset, options: &Options) -> Result<Box<dyn Container>> 
     let is_interrupted = dataset.was_interrupted();
     let common = crate::containers::dataset::Common {
         is_interrupted,
-        warnings: Vec::from_iter(is_interrupted.then(|| INTERRUPTED.to_owned())),
+        warnings: is_interrupted.then_some(INTERRUPTED).into_iter().collect(),
         watch: options.watch.clone(),
     };
     Ok(match dataset {

@@ -96,11 +96,15 @@ impl Selection {
 
     /// Refuses columns where there is no table.
     pub(crate) fn refuse_columns(&self) -> Result<()> {
-        if self.columns.is_empty() {
-            Ok(())
-        } else {
-            Err(not_a_table())
-        }
+        refuse_column(self.columns.first().map(String::as_str))
+    }
+}
+
+/// Refuses a column of what is not a table.
+pub(crate) fn refuse_column(column: Option<&str>) -> Result<()> {
+    match column {
+        None => Ok(()),
+        Some(_) => Err(not_a_table()),
     }
 }
 

@@ -68,6 +68,16 @@ impl ZarrGroup {
         Ok(members)
     }
 
+    /// What is at this path below the group.
+    ///
+    /// # Errors
+    /// Returns the errors of [`ZarrNode::open`].
+    pub fn node(&self, path: &str) -> Result<ZarrNode> {
+        let parts = path.split('/');
+        let folder = parts.into_iter().try_fold(self.folder.clone(), |folder, name| folder.join(name));
+        ZarrNode::open(Arc::clone(&self.store), &folder.reading()?, &self.options)
+    }
+
     /// Names that may be those of members.
     fn names(&self) -> Result<Vec<String>> {
         match self.store.list(&self.folder) {

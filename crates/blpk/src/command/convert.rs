@@ -118,7 +118,7 @@ impl Convert {
             Goal::Layout(ArrayLayout::Zarr(version)) => self.zarr(&mut opened, version, session),
         }?;
         opened.warn(session);
-        let (amount, name) = (amount(&mut opened), &opened.origin.name);
+        let (amount, name) = (amount(&opened), &opened.origin.name);
         session.done(format_args!("{name}, {amount}, converted into {made}"));
         Ok(Status::Done)
     }
@@ -157,8 +157,10 @@ impl Convert {
         if let Some(goal) = layout::goal(self.output(), given, "convert")? {
             return Ok(goal);
         }
+        if opened.is_bloscpack() {
+            return Ok(Goal::File);
+        }
         Ok(Goal::Layout(match opened.container.inner() {
-            Inner::Bloscpack(_) => return Ok(Goal::File),
             Inner::NdArray(array) => ArrayLayout::Frame(array.kind()),
             Inner::Frame(_) => ArrayLayout::Frame(ArrayKind::B2nd),
             Inner::Array(array) => ArrayLayout::Dataset(array.layout()),
@@ -188,7 +190,7 @@ impl Convert {
     }
 
     /// Refuses a table where one array is needed, and a column of what is not a table.
-    fn check_one_array(&self, opened: &mut Opened) -> Result<(), Failure> {
+    fn check_one_array(&self, opened: &Opened) -> Result<(), Failure> {
         if opened.is_bloscpack() && self.column.is_none() {
             return Ok(());
         }
@@ -202,7 +204,7 @@ impl Convert {
     }
 
     /// The user's attributes of PATH or of its column, for a target that stores JSON. Warns about those that JSON does not express.
-    fn attributes(&self, opened: &mut Opened, session: &Session) -> Result<Attributes, Failure> {
+    fn attributes(&self, opened: &Opened, session: &Session) -> Result<Attributes, Failure> {
         let user = opened.container.attributes(self.column.as_deref());
         let user = user.about(&opened.origin)?;
         warn_about_lost(
@@ -215,7 +217,7 @@ impl Convert {
     }
 
     /// The rows of PATH or of its column as elements of a fixed length, for targets that store no others.
-    fn fixed<'a>(&self, container: &'a mut dyn Container) -> bloscpack::Result<BoxedSource<'a>> {
+    fn fixed<'a>(&self, container: &'a dyn Container) -> bloscpack::Result<BoxedSource<'a>> {
         let selection = self.selection();
         if container.kind() != Kind::Table {
             return container.columns(&selection);
@@ -281,7 +283,7 @@ fn no_dtype(name: &str) -> Failure {
 }
 
 /// How much was converted: the size of a file, or the rows of a dataset.
-fn amount(opened: &mut Opened) -> String {
+fn amount(opened: &Opened) -> String {
     if let Some(length) = opened.input.as_ref().and_then(Input::length) {
         return size::pretty(length);
     }

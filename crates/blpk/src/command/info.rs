@@ -13,7 +13,7 @@ use bloscpack::{
     wire::Header,
 };
 use bloscpack_open::{
-    Inner, Kind, Line, Summary,
+    Kind, Line, Summary,
     internal::{list, size::pretty},
     probe_source,
 };
@@ -175,9 +175,9 @@ impl Info {
 
 /// The bytes of a Bloscpack file whose chunks can be drawn.
 fn chunks_of(opened: &Opened) -> Result<SharedSource, Failure> {
-    match opened.container.inner() {
-        Inner::Bloscpack(Some(source)) => Ok(source.clone()),
-        _ => Err(
+    match opened.container.source() {
+        Some(source) => Ok(source.clone()),
+        None => Err(
             Failure::usage("--plot only draws the chunks of Bloscpack files")
                 .hint("pipes have to be saved to a file first"),
         ),
@@ -273,8 +273,8 @@ fn chosen_for_plain(
 
 /// The source of a Bloscpack file with content.
 fn content_of(opened: &Opened) -> Result<SharedSource, Failure> {
-    match (opened.container.kind(), opened.container.inner()) {
-        (Kind::Bloscpack, Inner::Bloscpack(Some(source))) => Ok(source.clone()),
+    match (opened.container.kind(), opened.container.source()) {
+        (Kind::Bloscpack, Some(source)) => Ok(source.clone()),
         (Kind::Records, _) => Err(refusal("records")),
         (Kind::Frame, _) => Err(refusal("frames")),
         (kind, _) => Err(refusal(&format!("inputs of the kind {kind}"))),

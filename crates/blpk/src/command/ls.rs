@@ -63,7 +63,7 @@ impl Ls {
         if is_url(&self.path) || !internal::has_members(&self.path) {
             return Ok(None);
         }
-        let mut opened = Opened::open(&self.path, session)?;
+        let opened = Opened::open(&self.path, session)?;
         let mut members = Vec::new();
         let listed = opened.container.members(&mut |path, outline| {
             let path = PathBuf::from(path);
@@ -112,11 +112,11 @@ fn outline(found: Found, session: &Session) -> Result<Outline, Failure> {
     match found {
         Found::Directory(path, error) if error.is_some() || !is_url(&path) => {
             let opened = walk::open(&path, error, session);
-            let outline = opened.and_then(|mut opened| opened.container.outline());
+            let outline = opened.and_then(|opened| opened.container.outline());
             outline.about(&Directory(&path))
         }
         Found::Directory(path, _) | Found::File(path) => {
-            let mut opened = Opened::open_with(&path, session, |options| options.cache(0))?;
+            let opened = Opened::open_with(&path, session, |options| options.cache(0))?;
             opened.container.outline().about(&opened.origin)
         }
         Found::Hidden(path, error) => Err(error).about(path.as_path()),

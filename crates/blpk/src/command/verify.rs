@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
 use bloscpack::{Category, Error};
-use bloscpack_open::{Container, Family, Inner, Kind, Report, probe};
+use bloscpack_open::{Container, Family, Kind, Report, probe};
 use clap::Args;
 use serde_core::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::json;
@@ -170,8 +170,8 @@ impl Verify {
     /// The chunks of a Bloscpack file, if it is the only input and standard output is a terminal.
     fn strip(&self, path: &Path, opened: &Opened, session: &Session) -> Option<Strip> {
         let is_wanted = self.paths == [path] && !self.json && message::is_shown();
-        match opened.container.inner() {
-            Inner::Bloscpack(Some(source)) if is_wanted => Some(Strip::of(source, session)),
+        match opened.container.source() {
+            Some(source) if is_wanted => Some(Strip::of(source, session)),
             _ => None,
         }
     }

@@ -28,7 +28,7 @@ impl CArray {
     /// reading; any error of the superchunks and of the store.
     pub fn append(&mut self, rows: &[u8]) -> Result<()> {
         self.check_resizable()?;
-        let done = self.storage.append(rows);
+        let done = self.storage_mut().append(rows);
         self.handle.tried(done)
     }
 
@@ -53,7 +53,7 @@ impl CArray {
     /// opened for reading; any error of the chunks that are changed in part, and of the store.
     pub fn set_slice(&mut self, slice: &[Range<u64>], data: &[u8]) -> Result<()> {
         self.handle.check_writable()?;
-        let done = self.storage.set_box(slice, data);
+        let done = self.storage_mut().set_box(slice, data);
         self.handle.tried(done)
     }
 
@@ -75,7 +75,7 @@ impl CArray {
     /// error of the superchunks and of the store.
     pub fn trim(&mut self, rows: u64) -> Result<()> {
         self.check_resizable()?;
-        let done = self.storage.trim(rows);
+        let done = self.storage_mut().trim(rows);
         self.handle.tried(done)
     }
 
@@ -86,9 +86,9 @@ impl CArray {
     pub fn resize(&mut self, rows: u64) -> Result<()> {
         self.check_resizable()?;
         let done = if rows < self.rows() {
-            self.storage.trim(rows)
+            self.storage_mut().trim(rows)
         } else {
-            self.storage.grow(rows)
+            self.storage_mut().grow(rows)
         };
         self.handle.tried(done)
     }

@@ -11,12 +11,12 @@ use crate::array_storage::{ArraySpec, ArrayStorage};
 use crate::dataset_layout::DatasetLayout;
 use crate::handle::Handle;
 use crate::warning::Warning;
-use crate::wire::Attributes;
+use crate::wire::{Attributes, Index};
 use bloscpack_array::Resources;
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::Limit;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use blocks::Blocks;
 pub(crate) use blocks::RowBlocks;
@@ -51,6 +51,8 @@ pub struct CArray {
     warnings: Vec<Warning>,
     /// The number of rows that others see.
     flushed_rows: u64,
+    /// The index, once a reader has asked for zones.
+    pub(crate) zones: OnceLock<Option<Index>>,
 }
 
 impl CArray {
@@ -73,7 +75,6 @@ impl CArray {
         Ok(array)
     }
 
-    /// A column that is described with its table.
     /// An array that is described, which may be one of several columns.
     pub(crate) fn of_spec(
         handle: Handle,
@@ -88,6 +89,7 @@ impl CArray {
             storage,
             attributes: Attributes::default(),
             warnings: Vec::new(),
+            zones: OnceLock::new(),
         })
     }
 
@@ -190,6 +192,7 @@ impl CArray {
     }
 
     pub(crate) fn storage_mut(&mut self) -> &mut ArrayStorage {
+        self.zones = OnceLock::new();
         &mut self.storage
     }
 

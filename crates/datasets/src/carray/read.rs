@@ -1,7 +1,7 @@
 //! Reads elements.
 
 use super::{Blocks, CArray};
-use bloscpack_array::{Array, Description, Grid, bytes_of};
+use bloscpack_array::{Array, Description, Grid, Zones, bytes_of};
 use bloscpack_dtype::DType;
 use bloscpack_dtype::native::{self, Element};
 use bloscpack_error::checked::{in_memory, to_u64};
@@ -190,5 +190,9 @@ impl Array for CArray {
 
     fn stored(&self, at: &[u64]) -> Result<Option<Vec<u8>>> {
         self.stored_chunk(self.storage.grid().number(at)).map(Some)
+    }
+
+    fn zones(&self) -> Option<&dyn Zones> {
+        self.read_zones().map(|_| -> &dyn Zones { self })
     }
 }

@@ -9,6 +9,7 @@ use crate::dataset_layout::DatasetLayout;
 use crate::error::no_index;
 use crate::layout;
 use crate::wire::{Elements, Index};
+use bloscpack_array::{Zone, Zones};
 use bloscpack_dtype::DType;
 use bloscpack_error::{Category, Code, Error, Result};
 use bloscpack_storage::{Access, Key};
@@ -153,9 +154,40 @@ impl CArray {
         Ok(())
     }
 
+    /// The index, if one is there and can be used. It is read once, until the array is changed.
+    pub(crate) fn read_zones(&self) -> Option<&Index> {
+        let index = self.zones.get_or_init(|| self.index().ok().flatten());
+        index.as_ref()
+    }
+
     /// The file with the index, in the layouts that have one.
     fn index_key(&self) -> Result<Option<Key>> {
         layout::index_key(self.layout(), &self.handle().at)
+    }
+}
+
+impl Zones for CArray {
+    fn rows(&self) -> u64 {
+        self.storage().grid().band_rows().max(1)
+    }
+
+    fn len(&self) -> u64 {
+        self.read_zones().map_or(0, Index::len)
+    }
+
+    fn zone(&self, number: u64) -> Option<Zone<'_>> {
+        let entry = self.read_zones()?.entry(number)?;
+        Some(Zone {
+            nulls: entry.nulls,
+            bounds: entry.min.as_deref().zip(entry.max.as_deref()),
+        })
+    }
+
+    fn holds(&self, number: u64) -> Result<bool> {
+        match self.read_zones() {
+            Some(index) => self.index_holds(index, number),
+            None => Ok(false),
+        }
     }
 }
 

@@ -384,23 +384,23 @@ fn missing_cells_are_noted_and_read_as_null() {
         let noted = ["x", "y", "when", "name"].map(noted);
         assert_eq!(noted, [false, true, true, false], "{layout}");
 
-        let mut out = table.source().unwrap();
-        let csv = written(&mut out, Format::Csv).unwrap();
-        assert_eq!(csv, text, "{layout}");
-        let mut out = table.source().unwrap();
-        let lines = written(&mut out, Format::JsonLines).unwrap();
-        let second = lines.split(|byte| *byte == b'\n').nth(1).unwrap();
-        let nulls = br#"{"x":null,"y":null,"when":null,"name":""}"#;
-        assert_eq!(second, nulls, "{layout}");
-        // NumPy has nothing but NaN.
-        let mut out = table.source_of(&["y"]).unwrap();
-        let npy = written(&mut out, Format::Npy).unwrap();
-        let mut back = opened(&npy, Format::Npy, &ImportOptions::new()).unwrap();
-        back = back.fields().unwrap();
-        let back = Held::of(&mut *back, 100).unwrap();
-        assert_eq!(back.texts("y"), ["1.5", "nan", "300.0"]);
-
-        drop(out);
+        {
+            let mut out = table.source().unwrap();
+            let csv = written(&mut out, Format::Csv).unwrap();
+            assert_eq!(csv, text, "{layout}");
+            let mut out = table.source().unwrap();
+            let lines = written(&mut out, Format::JsonLines).unwrap();
+            let second = lines.split(|byte| *byte == b'\n').nth(1).unwrap();
+            let nulls = br#"{"x":null,"y":null,"when":null,"name":""}"#;
+            assert_eq!(second, nulls, "{layout}");
+            // NumPy has nothing but NaN.
+            let mut out = table.source_of(&["y"]).unwrap();
+            let npy = written(&mut out, Format::Npy).unwrap();
+            let mut back = opened(&npy, Format::Npy, &ImportOptions::new()).unwrap();
+            back = back.fields().unwrap();
+            let back = Held::of(&mut *back, 100).unwrap();
+            assert_eq!(back.texts("y"), ["1.5", "nan", "300.0"]);
+        }
         drop(table);
         // Rows that are appended are noted as well, and a column that is deleted is forgotten.
         let mut table = CTable::edit_in(store).unwrap();

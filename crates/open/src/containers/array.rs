@@ -1,15 +1,15 @@
 //! Arrays in directories, and columns of tables.
 
 use super::dataset::Common;
-use crate::elements;
+use crate::selection::refuse_column;
 use crate::summary::{Line, Summary, distinct};
 use crate::text::{count, pretty, shape};
-use crate::{Container, Inner, Kind, MAX_CHUNKS, Outline, Region, Report, Selection, watch};
+use crate::{Container, Inner, Kind, MAX_CHUNKS, Outline, Region, Report, watch};
+use bloscpack::Watch;
 use bloscpack_array::Grid;
 use bloscpack_datasets::{ArraySurvey, CArray};
 use bloscpack_error::Result;
 use serde_json::{Value, json};
-use std::io::Write;
 
 /// An array.
 pub(crate) struct Array {
@@ -28,7 +28,7 @@ impl Container for Array {
         Kind::Array
     }
 
-    fn outline(&mut self) -> Result<Outline> {
+    fn outline(&self) -> Result<Outline> {
         let array = &self.array;
         Ok(Outline {
             layout: Some(array.layout().name()),
@@ -39,7 +39,7 @@ impl Container for Array {
         })
     }
 
-    fn summary(&mut self) -> Result<Summary> {
+    fn summary(&self) -> Result<Summary> {
         let array = &self.array;
         let mut notes = self.common.notes(array.warnings());
         let surveyed = SurveyedArray::of(array)?;
@@ -71,50 +71,28 @@ impl Container for Array {
         Ok(summary)
     }
 
-    fn verify(&mut self) -> Result<Report> {
+    fn verify(&self) -> Result<Report> {
         let (watch, total) = (&self.common.watch, self.array.nbytes());
         let report = self.array.verify(|bytes| watch::show(watch, bytes, total));
         Ok(self.common.report(report))
     }
 
-    fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
-        selection.refuse_columns()?;
-        elements::copy(&self.array, &selection.part, to, &self.common.watch)
+    fn array(&self, column: Option<&str>) -> Result<Option<Box<dyn bloscpack_array::Array + '_>>> {
+        refuse_column(column)?;
+        Ok(Some(Box::new(&self.array)))
     }
 
-    fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
-        selection.refuse_columns()?;
-        columns(&self.array, None, selection, &self.common)
-    }
-
-    fn attributes(&mut self, _: Option<&str>) -> Result<crate::exchange::UserAttributes> {
-        let attributes = self.array.attributes().clone();
-        Ok(crate::exchange::UserAttributes::new(attributes))
-    }
-
-    fn take_warnings(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.common.warnings)
+    fn take_warnings(&self) -> Vec<String> {
+        self.common.warnings.take()
     }
 
     fn inner(&self) -> Inner<'_> {
         Inner::Array(&self.array)
     }
-}
 
-/// Rows or a slice of an array, or of a column with this name.
-pub(crate) fn columns<'a>(
-    array: &'a CArray,
-    name: Option<&str>,
-    selection: &Selection,
-    common: &Common,
-) -> Result<crate::exchange::BoxedSource<'a>> {
-    let region = selection.part.region(array.shape())?;
-    let source = crate::exchange::ArraySource::new(array)?.slice(&region.ranges)?;
-    let source = match name {
-        Some(name) => source.named(name),
-        None => source,
-    };
-    Ok(watch::rows(&common.watch, Box::new(source)))
+    fn watch(&self) -> &Watch {
+        &self.common.watch
+    }
 }
 
 /// `complete`, or `unfinished` if superchunks are missing.

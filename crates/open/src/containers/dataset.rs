@@ -1,5 +1,6 @@
 //! Directories: what arrays and tables have in common.
 
+use crate::warnings::Warnings;
 use crate::{Report, interrupted};
 use bloscpack::Watch;
 use bloscpack_datasets::{DatasetReport, Warning};
@@ -7,18 +8,17 @@ use bloscpack_datasets::{DatasetReport, Warning};
 /// The common part of arrays and tables.
 pub(crate) struct Common {
     pub is_interrupted: bool,
-    pub warnings: Vec<String>,
+    pub warnings: Warnings,
     pub watch: Watch,
 }
 
 impl Common {
     /// A report, with the warnings that there were.
-    pub(crate) fn report(&mut self, report: DatasetReport) -> Report {
+    pub(crate) fn report(&self, report: DatasetReport) -> Report {
         let mut all = Report::of(report.chunks, report.bytes, report.damages);
         all.warnings = report.warnings.iter().map(text).collect();
-        let warnings = std::mem::take(&mut self.warnings);
+        let warnings = self.warnings.take().into_iter();
         let warnings = warnings
-            .into_iter()
             .map(|warning| format!(".blpk: {warning}"));
         all.warnings.extend(warnings);
         all

@@ -4,59 +4,72 @@ use super::members::{
     self, codecs, filters, form, header, is_complete, is_indexed, lines, records, state,
 };
 use crate::bytes::Bytes;
-use crate::elements::write;
+use crate::elements;
 use crate::error::{needs_file, no_chunk};
 use crate::summary::{MEMBERS, Summary, distinct};
-use crate::{Container, Inner, Kind, Outline, Part, Report, Selection, text};
-use bloscpack::Decoder;
+use crate::exchange::{NumpyFile, UserAttributes};
+use crate::selection::refuse_column;
+use crate::{Container, Kind, Outline, Part, Report, Selection, text};
+use bloscpack::{Decoder, Watch};
 use bloscpack::indexed::IndexedReader;
 use bloscpack::records::IndexedRecordReader;
 use bloscpack::survey::{Member, each_member, each_member_of_file};
 use bloscpack::verify::{Damage, verify, verify_at};
+use bloscpack_array::Array;
 use bloscpack_error::Result;
 use bloscpack_storage::SharedSource;
 use bloscpack_storage::{ReadAt as _, SourceReader};
 use bloscpack_wire::{Form, Offsets};
 use serde_json::json;
 use std::io::Write;
+use std::sync::OnceLock;
 
 /// Longer ranges are worth several threads, if little has to be read before them.
 const LONG: u64 = 64 << 20;
 
 /// A Bloscpack file.
-pub(crate) struct BloscpackFile(Bytes);
+pub(crate) struct BloscpackFile {
+    bytes: Bytes,
+    /// The array in it, once it was asked for.
+    array: OnceLock<NumpyFile<SharedSource>>,
+    unwatched: Watch,
+}
 
 impl BloscpackFile {
     pub(crate) fn new(bytes: Bytes) -> Self {
-        Self(bytes)
+        Self {
+            bytes,
+            array: OnceLock::new(),
+            unwatched: Watch::default(),
+        }
     }
 
     /// Reads chunks by their positions.
     fn indexed(&self, cache: usize) -> Result<IndexedReader<SharedSource>> {
-        let source = self.0.source().ok_or_else(needs_file)?;
-        let options = self.0.options.clone().cache(cache);
+        let source = self.bytes.source().ok_or_else(needs_file)?;
+        let options = self.bytes.options.clone().cache(cache);
         IndexedReader::with_options(source.clone(), options)
     }
 
     /// Copies a part of the content.
-    fn copy_content(&mut self, part: &Part, to: &mut dyn Write) -> Result<u64> {
+    fn copy_content(&self, part: &Part, to: &mut dyn Write) -> Result<u64> {
         if let Some(copied) = self.copy_by_position(part, to)? {
             return Ok(copied);
         }
-        let mut options = self.0.options.clone();
+        let mut options = self.bytes.options.clone();
         if let Part::Bytes(bounds) = part {
             options = options.range(bounds.range());
         }
-        let mut decoder = Decoder::with_options(self.0.reader()?, options);
+        let mut decoder = Decoder::with_options(self.bytes.reader()?, options);
         let done = decoder.copy_to(to);
-        self.0.warn(decoder.warnings());
+        self.bytes.warn(decoder.warnings());
         part.check(done?, decoder.passed())
     }
 
     /// Reads part of a file without what precedes it, if that is faster.
-    fn copy_by_position(&mut self, part: &Part, to: &mut dyn Write) -> Result<Option<u64>> {
+    fn copy_by_position(&self, part: &Part, to: &mut dyn Write) -> Result<Option<u64>> {
         let bounds = match part {
-            Part::Bytes(bounds) if self.0.source().is_some() => Some(*bounds),
+            Part::Bytes(bounds) if self.bytes.source().is_some() => Some(*bounds),
             Part::Chunk(_) => None,
             _ => return Ok(None),
         };
@@ -66,7 +79,7 @@ impl BloscpackFile {
             Err(_) if bounds.is_some() => return Ok(None),
             Err(error) => return Err(error),
         };
-        self.0.warn(reader.warnings());
+        self.bytes.warn(reader.warnings());
         let (range, is_chunk) = match part {
             Part::Chunk(chunk) => (chunk_range(&reader, *chunk)?, true),
             _ => (bounds.unwrap_or_default().range(), false),
@@ -90,22 +103,22 @@ fn chunk_range(reader: &IndexedReader<SharedSource>, chunk: u64) -> Result<std::
 
 impl Container for BloscpackFile {
     fn kind(&self) -> Kind {
-        if self.0.form.is_some_and(|form| form.has_records()) {
+        if self.bytes.form.is_some_and(|form| form.has_records()) {
             Kind::Records
         } else {
             Kind::Bloscpack
         }
     }
 
-    fn outline(&mut self) -> Result<Outline> {
+    fn outline(&self) -> Result<Outline> {
         let mut outline = Outline::new(self.kind());
-        if self.kind() == Kind::Bloscpack && self.0.source().is_some() {
+        if self.kind() == Kind::Bloscpack && self.bytes.source().is_some() {
             outline.bytes = Some(self.indexed(0)?.content_len());
         }
         Ok(outline)
     }
 
-    fn summary(&mut self) -> Result<Summary> {
+    fn summary(&self) -> Result<Summary> {
         let mut members = Vec::new();
         let mut summary = self.summary_with(&mut |member| {
             members.push(member);
@@ -115,11 +128,11 @@ impl Container for BloscpackFile {
         Ok(summary)
     }
 
-    fn summary_with(&mut self, take: &mut dyn FnMut(Summary) -> Result<()>) -> Result<Summary> {
-        let options = self.0.options.clone();
+    fn summary_with(&self, take: &mut dyn FnMut(Summary) -> Result<()>) -> Result<Summary> {
+        let options = self.bytes.options.clone();
         let mut totals = Totals::new(take);
         let take = |member| totals.add(member);
-        let (len, (_, warnings)) = match self.0.source() {
+        let (len, (_, warnings)) = match self.bytes.source() {
             Some(source) => {
                 let file = SourceReader::new(source.clone());
                 (
@@ -127,14 +140,14 @@ impl Container for BloscpackFile {
                     each_member_of_file(file, &options, take)?,
                 )
             }
-            None => (None, each_member(self.0.reader()?, &options, take)?),
+            None => (None, each_member(self.bytes.reader()?, &options, take)?),
         };
-        self.0.warn(&warnings);
-        totals.end(&self.0)?;
+        self.bytes.warn(&warnings);
+        totals.end(&self.bytes)?;
         Ok(totals.summary(self.kind(), len, &warnings))
     }
 
-    fn verify(&mut self) -> Result<Report> {
+    fn verify(&self) -> Result<Report> {
         let mut damages = Vec::new();
         let mut report = self.verify_with(&mut |damage| {
             damages.push(damage);
@@ -144,65 +157,64 @@ impl Container for BloscpackFile {
         Ok(report)
     }
 
-    fn verify_with(&mut self, take: &mut dyn FnMut(Damage) -> Result<()>) -> Result<Report> {
-        let options = self.0.options.clone();
-        let report = match self.0.source() {
+    fn verify_with(&self, take: &mut dyn FnMut(Damage) -> Result<()>) -> Result<Report> {
+        let options = self.bytes.options.clone();
+        let report = match self.bytes.source() {
             Some(source) => verify_at(source, &options, take),
-            None => verify(self.0.reader()?, &options, take),
+            None => verify(self.bytes.reader()?, &options, take),
         };
         report.map(Report::from)
     }
 
-    fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
+    fn copy(&self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
         selection.refuse_columns()?;
-        match (&selection.part, self.0.form) {
-            (Part::Rows(_) | Part::Slice(_), _) => copy_rows(self, selection, to),
-            (part, Some(Form::Packed { .. })) => super::records::copy(&mut self.0, part, to),
+        match (&selection.part, self.bytes.form) {
+            (part @ (Part::Rows(_) | Part::Slice(_)), _) => {
+                let array = self.array(None)?.ok_or_else(needs_file)?;
+                elements::copy(&*array, part, to, &self.unwatched)
+            }
+            (part, Some(Form::Packed { .. })) => super::records::copy(&self.bytes, part, to),
             (part, _) => self.copy_content(part, to),
         }
     }
 
-    fn attributes(&mut self, _: Option<&str>) -> Result<crate::exchange::UserAttributes> {
-        if self.0.source().is_none() {
-            return Ok(crate::exchange::UserAttributes::default());
+    fn array(&self, column: Option<&str>) -> Result<Option<Box<dyn Array + '_>>> {
+        refuse_column(column)?;
+        let array = match self.array.get() {
+            Some(array) => array,
+            None => {
+                let reader = self.indexed(bloscpack_array::BATCH)?;
+                self.bytes.warn(reader.warnings());
+                let array = NumpyFile::new(reader)?;
+                self.array.get_or_init(|| array)
+            }
+        };
+        Ok(Some(Box::new(array)))
+    }
+
+    fn attributes(&self, _: Option<&str>) -> Result<UserAttributes> {
+        if self.bytes.source().is_none() {
+            return Ok(UserAttributes::default());
         }
         let reader = self.indexed(0)?;
         let metadata = reader.metadata().filter(|metadata| metadata.is_object());
         let attributes = metadata.map(crate::numpy_file::attributes_of_metadata);
         let attributes = attributes.transpose()?.unwrap_or_default();
-        Ok(crate::exchange::UserAttributes::new(attributes))
+        Ok(UserAttributes::new(attributes))
     }
 
-    fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
-        use crate::exchange::{ArraySource, NumpyFile};
-        use bloscpack_array::Array as _;
-        selection.refuse_columns()?;
-        let reader = self.indexed(bloscpack_array::BATCH)?;
-        self.0.warn(reader.warnings());
-        let array = NumpyFile::new(reader)?;
-        let region = selection.part.region(array.grid().shape())?;
-        Ok(Box::new(ArraySource::of(array).slice(&region.ranges)?))
+    fn take_warnings(&self) -> Vec<String> {
+        self.bytes.warnings.take()
     }
 
-    fn take_warnings(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.0.warnings)
+    fn watch(&self) -> &Watch {
+        // The bytes are watched where they are read.
+        &self.unwatched
     }
 
-    fn inner(&self) -> Inner<'_> {
-        Inner::Bloscpack(self.0.source())
+    fn source(&self) -> Option<&SharedSource> {
+        self.bytes.source()
     }
-}
-
-/// Elements of the array in a file, which its metadata describes.
-fn copy_rows(file: &mut BloscpackFile, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
-    let mut source = file.columns(selection)?;
-    let mut copied = 0;
-    while let Some(batch) = source.next_batch(bloscpack_array::BATCH)? {
-        for column in &batch.columns {
-            copied += write(to, column)?;
-        }
-    }
-    Ok(copied)
 }
 
 /// The totals of all members, each of which is passed on.

@@ -3,13 +3,18 @@
 use crate::elements::{self, cut, within, write};
 use crate::error::no_chunk;
 use crate::summary::Summary;
-use crate::{
-    Container, INTERRUPTED, Inner, Kind, Options, Outline, Part, Report, Selection, watch,
-};
+use crate::exchange::UserAttributes;
+use crate::selection::refuse_column;
+use crate::warnings::Warnings;
+use crate::{Container, INTERRUPTED, Inner, Kind, Options, Outline, Part, Report, Selection, watch};
+use bloscpack::Watch;
+use bloscpack_array::{Array, Retyped};
+use bloscpack_dtype::DType;
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_frames::{Frame, NdArray};
 use bloscpack_storage::SharedSource;
 use bloscpack_storage::Store;
+use bloscpack_stores::FrameStore;
 use bloscpack_wire::internal::to_u64;
 use std::io::Write;
 use std::ops::Range;
@@ -21,7 +26,7 @@ struct FrameContainer {
     /// Opens the same frame again.
     open: Box<dyn Fn() -> Result<Frame> + Send + Sync>,
     options: Options,
-    warnings: Vec<String>,
+    warnings: Warnings,
     /// Compares the bytes with a digest that a store has of them.
     place: Option<VerifyPlace>,
 }
@@ -43,8 +48,13 @@ pub(crate) fn open_source(
     warnings: Vec<String>,
 ) -> Result<Box<dyn Container>> {
     let opener = options.clone();
-    let open = move || Frame::read_with(source.clone(), &opener);
-    Ok(Box::new(new(Box::new(open), options, warnings)?))
+    let shared = source.clone();
+    let open = move || Frame::read_with(shared.clone(), &opener);
+    let frame = new(Box::new(open), options, warnings)?;
+    if FrameStore::is_frame(frame.frame()) {
+        return super::store::open_frame(source, options);
+    }
+    Ok(Box::new(frame))
 }
 
 /// Opens a frame in a store, whose bytes `place` compares with what the store has of them.
@@ -80,10 +90,11 @@ pub(crate) fn open_store(
 fn new(
     open: Box<dyn Fn() -> Result<Frame> + Send + Sync>,
     options: &Options,
-    mut warnings: Vec<String>,
+    warnings: Vec<String>,
 ) -> Result<FrameContainer> {
     let frame = open()?;
-    warnings.extend(frame.was_interrupted().then(|| INTERRUPTED.to_owned()));
+    let warnings = Warnings::from_iter(warnings);
+    warnings.add(frame.was_interrupted().then_some(INTERRUPTED));
     let contents = match frame.array_meta() {
         Ok(None) => Contents::Chunks(Box::new(frame)),
         Ok(Some(_)) => match NdArray::of(frame) {
@@ -110,7 +121,7 @@ impl FrameContainer {
     }
 
     /// The array, if there is one.
-    fn array(&self) -> Result<Option<&NdArray>> {
+    fn found(&self) -> Result<Option<&NdArray>> {
         match &self.contents {
             Contents::Array(array) => Ok(Some(array)),
             Contents::Chunks(_) => Ok(None),
@@ -167,86 +178,21 @@ impl FrameContainer {
     }
 }
 
-mod exchange {
-    use super::FrameContainer;
-    use crate::elements::{copy, write};
-    use crate::exchange::{ArraySource, BoxedSource, Format};
-    use crate::{Selection, watch};
-    use bloscpack_array::Retyped;
-    use bloscpack_dtype::{DType, npy::NpyHeader};
-    use bloscpack_error::{Error, Result};
-    use bloscpack_frames::NdArray;
-    use std::io::Write;
-
-    impl FrameContainer {
-        fn array_of(&self, selection: &Selection) -> Result<&NdArray> {
-            selection.refuse_columns()?;
-            self.require_array()
-        }
-
-        /// The dtype of the elements: the given one, that of the file, or else void.
-        fn dtype(&self, array: &NdArray) -> Result<DType> {
-            let itemsize = u64::from(array.itemsize());
-            match (&self.options.dtype, array.dtype()) {
-                (Some(given), _) if given.itemsize() != itemsize => {
-                    let found = given.itemsize();
-                    Err(Error::usage(format!(
-                        "dtype {given} has {found} bytes, but an element has {itemsize}"
-                    )))
-                }
-                (Some(dtype), _) | (None, Some(dtype)) => Ok(dtype.clone()),
-                (None, None) => Ok(DType::void(itemsize)?),
-            }
-        }
-
-        pub(crate) fn source(&mut self, selection: &Selection) -> Result<BoxedSource<'_>> {
-            let array = self.array_of(selection)?;
-            let unknown = self.options.dtype.is_none() && array.dtype().is_none();
-            let warning = array.dtype_text().filter(|_| unknown).map(|text| {
+impl FrameContainer {
+    /// The dtype of the elements: the given one, that of the file, or else void.
+    fn dtype(&self, array: &NdArray) -> Result<DType> {
+        let dtype = self.options.dtype.as_ref().or(array.dtype());
+        match (dtype, array.dtype_text()) {
+            (Some(dtype), _) => return Ok(dtype.clone()),
+            (None, Some(text)) => {
                 let itemsize = array.itemsize();
-                format!(
+                self.warnings.add([format!(
                     "unknown dtype {text:?}; its elements are treated as {itemsize} raw bytes each"
-                )
-            });
-            let user = array.user_attributes();
-            self.warnings.extend(warning);
-            // The elements are sound without it.
-            let damage = user.as_ref().err();
-            self.warnings
-                .extend(damage.map(|error| format!("its metadata is left out: {error}")));
-            let attributes = user.unwrap_or_default().attributes;
-            let array = self.array_of(selection)?;
-            let region = selection.part.region(array.shape())?;
-            let source = ArraySource::of(Retyped::new(array, self.dtype(array)?)?);
-            let source = source.attributes(attributes).slice(&region.ranges)?;
-            Ok(watch::rows(&self.options.watch, Box::new(source)))
-        }
-
-        /// Writes the elements, for formats that do not need rows: a row may be longer than memory.
-        pub(crate) fn export_elements(
-            &mut self,
-            selection: &Selection,
-            format: Format,
-            to: &mut (dyn Write + Send),
-        ) -> Result<u64> {
-            // Checks the selection.
-            let rows = self.source(selection)?.rows();
-            let array = self.array_of(selection)?;
-            if format == Format::Npy {
-                let header = NpyHeader {
-                    dtype: self.dtype(array)?,
-                    fortran_order: false,
-                    shape: selection.part.region(array.shape())?.shape(),
-                };
-                let header = header.encode();
-                write(
-                    to,
-                    &header.map_err(|error| Error::usage(error.to_string()))?,
-                )?;
+                )]);
             }
-            copy(array, &selection.part, to, &self.options.watch)?;
-            Ok(rows)
+            (None, None) => {}
         }
+        Ok(DType::void(array.itemsize().into())?)
     }
 }
 
@@ -255,10 +201,10 @@ impl Container for FrameContainer {
         Kind::Frame
     }
 
-    fn outline(&mut self) -> Result<Outline> {
+    fn outline(&self) -> Result<Outline> {
         let outline = Outline::new(Kind::Frame);
         let found = self.frame().virtual_data().map(|found| found.kind().name());
-        Ok(match self.array()? {
+        Ok(match self.found()? {
             Some(array) => Outline {
                 layout: Some(found.unwrap_or(array.kind().name())),
                 dtype: array.dtype().map(ToString::to_string),
@@ -274,11 +220,11 @@ impl Container for FrameContainer {
         })
     }
 
-    fn summary(&mut self) -> Result<Summary> {
+    fn summary(&self) -> Result<Summary> {
         super::frame_summary::summary(self.frame())
     }
 
-    fn verify(&mut self) -> Result<Report> {
+    fn verify(&self) -> Result<Report> {
         let (frame, watch) = (self.frame(), &self.options.watch);
         let total = frame.content_len();
         let report = frame.verify(|bytes| watch::show(watch, bytes, total));
@@ -289,38 +235,34 @@ impl Container for FrameContainer {
         Ok(all)
     }
 
-    fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
+    fn array(&self, column: Option<&str>) -> Result<Option<Box<dyn Array + '_>>> {
+        refuse_column(column)?;
+        let array = self.require_array()?;
+        let mut retyped = Retyped::new(array, self.dtype(array)?)?;
+        if let Err(error) = array.user_attributes() {
+            // The elements are sound without it.
+            self.warnings
+                .add([format!("its metadata is left out: {error}")]);
+            retyped = retyped.without_attributes();
+        }
+        Ok(Some(Box::new(retyped)))
+    }
+
+    fn copy(&self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
         selection.refuse_columns()?;
-        match self.array()? {
+        match self.found()? {
             Some(array) => elements::copy(array, &selection.part, to, &self.options.watch),
             None => self.copy_chunks(&selection.part, to),
         }
     }
 
-    fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
-        self.source(selection)
-    }
-
-    fn export(
-        &mut self,
-        selection: &Selection,
-        format: crate::exchange::Format,
-        to: &mut (dyn Write + Send),
-    ) -> Result<u64> {
-        use crate::exchange::Format;
-        match format {
-            Format::Npy | Format::Bytes => self.export_elements(selection, format, to),
-            _ => crate::export_source(self.columns(selection)?, selection, format, to),
-        }
-    }
-
-    fn attributes(&mut self, _: Option<&str>) -> Result<crate::exchange::UserAttributes> {
-        let array = self.array()?.map(NdArray::user_attributes);
+    fn attributes(&self, _: Option<&str>) -> Result<UserAttributes> {
+        let array = self.found()?.map(NdArray::user_attributes);
         Ok(array.transpose()?.unwrap_or_default())
     }
 
-    fn take_warnings(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.warnings)
+    fn take_warnings(&self) -> Vec<String> {
+        self.warnings.take()
     }
 
     fn inner(&self) -> Inner<'_> {
@@ -328,5 +270,9 @@ impl Container for FrameContainer {
             Contents::Array(array) => Inner::NdArray(array),
             Contents::Chunks(frame) | Contents::Broken(frame) => Inner::Frame(frame),
         }
+    }
+
+    fn watch(&self) -> &Watch {
+        &self.options.watch
     }
 }

@@ -15,7 +15,7 @@ use std::ops::Range;
 const BUFFER_LEN: usize = 256 << 10;
 
 /// Writes the wanted part of the records.
-pub(crate) fn copy(file: &mut Bytes, part: &Part, to: &mut dyn Write) -> Result<u64> {
+pub(crate) fn copy(file: &Bytes, part: &Part, to: &mut dyn Write) -> Result<u64> {
     let out = Out {
         to: RefCell::new(BufWriter::with_capacity(BUFFER_LEN, to)),
         error: RefCell::new(None),
@@ -79,7 +79,7 @@ impl<R: Read> Read for FlushingReader<'_, '_, R> {
 }
 
 /// Writes the records of a chunk.
-fn by_chunk(file: &mut Bytes, chunk: u64, out: &Out<'_>) -> Result<(u64, u64)> {
+fn by_chunk(file: &Bytes, chunk: u64, out: &Out<'_>) -> Result<(u64, u64)> {
     let source = file.source().ok_or_else(needs_file)?;
     let reader = IndexedRecordReader::with_options(source.clone(), file.options.clone())?;
     file.warn(reader.warnings());
@@ -94,7 +94,7 @@ fn by_chunk(file: &mut Bytes, chunk: u64, out: &Out<'_>) -> Result<(u64, u64)> {
 }
 
 /// Reads all records from the beginning, with all threads.
-fn in_order(file: &mut Bytes, part: &Part, out: &Out<'_>) -> Result<(u64, u64)> {
+fn in_order(file: &Bytes, part: &Part, out: &Out<'_>) -> Result<(u64, u64)> {
     let wanted = match part {
         Part::Bytes(bounds) => bounds.range(),
         _ => 0..u64::MAX,

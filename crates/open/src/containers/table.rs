@@ -2,15 +2,15 @@
 
 use super::array::{SurveyedArray, ending, state};
 use super::dataset::{Common, text};
-use crate::elements;
 use crate::error::needs_column;
 use crate::summary::{Line, Summary, distinct};
 use crate::text::{count, plain, pretty, shape};
-use crate::{Container, Inner, Kind, Outline, Report, Selection, watch};
+use crate::{Container, Inner, Kind, Outline, Report, watch};
+use bloscpack::Watch;
+use bloscpack_array::{Array, TableSource, UserAttributes};
 use bloscpack_datasets::{CArray, CTable, Dataset};
 use bloscpack_error::{Error, Result};
 use serde_json::json;
-use std::io::Write;
 
 /// A table.
 pub(crate) struct Table {
@@ -35,14 +35,6 @@ impl Table {
     }
 }
 
-/// The only column that is selected.
-fn column<'a>(table: &'a CTable, selection: &Selection) -> Result<&'a CArray> {
-    match selection.columns.as_slice() {
-        [name] => table.column(name),
-        _ => Err(needs_column(table.names())),
-    }
-}
-
 /// Bytes of all elements, as far as the columns can be opened.
 fn nbytes(table: &CTable) -> u64 {
     let columns = table
@@ -58,7 +50,7 @@ impl Container for Table {
         Kind::Table
     }
 
-    fn outline(&mut self) -> Result<Outline> {
+    fn outline(&self) -> Result<Outline> {
         let table = self.table()?;
         let is_whole = table.names().iter().all(|name| table.column(name).is_ok());
         let rows = table.rows();
@@ -72,7 +64,7 @@ impl Container for Table {
         })
     }
 
-    fn summary(&mut self) -> Result<Summary> {
+    fn summary(&self) -> Result<Summary> {
         let table = self.table()?;
         let (mut notes, mut columns) = (self.common.notes(table.warnings()), Vec::new());
         for name in table.names() {
@@ -106,7 +98,7 @@ impl Container for Table {
         Ok(summary)
     }
 
-    fn verify(&mut self) -> Result<Report> {
+    fn verify(&self) -> Result<Report> {
         let (watch, total) = (&self.common.watch, nbytes(self.table()?));
         let report = self
             .dataset
@@ -114,50 +106,32 @@ impl Container for Table {
         Ok(self.common.report(report))
     }
 
-    fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
-        let column = column(self.table()?, selection)?;
-        elements::copy(column, &selection.part, to, &self.common.watch)
+    fn array(&self, column: Option<&str>) -> Result<Option<Box<dyn Array + '_>>> {
+        let table = self.table()?;
+        let name = column.ok_or_else(|| needs_column(table.names()))?;
+        Ok(Some(Box::new(table.column(name)?)))
     }
 
-    fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
-        use crate::Part;
-        use crate::exchange::Source as _;
-        let (table, names) = (self.table()?, &selection.columns);
-        if let Part::Slice(_) = selection.part {
-            let name = names.first().map(String::as_str);
-            let column = column(table, selection)?;
-            let source = super::array::columns(column, name, selection, &self.common)?;
-            let has_missing = name.is_some_and(|name| table.has_missing(name).unwrap_or(false));
-            return Ok(if has_missing {
-                source.nan_as_null()
-            } else {
-                source
-            });
-        }
-        let mut source = if names.is_empty() {
+    fn table(&self, columns: &[String]) -> Result<Option<TableSource<'_>>> {
+        let table = self.table()?;
+        Ok(Some(if columns.is_empty() {
             table.source()?
         } else {
-            table.source_of(names)?
-        };
-        let rows = source.rows();
-        let region = selection.part.region(&[rows])?;
-        if let [rows] = region.ranges.as_slice() {
-            source = source.range(rows.clone())?;
-        }
-        Ok(watch::rows(&self.common.watch, Box::new(source)))
+            table.source_of(columns)?
+        }))
     }
 
-    fn attributes(&mut self, column: Option<&str>) -> Result<crate::exchange::UserAttributes> {
+    fn attributes(&self, column: Option<&str>) -> Result<UserAttributes> {
         let table = self.table()?;
         let attributes = match column {
             Some(name) => table.column(name)?.attributes(),
             None => table.attributes(),
         };
-        Ok(crate::exchange::UserAttributes::new(attributes.clone()))
+        Ok(UserAttributes::new(attributes.clone()))
     }
 
-    fn take_warnings(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.common.warnings)
+    fn take_warnings(&self) -> Vec<String> {
+        self.common.warnings.take()
     }
 
     fn inner(&self) -> Inner<'_> {
@@ -165,6 +139,10 @@ impl Container for Table {
             Dataset::Table(table) => Inner::Table(table),
             Dataset::Array(array) => Inner::Array(array),
         }
+    }
+
+    fn watch(&self) -> &Watch {
+        &self.common.watch
     }
 }
 

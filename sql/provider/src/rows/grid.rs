@@ -1,18 +1,18 @@
-//! Rows of a frame with several axes: its elements, with their coordinates.
+//! Rows of an array with several axes: its elements, with their coordinates.
 
 use super::once::{Once, fields_of};
 use super::zones::Zones;
 use super::{Rows, at, batch_of, in_memory};
 use bloscpack::{Error, Result};
-use bloscpack_open::array::Grid;
-use bloscpack_open::exchange::{BatchConverter, NdSource, Schema, Source};
-use bloscpack_open::frames::NdArray;
-use bloscpack_open::{Container, Inner};
+use bloscpack_open::Container;
+use bloscpack_open::array::{Array, Grid};
+use bloscpack_open::exchange::{ArraySource, BatchConverter, Schema, Source};
 use datafusion::arrow::array::{
     ArrayRef, DictionaryArray, Int32Array, Int64Array, RecordBatch, UInt64Array,
 };
 use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::datatypes::{DataType, Field, Int32Type, Schema as ArrowSchema, SchemaRef};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -62,8 +62,10 @@ impl GridRows {
     /// Returns an error for more elements than 64 bits count.
     pub(super) fn new(container: Box<dyn Container>) -> Result<Self> {
         let array = array(&*container)?;
-        let (shape, stored) = (array.shape().to_vec(), element_schema(array)?);
-        let chunk_shape: Vec<u64> = array.chunk_shape().iter().copied().map(u64::from).collect();
+        let (shape, stored) = (array.grid().shape().to_vec(), element_schema(&*array)?);
+        let chunk_shape = array.grid().chunk_shape().to_vec();
+        let names = names_of_axes(&*array)?;
+        drop(array);
         let len = shape
             .iter()
             .try_fold(1u64, |len, axis| len.checked_mul(*axis));
@@ -74,12 +76,12 @@ impl GridRows {
         };
         let axes: Vec<_> = shape.iter().map(coordinates).collect();
         let converter = BatchConverter::new(fields_of(&stored)?)?.string_views()?;
-        let named = axes.iter().enumerate().map(|(axis, keys)| {
+        let named = axes.iter().zip(names).map(|(keys, name)| {
             let data_type = match keys {
                 Some(_) => DataType::Dictionary(DataType::Int32.into(), DataType::Int64.into()),
                 None => DataType::Int64,
             };
-            Arc::new(Field::new(format!("axis_{axis}"), data_type, false))
+            Arc::new(Field::new(name, data_type, false))
         });
         let mut fields: Vec<Arc<Field>> = named.collect();
         fields.extend(converter.schema().fields().iter().cloned());
@@ -215,16 +217,27 @@ impl GridRows {
     }
 }
 
-fn array(container: &dyn Container) -> Result<&NdArray> {
-    match container.inner() {
-        Inner::NdArray(array) => Ok(array),
-        _ => Err(Error::bug("an array that is something else")),
-    }
+/// The array in a container that was opened as one.
+fn array(container: &dyn Container) -> Result<Box<dyn Array + '_>> {
+    let array = container.array(None)?;
+    array.ok_or_else(|| Error::bug("an array that is something else"))
+}
+
+/// The names of the columns of coordinates: those of the axes, if each has one of its own.
+fn names_of_axes(array: &dyn Array) -> Result<Vec<String>> {
+    let axes = 0..array.grid().shape().len();
+    let named = array.description()?.axes.and_then(|names| {
+        let names = names.into_iter().collect::<Option<Vec<_>>>()?;
+        let different: HashSet<_> = names.iter().map(|name| name.to_lowercase()).collect();
+        let is_usable = different.len() == axes.len() && !different.contains("value") && !different.contains("");
+        is_usable.then_some(names)
+    });
+    Ok(named.unwrap_or_else(|| axes.map(|axis| format!("axis_{axis}")).collect()))
 }
 
 /// A column of single elements.
-fn element_schema(array: &NdArray) -> Result<Schema> {
-    let mut schema = NdSource::new(array)?.schema().clone();
+fn element_schema(array: &dyn Array) -> Result<Schema> {
+    let mut schema = ArraySource::new(array)?.schema().clone();
     for column in &mut schema.columns {
         column.row_shape.clear();
     }

@@ -5,7 +5,7 @@ use super::{at, in_memory};
 use crate::meaning::comparable_array;
 use bloscpack::dtype::Kind;
 use bloscpack::{Error, Result};
-use bloscpack_open::datasets::{CArray, Index, IndexEntry};
+use bloscpack_open::array::{Array, Zone, Zones as Known, first_len};
 use bloscpack_open::exchange::{Batch, BatchConverter};
 use datafusion::arrow::array::{ArrayRef, AsArray as _, BooleanArray, UInt64Array};
 use datafusion::arrow::compute::{cast, nullif};
@@ -16,7 +16,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The statistics of the superchunks of a column, each of which is a zone.
 pub(super) struct ColumnIndex {
-    index: Index,
     pub zones: Zones,
     /// For the zones that were compared with the data, whether the statistics are true.
     compared: Mutex<HashMap<usize, bool>>,
@@ -24,46 +23,51 @@ pub(super) struct ColumnIndex {
 
 impl ColumnIndex {
     /// The index of a column, if it has one that can be used.
-    pub(super) fn read(array: &CArray, converter: &BatchConverter) -> Result<Option<Self>> {
-        let Some(index) = array.index()? else {
+    pub(super) fn read(array: &dyn Array, converter: &BatchConverter) -> Result<Option<Self>> {
+        let Some(known) = array.zones() else {
             return Ok(None);
         };
-        let zones = zones(array, &index, converter)?;
+        let zones = zones(array, known, converter)?;
         Ok(zones.map(|zones| Self {
-            index,
             zones,
             compared: Mutex::default(),
         }))
     }
 
-    /// Whether the statistics of a zone are those of the superchunk as it is now.
-    pub(super) fn holds(&self, array: &CArray, zone: usize) -> Result<bool> {
+    /// Whether the statistics of a zone are those of the data as it is now.
+    pub(super) fn holds(&self, array: &dyn Array, zone: usize) -> Result<bool> {
         let compared = || self.compared.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(holds) = compared().get(&zone) {
             return Ok(*holds);
         }
-        let superchunk = u64::try_from(zone).map_err(|_| Error::bug("a zone"))?;
-        let holds = array.index_holds(&self.index, superchunk)?;
+        let number = u64::try_from(zone).map_err(|_| Error::bug("a zone"))?;
+        let holds = match array.zones() {
+            Some(known) => known.holds(number)?,
+            None => false,
+        };
         compared().insert(zone, holds);
         Ok(holds)
     }
 }
 
 /// The zones of an index; `None` if no superchunk has statistics.
-fn zones(array: &CArray, index: &Index, converter: &BatchConverter) -> Result<Option<Zones>> {
-    let rows = index.superchunk_rows().max(1);
+fn zones(
+    array: &dyn Array,
+    known: &dyn Known,
+    converter: &BatchConverter,
+) -> Result<Option<Zones>> {
+    let (rows, all) = (known.rows().max(1), first_len(array.grid().shape()));
     // The counts may promise any number of superchunks; the index has those that it has.
-    let described = index.len().min(array.rows().div_ceil(rows));
-    let mut entries: Vec<Option<&IndexEntry>> = (0..described)
-        .map(|superchunk| index.entry(superchunk))
-        .collect();
+    let described = known.len().min(all.div_ceil(rows));
+    let mut entries: Vec<Option<Zone<'_>>> =
+        (0..described).map(|number| known.zone(number)).collect();
     if entries.iter().all(Option::is_none) {
         return Ok(None);
     }
-    let starts = (0..=described).map(|superchunk| superchunk.saturating_mul(rows));
-    let mut starts: Vec<u64> = starts.map(|start| start.min(array.rows())).collect();
-    if starts.last() < Some(&array.rows()) {
-        starts.push(array.rows());
+    let starts = (0..=described).map(|number| number.saturating_mul(rows));
+    let mut starts: Vec<u64> = starts.map(|start| start.min(all)).collect();
+    if starts.last() < Some(&all) {
+        starts.push(all);
         entries.push(None);
     }
     // NaN is a value in Arrow, unless it stands for missing values here.
@@ -78,13 +82,13 @@ fn zones(array: &CArray, index: &Index, converter: &BatchConverter) -> Result<Op
         .map(|entry| entry.map(|entry| if has_nulls { entry.nulls } else { 0 }));
     let is_float = matches!(array.dtype().kind(), Kind::Float);
     // In the index the sign of NaN decides on its place; in a query it is greater than all else.
-    let max = column(array, &entries, converter, |entry| {
-        entry
-            .max
-            .as_deref()
-            .filter(|_| !is_float || entry.nulls == 0)
+    let max = column(array, &entries, converter, |zone| {
+        let (_, max) = zone.bounds?;
+        (!is_float || zone.nulls == 0).then_some(max)
     })?;
-    let min = column(array, &entries, converter, |entry| entry.min.as_deref())?;
+    let min = column(array, &entries, converter, |zone| {
+        Some(zone.bounds?.0)
+    })?;
     let min = if is_float { without_nan(&min)? } else { min };
     Ok(Some(Zones {
         starts,
@@ -103,14 +107,14 @@ fn without_nan(floats: &ArrayRef) -> Result<ArrayRef> {
 }
 
 /// A value of each entry.
-fn column(
-    array: &CArray,
-    entries: &[Option<&IndexEntry>],
+fn column<'a>(
+    array: &dyn Array,
+    entries: &[Option<Zone<'a>>],
     converter: &BatchConverter,
-    of: impl Fn(&IndexEntry) -> Option<&[u8]>,
+    of: impl Fn(Zone<'a>) -> Option<&'a [u8]>,
 ) -> Result<ArrayRef> {
     let zero = vec![0; in_memory(array.dtype().itemsize())?];
-    let values: Vec<_> = entries.iter().map(|entry| entry.and_then(&of)).collect();
+    let values: Vec<Option<&[u8]>> = entries.iter().map(|zone| zone.and_then(&of)).collect();
     let bytes: Vec<&[u8]> = values.iter().map(|value| value.unwrap_or(&zero)).collect();
     let batch = converter.convert(Batch {
         rows: u64::try_from(entries.len()).map_err(|_| Error::bug("zones"))?,

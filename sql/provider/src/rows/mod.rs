@@ -1,21 +1,19 @@
 //! [`Rows`]: what every kind of input is to a scan.
 
-mod elements;
+mod columns;
 mod grid;
 mod index;
 mod nulls;
 mod once;
 mod planned;
 mod records;
-mod store;
-mod table;
 mod zones;
 
 pub(crate) use planned::{Known, Planned};
 pub(crate) use zones::Zones;
 
 use bloscpack::{Error, Result};
-use bloscpack_open::{Container, Inner, Kind};
+use bloscpack_open::{Container, Kind};
 use datafusion::arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::SchemaRef;
 use std::ops::Range;
@@ -71,16 +69,17 @@ pub(crate) fn of(container: Box<dyn Container>, nan_as_null: bool) -> Result<Arc
 
 /// The rows of an input as they are stored.
 fn stored(container: Box<dyn Container>) -> Result<Arc<dyn Rows>> {
-    Ok(match (container.kind(), container.inner()) {
-        (Kind::Table, Inner::StoreTable(_)) => Arc::new(store::StoreRows::new(container)?),
-        (Kind::Table, _) => Arc::new(table::TableRows::new(container)?),
-        (Kind::Records, Inner::Bloscpack(Some(source))) => {
-            Arc::new(records::RecordRows::new(Arc::clone(source))?)
-        }
-        (_, Inner::NdArray(array)) if array.shape().len() > 1 => {
-            Arc::new(grid::GridRows::new(container)?)
-        }
-        _ => Arc::new(elements::ElementRows::new(container)?),
+    if let (Kind::Records, Some(source)) = (container.kind(), container.source()) {
+        return Ok(Arc::new(records::RecordRows::new(Arc::clone(source))?));
+    }
+    // Elements of several axes are rows with coordinates where arrays of several axes are what the format is for.
+    let axes = match container.kind() {
+        Kind::Frame | Kind::Zarr => container.array(None)?.map(|array| array.grid().shape().len()),
+        _ => None,
+    };
+    Ok(match axes {
+        Some(2..) => Arc::new(grid::GridRows::new(container)?),
+        _ => Arc::new(columns::ColumnRows::new(container)?),
     })
 }
 

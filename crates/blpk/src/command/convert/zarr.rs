@@ -4,15 +4,12 @@ use std::sync::Arc;
 
 use bloscpack::{
     error::IoSide as _,
-    indexed::IndexedReader,
     storage::{DiskStore, Key},
     wire::internal::to_u64,
 };
 use bloscpack_open::{
     Inner, Region,
-    array::Retyped,
-    datasets::{Attributes, CTable},
-    exchange::NumpyFile,
+    datasets::Attributes,
     zarr::{ArrayFiles, ChunkCounts, Conversion, Format, create_group},
 };
 use serde_json::json;
@@ -65,10 +62,6 @@ impl Convert {
             ZarrVersion::V2 => Format::V2,
             ZarrVersion::V3 => Format::V3,
         };
-        let attributes = match opened.container.inner() {
-            Inner::NdArray(_) | Inner::Bloscpack(_) => Some(self.attributes(opened, session)?),
-            _ => None,
-        };
         let new = Target::folder(self.output(), FolderKind::Zarr, self.path(), session)?;
         let store = Arc::new(DiskStore::open(new.path()).writing().about(&new)?);
         let work = Work {
@@ -77,9 +70,10 @@ impl Convert {
             format,
             session,
         };
-        let counts = match (opened.container.inner(), &self.column) {
-            (Inner::Table(table), None) => self.zarr_table(&work, table),
-            _ => self.zarr_array(&work, attributes),
+        let columns = opened.container.outline().about(&opened.origin)?.columns;
+        let counts = match (columns, &self.column) {
+            (Some(columns), None) => self.zarr_table(&work, &columns),
+            _ => self.zarr_array(&work),
         };
         let counts = counts.about(&new.made_from(&opened.origin))?;
         opened.progress.finish();
@@ -118,55 +112,38 @@ impl Convert {
     }
 
     /// The columns of a table as a group of arrays.
-    fn zarr_table(&self, work: &Work<'_>, table: &CTable) -> Result<ChunkCounts, Failure> {
+    fn zarr_table(&self, work: &Work<'_>, columns: &[String]) -> Result<ChunkCounts, Failure> {
         let (mut counts, mut files) = (ChunkCounts::default(), Vec::new());
-        for name in table.names() {
-            let column = table.column(name)?;
+        let container = &work.opened.container;
+        for name in columns {
+            let column = container.array(Some(name))?.ok_or_else(|| no_array(work))?;
+            let axes = to_u64(column.grid().shape().len());
             let mut conversion = Conversion::of(column, work.format)?;
-            let axes = to_u64(column.shape().len());
             let others = (1..axes).map(|axis| format!("{name}_{axis}"));
             let names = std::iter::once(ROW.to_owned()).chain(others);
-            conversion.new.dimension_names = Some(names.collect());
+            conversion.new.dimension_names.get_or_insert(names.collect());
             let (array, made) = self.written(work, conversion, name)?;
             counts += made;
             files.push(array);
         }
-        let attributes = table.attributes().text();
-        work.warn_about_numbers(attributes);
-        create_group(&*work.store, work.format, attributes, &files)?;
+        let attributes = self.attributes(work.opened, work.session)?;
+        work.warn_about_numbers(attributes.text());
+        create_group(&*work.store, work.format, attributes.text(), &files)?;
         Ok(counts)
     }
 
     /// The array of any other input.
-    fn zarr_array(
-        &self,
-        work: &Work<'_>,
-        attributes: Option<Attributes>,
-    ) -> Result<ChunkCounts, Failure> {
+    fn zarr_array(&self, work: &Work<'_>) -> Result<ChunkCounts, Failure> {
         let opened = work.opened;
-        let mut conversion = match opened.container.inner() {
-            Inner::NdArray(array) => {
-                let name = &opened.origin.name;
-                let dtype = self.dtype_of(array, name)?;
-                let dtype = dtype.ok_or_else(|| no_dtype(name))?;
-                Conversion::of(Retyped::new(array, dtype)?, work.format)?
-            }
-            Inner::ZarrArray(array) => Conversion::of(array, work.format)?,
-            Inner::Bloscpack(Some(source)) => {
-                let reader = IndexedReader::with_options(source, work.session.options())?;
-                Conversion::of(NumpyFile::new(reader)?, work.format)?
-            }
-            _ => match self.array(opened)? {
-                Some(array) => Conversion::of(array, work.format)?,
-                None => {
-                    let title = format!("{} has no array that becomes Zarr", opened.origin.name);
-                    return Err(Failure::usage(title));
-                }
-            },
-        };
-        if let Some(attributes) = attributes {
-            attach(&mut conversion, attributes);
+        if let Inner::NdArray(array) = opened.container.inner()
+            && self.dtype_of(array, &opened.origin.name)?.is_none()
+        {
+            return Err(no_dtype(&opened.origin.name));
         }
+        let array = opened.container.array(self.column.as_deref())?;
+        let array = array.ok_or_else(|| no_array(work))?;
+        let mut conversion = Conversion::of(array, work.format)?;
+        attach(&mut conversion, self.attributes(opened, work.session)?);
         self.written(work, conversion, "").map(|(_, counts)| counts)
     }
 
@@ -197,6 +174,11 @@ impl Convert {
             },
         )?)
     }
+}
+
+fn no_array(work: &Work<'_>) -> Failure {
+    let name = &work.opened.origin.name;
+    Failure::usage(format!("{name} has no array that becomes Zarr"))
 }
 
 /// Gives an array attributes. The names of its axes, which xarray keeps among them, become those of the array.

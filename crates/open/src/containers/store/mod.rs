@@ -6,14 +6,16 @@ mod tree;
 use self::{table::Table, tree::Tree};
 use crate::report::Report;
 use crate::summary::Summary;
-use crate::{Container, Family, Kind, Options, Outline, Selection};
+use crate::warnings::Warnings;
+use crate::{Container, Family, Kind, Options, Outline};
+use bloscpack::Watch;
+use bloscpack_array::Array;
 use bloscpack_error::{Code, Error, IoSide as _, Result};
 use bloscpack_frames::Frame;
 use bloscpack_storage::SharedSource;
 use bloscpack_storage::{DiskStore, Store};
 use bloscpack_stores::{EMBED_FILE, FrameStore, MemberKind, StoreTable};
 use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -128,7 +130,10 @@ pub(crate) fn container(
     Ok(match tree.kind(path) {
         Some(MemberKind::Frame) => {
             if tree.is_varying(path)? {
-                return Ok(Box::new(Objects(path.to_owned())));
+                return Ok(Box::new(Objects {
+                    path: path.to_owned(),
+                    unwatched: Watch::default(),
+                }));
             }
             let source: SharedSource = Arc::new(tree.source(path)?);
             let (store, inside) = (Arc::clone(&tree), path.to_owned());
@@ -145,7 +150,7 @@ pub(crate) fn container(
         _ => Box::new(Table {
             table: tree.table(path)?,
             path: path.to_owned(),
-            warnings: Vec::new(),
+            warnings: Warnings::default(),
             tree,
             watch: options.watch.clone(),
         }),
@@ -153,7 +158,10 @@ pub(crate) fn container(
 }
 
 /// Objects or batches of them, which are only read as columns of a table.
-struct Objects(String);
+struct Objects {
+    path: String,
+    unwatched: Watch,
+}
 
 impl Objects {
     fn unsupported(&self) -> Error {
@@ -161,7 +169,7 @@ impl Objects {
             Code::Unsupported,
             "objects of python-blosc2, which are only read as columns of a table",
         )
-        .in_part(&self.0)
+        .in_part(&self.path)
     }
 }
 
@@ -170,27 +178,27 @@ impl Container for Objects {
         Kind::Frame
     }
 
-    fn outline(&mut self) -> Result<Outline> {
+    fn outline(&self) -> Result<Outline> {
         Ok(Outline {
             layout: Some("objects"),
             ..Outline::new(Kind::Frame)
         })
     }
 
-    fn summary(&mut self) -> Result<Summary> {
+    fn summary(&self) -> Result<Summary> {
         Err(self.unsupported())
     }
 
-    fn verify(&mut self) -> Result<Report> {
+    fn verify(&self) -> Result<Report> {
         Err(self.unsupported())
     }
 
-    fn copy(&mut self, _: &Selection, _: &mut dyn Write) -> Result<u64> {
+    fn array(&self, _: Option<&str>) -> Result<Option<Box<dyn Array + '_>>> {
         Err(self.unsupported())
     }
 
-    fn columns(&mut self, _: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
-        Err(self.unsupported())
+    fn watch(&self) -> &Watch {
+        &self.unwatched
     }
 }
 

@@ -3,13 +3,14 @@
 use crate::error::needs_column;
 use crate::summary::{Line, Summary};
 use crate::text::plain;
-use crate::{Container, Inner, Kind, Outline, Report, Selection};
-use crate::{Part, watch};
+use crate::exchange::{BoxedSource, Source as _, StoreSource};
+use crate::warnings::Warnings;
+use crate::{Container, Inner, Kind, Outline, Part, Report, Selection, watch};
+use bloscpack_array::{Array, UserAttributes};
 use bloscpack::Watch;
 use bloscpack_error::Result;
 use bloscpack_stores::{ColumnKind, FrameStore, StoreColumn, StoreTable};
 use serde_json::json;
-use std::io::Write;
 use std::sync::Arc;
 
 /// A table in a tree.
@@ -17,7 +18,7 @@ pub(crate) struct Table {
     pub(crate) tree: Arc<FrameStore>,
     pub(crate) table: StoreTable,
     pub(crate) path: String,
-    pub(crate) warnings: Vec<String>,
+    pub(crate) warnings: Warnings,
     pub(crate) watch: Watch,
 }
 
@@ -51,7 +52,7 @@ impl Table {
 
 impl Table {
     /// Warns of computed columns, which are left out unless columns are named, and of stale ones that are read.
-    fn warn(&mut self, names: &[String]) {
+    fn warn(&self, names: &[String]) {
         let computed = self.table.computed().iter().filter(|_| names.is_empty());
         let computed = computed.map(|column| {
             let (name, definition) = (plain(&column.name), plain(&column.definition));
@@ -66,11 +67,7 @@ impl Table {
                 "column {name} is stale: the columns that it was computed from have changed since"
             )
         });
-        for warning in computed.chain(stale).collect::<Vec<_>>() {
-            if !self.warnings.contains(&warning) {
-                self.warnings.push(warning);
-            }
-        }
+        self.warnings.add(computed.chain(stale));
     }
 }
 
@@ -98,7 +95,7 @@ impl Container for Table {
         Kind::Table
     }
 
-    fn outline(&mut self) -> Result<Outline> {
+    fn outline(&self) -> Result<Outline> {
         Ok(Outline {
             layout: Some("blosc2"),
             shape: Some(vec![self.table.rows()]),
@@ -108,7 +105,7 @@ impl Container for Table {
     }
 
     fn members(
-        &mut self,
+        &self,
         take: &mut dyn FnMut(&str, Result<Outline>) -> Result<()>,
     ) -> Result<bool> {
         let path = match self.path.as_str() {
@@ -121,7 +118,7 @@ impl Container for Table {
         Ok(true)
     }
 
-    fn summary(&mut self) -> Result<Summary> {
+    fn summary(&self) -> Result<Summary> {
         let mut summary = Summary::new(Kind::Table);
         let (rows, positions) = (self.table.rows(), self.table.positions());
         let columns = self.table.columns().iter().map(|column| {
@@ -158,23 +155,20 @@ impl Container for Table {
         Ok(summary)
     }
 
-    fn verify(&mut self) -> Result<Report> {
+    fn verify(&self) -> Result<Report> {
         Ok(super::report(&self.tree, &self.path, Some(&self.table)))
     }
 
-    /// The bytes of a column of fixed length.
-    fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
+    /// A row is where a column has a position that was not deleted, so there is no array of all rows.
+    fn array(&self, column: Option<&str>) -> Result<Option<Box<dyn Array + '_>>> {
         let names = self.names();
-        if selection.columns.len() != 1 {
-            return Err(needs_column(&names));
+        match column {
+            Some(name) if names.iter().any(|column| column == name) => Ok(None),
+            _ => Err(needs_column(&names)),
         }
-        let mut source = self.columns(selection)?;
-        crate::exchange::write_bytes(&mut *source, to, &mut |_| ())?;
-        Ok(source.rows().saturating_mul(source.schema().row_bytes()))
     }
 
-    fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
-        use crate::exchange::{Source as _, StoreSource};
+    fn columns(&self, selection: &Selection) -> Result<BoxedSource<'_>> {
         if let Part::Slice(_) | Part::Chunk(_) | Part::Bytes(_) = selection.part {
             return Err(needs_column(&self.names()));
         }
@@ -187,19 +181,23 @@ impl Container for Table {
         Ok(watch::rows(&self.watch, Box::new(source)))
     }
 
-    fn take_warnings(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.warnings)
+    fn take_warnings(&self) -> Vec<String> {
+        self.warnings.take()
     }
 
-    fn attributes(&mut self, column: Option<&str>) -> Result<crate::exchange::UserAttributes> {
+    fn attributes(&self, column: Option<&str>) -> Result<UserAttributes> {
         match column {
             // Those of the table say nothing of a column.
-            Some(_) => Ok(crate::exchange::UserAttributes::default()),
-            None => crate::exchange::UserAttributes::of_values(self.table.attributes()?),
+            Some(_) => Ok(UserAttributes::default()),
+            None => UserAttributes::of_values(self.table.attributes()?),
         }
     }
 
     fn inner(&self) -> Inner<'_> {
         Inner::StoreTable(&self.table)
+    }
+
+    fn watch(&self) -> &Watch {
+        &self.watch
     }
 }

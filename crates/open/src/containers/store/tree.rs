@@ -3,11 +3,12 @@
 use super::container;
 use crate::summary::{Line, Summary};
 use crate::text::{count, plain, pretty, shape};
-use crate::{Container, Kind, Options, Outline, Report, Selection};
+use crate::{Container, Kind, Options, Outline, Report};
+use bloscpack::Watch;
+use bloscpack_array::Array;
 use bloscpack_error::{Error, Result};
 use bloscpack_stores::FrameStore;
 use serde_json::json;
-use std::io::Write;
 use std::sync::Arc;
 
 /// A tree, or a folder in it.
@@ -61,7 +62,7 @@ impl Container for Tree {
         Kind::Store
     }
 
-    fn outline(&mut self) -> Result<Outline> {
+    fn outline(&self) -> Result<Outline> {
         let members = bloscpack_wire::internal::to_u64(self.paths().len());
         Ok(Outline {
             shape: Some(vec![members]),
@@ -70,7 +71,7 @@ impl Container for Tree {
     }
 
     fn members(
-        &mut self,
+        &self,
         take: &mut dyn FnMut(&str, Result<Outline>) -> Result<()>,
     ) -> Result<bool> {
         for path in self.paths() {
@@ -83,7 +84,7 @@ impl Container for Tree {
         container(Arc::clone(&self.tree), path, &self.options).map(Some)
     }
 
-    fn summary(&mut self) -> Result<Summary> {
+    fn summary(&self) -> Result<Summary> {
         let mut summary = Summary::new(Kind::Store);
         let paths = self.paths();
         summary.add(json!({ "kind": Kind::Store.name(), "members": paths.len(), "paths": paths }));
@@ -101,16 +102,16 @@ impl Container for Tree {
         Ok(summary)
     }
 
-    fn verify(&mut self) -> Result<Report> {
+    fn verify(&self) -> Result<Report> {
         Ok(super::report(&self.tree, &self.below, None))
     }
 
-    fn copy(&mut self, _: &Selection, _: &mut dyn Write) -> Result<u64> {
+    fn array(&self, _: Option<&str>) -> Result<Option<Box<dyn Array + '_>>> {
         Err(self.choose())
     }
 
-    fn columns(&mut self, _: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
-        Err(self.choose())
+    fn watch(&self) -> &Watch {
+        &self.options.watch
     }
 }
 

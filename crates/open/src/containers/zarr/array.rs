@@ -1,21 +1,18 @@
 //! Zarr arrays.
 
 use super::KIND;
-use crate::elements;
 use crate::error::has_dtype;
-use crate::exchange::UserAttributes;
 use crate::summary::{Line, Summary};
 use crate::text::shape;
-use crate::{Container, Inner, Kind, Options, Outline, Report, Selection, watch};
+use crate::selection::refuse_column;
+use crate::{Container, Kind, Options, Outline, Report, watch};
 use bloscpack::Watch;
 use bloscpack_array::Grid;
-use bloscpack_datasets::Attributes;
 use bloscpack_error::Result;
 use bloscpack_storage::Key;
 use bloscpack_wire::internal::to_u64;
 use bloscpack_zarr::{ZarrArray, ZarrReport};
 use serde_json::{Value, json};
-use std::io::Write;
 
 /// An array.
 pub(crate) struct Array {
@@ -47,20 +44,6 @@ pub(crate) fn outline(array: &ZarrArray) -> Outline {
 
 /// How an array is verified, with a function that gets the bytes of each chunk.
 type Verify = fn(&ZarrArray, &mut dyn FnMut(u64) -> Result<()>) -> Result<ZarrReport>;
-
-/// The name of the attribute with the names of the axes, as xarray has it.
-const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
-
-/// The user's attributes of an array, and the names of its axes.
-pub(crate) fn attributes(array: &ZarrArray) -> Result<UserAttributes> {
-    let mut user = UserAttributes::new(Attributes::parse(array.attributes().as_bytes())?);
-    if let Some(names) = &array.meta().dimension_names
-        && user.attributes.get_text(DIMENSIONS).is_none()
-    {
-        user.attributes.set(DIMENSIONS, &json!(names))?;
-    }
-    Ok(user)
-}
 
 /// Verifies an array, and adds the result to a report. Errors of listing its folders are damage, too.
 pub(crate) fn verify(
@@ -132,7 +115,7 @@ impl Container for Array {
         KIND
     }
 
-    fn outline(&mut self) -> Result<Outline> {
+    fn outline(&self) -> Result<Outline> {
         if self.has_dtype {
             Err(has_dtype())
         } else {
@@ -140,7 +123,7 @@ impl Container for Array {
         }
     }
 
-    fn summary(&mut self) -> Result<Summary> {
+    fn summary(&self) -> Result<Summary> {
         let array = &self.array;
         let (meta, found) = (array.meta(), array.survey()?);
         let mut summary = Summary::new(KIND);
@@ -174,29 +157,19 @@ impl Container for Array {
         Ok(summary)
     }
 
-    fn verify(&mut self) -> Result<Report> {
+    fn verify(&self) -> Result<Report> {
         let mut report = Report::default();
         let (array, total) = (&self.array, self.array.nbytes());
         verify(array, ZarrArray::verify, &self.watch, total, &mut report);
         Ok(report)
     }
 
-    fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
-        selection.refuse_columns()?;
-        elements::copy(&self.array, &selection.part, to, &self.watch)
+    fn array(&self, column: Option<&str>) -> Result<Option<Box<dyn bloscpack_array::Array + '_>>> {
+        refuse_column(column)?;
+        Ok(Some(Box::new(&self.array)))
     }
 
-    fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
-        selection.refuse_columns()?;
-        let source = super::source::array(&self.array, selection)?;
-        Ok(watch::rows(&self.watch, Box::new(source)))
-    }
-
-    fn attributes(&mut self, _: Option<&str>) -> Result<UserAttributes> {
-        attributes(&self.array)
-    }
-
-    fn inner(&self) -> Inner<'_> {
-        Inner::ZarrArray(&self.array)
+    fn watch(&self) -> &Watch {
+        &self.watch
     }
 }

@@ -2,26 +2,24 @@
 
 use super::KIND;
 use super::array;
-use crate::elements;
 use crate::error::{has_dtype, needs_column};
 use crate::exchange::UserAttributes;
 use crate::summary::{Line, Summary};
 use crate::text::{plain, shape};
-use crate::{Container, Kind, Options, Outline, Report, Selection, watch};
+use crate::{Container, Kind, Options, Outline, Report};
 use bloscpack::Watch;
-use bloscpack_datasets::Attributes;
+use bloscpack_array::{Array, Attributes, TableSource};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::internal::to_u64;
 use bloscpack_zarr::{ZarrArray, ZarrGroup, ZarrNode};
 use serde_json::json;
-use std::io::Write;
 
 /// A group.
 pub(crate) struct Group {
     group: ZarrGroup,
     /// The columns, if it is a table.
     columns: Option<Vec<(String, ZarrArray)>>,
-    watch: Watch,
+    options: Options,
 }
 
 impl Group {
@@ -31,11 +29,10 @@ impl Group {
         }
         // An error is that of reading rows: all else needs no columns.
         let columns = super::columns(&group).unwrap_or_default();
-        let watch = options.watch.clone();
         Ok(Self {
             group,
             columns,
-            watch,
+            options: options.clone(),
         })
     }
 
@@ -77,16 +74,6 @@ impl Group {
         })
     }
 
-    /// The only column that is selected.
-    fn column(&self, selection: &Selection) -> Result<&ZarrArray> {
-        let columns = self.columns.as_deref().unwrap_or_default();
-        let found = match selection.columns.as_slice() {
-            [name] => columns.iter().find(|(column, _)| column == name),
-            _ => None,
-        };
-        found.map(|(_, array)| array).ok_or_else(|| self.choose())
-    }
-
     fn kind_name(&self) -> Kind {
         match self.columns {
             Some(_) => Kind::Table,
@@ -117,7 +104,7 @@ impl Container for Group {
         self.kind_name()
     }
 
-    fn outline(&mut self) -> Result<Outline> {
+    fn outline(&self) -> Result<Outline> {
         Ok(Outline {
             layout: Some(self.group.format().name()),
             shape: self.rows().map(|rows| vec![rows]),
@@ -128,7 +115,7 @@ impl Container for Group {
     }
 
     fn members(
-        &mut self,
+        &self,
         take: &mut dyn FnMut(&str, Result<Outline>) -> Result<()>,
     ) -> Result<bool> {
         self.group.walk(&mut |path, node| match node {
@@ -139,7 +126,7 @@ impl Container for Group {
         Ok(true)
     }
 
-    fn summary(&mut self) -> Result<Summary> {
+    fn summary(&self) -> Result<Summary> {
         let kind = self.kind_name();
         let mut summary = Summary::new(kind);
         let paths = self.paths()?;
@@ -167,7 +154,7 @@ impl Container for Group {
         Ok(summary)
     }
 
-    fn verify(&mut self) -> Result<Report> {
+    fn verify(&self) -> Result<Report> {
         let mut report = Report::default();
         let total = self.bytes().unwrap_or(0);
         let mut own = self.group.verify_files();
@@ -177,7 +164,7 @@ impl Container for Group {
                     array::verify(
                         &array,
                         ZarrArray::verify_chunks,
-                        &self.watch,
+                        &self.options.watch,
                         total,
                         &mut report,
                     );
@@ -193,33 +180,52 @@ impl Container for Group {
         Ok(report)
     }
 
-    fn copy(&mut self, selection: &Selection, to: &mut dyn Write) -> Result<u64> {
-        elements::copy(self.column(selection)?, &selection.part, to, &self.watch)
+    fn member(&self, path: &str) -> Result<Option<Box<dyn Container>>> {
+        super::container(self.group.node(path)?, &self.options).map(Some)
     }
 
-    fn columns(&mut self, selection: &Selection) -> Result<crate::exchange::BoxedSource<'_>> {
-        use super::source;
-        use crate::Part;
-        if let Part::Slice(_) = selection.part {
-            let (array, name) = (self.column(selection)?, selection.columns.first());
-            let source = source::array(array, selection)?;
-            let source = source.named(name.map_or("value", String::as_str));
-            return Ok(watch::rows(&self.watch, Box::new(source)));
-        }
-        let Some(columns) = &self.columns else {
+    fn array(&self, column: Option<&str>) -> Result<Option<Box<dyn Array + '_>>> {
+        let columns = self.columns.as_deref().unwrap_or_default();
+        let found = columns
+            .iter()
+            .find(|(name, _)| column == Some(name.as_str()));
+        let (_, array) = found.ok_or_else(|| self.choose())?;
+        Ok(Some(Box::new(array)))
+    }
+
+    fn table(&self, columns: &[String]) -> Result<Option<TableSource<'_>>> {
+        let Some(all) = &self.columns else {
             return Err(self.choose());
         };
-        let source = source::table(columns, self.group.attributes(), selection)?;
-        Ok(watch::rows(&self.watch, Box::new(source)))
+        let arrays = all.iter().map(|(name, array)| {
+            let array: Box<dyn Array + '_> = Box::new(array);
+            (name.clone(), array)
+        });
+        // Attributes that are too long are left out.
+        let attributes = self.attributes(None).unwrap_or_default().attributes;
+        let rows = self.rows().unwrap_or(0);
+        let source = TableSource::of(rows, arrays.collect())?.attributes(attributes);
+        Ok(Some(if columns.is_empty() {
+            source
+        } else {
+            source.columns(columns)?
+        }))
     }
 
-    fn attributes(&mut self, column: Option<&str>) -> Result<UserAttributes> {
+    fn attributes(&self, column: Option<&str>) -> Result<UserAttributes> {
         match column {
-            Some(name) => array::attributes(self.column(&Selection::default().columns([name]))?),
+            Some(_) => match self.array(column)? {
+                Some(array) => crate::attributes_of(array.description()?),
+                None => Ok(UserAttributes::default()),
+            },
             None => {
                 let text = self.group.attributes();
                 Ok(UserAttributes::new(Attributes::parse(text.as_bytes())?))
             }
         }
+    }
+
+    fn watch(&self) -> &Watch {
+        &self.options.watch
     }
 }

@@ -2,7 +2,6 @@
 
 mod array;
 mod group;
-mod source;
 
 use crate::{Container, Kind, Options};
 use bloscpack_error::{IoSide as _, Result};
@@ -46,7 +45,11 @@ fn open_folder(
     folder: &Key,
     options: &Options,
 ) -> Result<Box<dyn Container>> {
-    Ok(match ZarrNode::open(store, folder, options)? {
+    container(ZarrNode::open(store, folder, options)?, options)
+}
+
+fn container(node: ZarrNode, options: &Options) -> Result<Box<dyn Container>> {
+    Ok(match node {
         ZarrNode::Array(array) => Box::new(array::Array::new(*array, options)),
         ZarrNode::Group(group) => Box::new(group::Group::new(group, options)?),
     })
