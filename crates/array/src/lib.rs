@@ -73,7 +73,7 @@ pub use schema::{
 };
 pub use shapes::{Caches, default_shapes};
 pub use source::{
-    ArraySource, BoxedSource, FieldsSource, FixedSource, OneArray, Progress, Source, TableSource,
+    ArraySource, BoxedSource, FieldsSource, FixedSource, OneArray, PartSource, Progress, Source, TableSource,
     check_empty_rows, check_rows, first_len, for_each, next_rows, refuse_missing,
 };
 pub use store::{Buffer, ChunkStore, Loaded, Want};

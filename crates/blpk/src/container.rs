@@ -1,9 +1,16 @@
 //! Inputs of any kind, opened by the library.
 
 use std::path::Path;
+use std::sync::Arc;
 
-use bloscpack_open::{Container, Kind, Options, open_source, open_stream};
+use bloscpack::storage::{ReadAt, SharedSource};
+use bloscpack_open::{
+    Container, Family, Kind, Options,
+    exchange::{Format, ImportOptions},
+    open_file, open_source, open_stream, probe_source,
+};
 
+use crate::dataset::source::Imported;
 use crate::failure::{About as _, Directory, Failure, RECOVER, Subject, VERIFY};
 use crate::input::{Input, is_directory};
 use crate::interrupt;
@@ -11,6 +18,35 @@ use crate::progress::Progress;
 use crate::remote;
 use crate::session::Session;
 use crate::text::{is_url, quoted};
+
+/// What a file of another format does not say itself.
+#[derive(Default)]
+pub struct Reading {
+    /// Its format, if its name and its bytes do not show it.
+    pub format: Option<Format>,
+    pub options: ImportOptions,
+}
+
+impl Reading {
+    /// The format of a file, unless it is none of another program.
+    fn format_of(
+        &self,
+        path: &Path,
+        source: &impl ReadAt,
+    ) -> bloscpack::Result<Option<Format>> {
+        if self.format.is_some() {
+            return Ok(self.format);
+        }
+        let named = Format::of_path(path).filter(|format| format.is_read());
+        Ok(match probe_source(source)?.family {
+            Some(Family::File(format)) => Some(format),
+            Some(Family::Archive) => named.filter(|format| *format == Format::Npz),
+            // The lines of text show no format.
+            None => named,
+            _ => None,
+        })
+    }
+}
 
 /// An input of any kind.
 pub struct Opened {
@@ -78,19 +114,31 @@ impl Opened {
         session: &Session,
         more: impl FnOnce(Options) -> Options,
     ) -> Result<Self, Failure> {
+        Self::open_reading(path, &Reading::default(), session, more)
+    }
+
+    /// The same, with what a file of another format does not say itself.
+    pub fn open_reading(
+        path: &Path,
+        reading: &Reading,
+        session: &Session,
+        more: impl FnOnce(Options) -> Options,
+    ) -> Result<Self, Failure> {
         let (options, progress) = options(session);
         let options = more(options);
         let mut opened = if is_url(path) {
             match remote::find(path, &options, session)? {
                 remote::Found::Folder(container) => Self::of_folder(path, container, progress),
                 remote::Found::Object(object) => {
-                    Self::file(Input::of_object(path, object)?, &options, progress)?
+                    let input = Input::of_object(path, object)?;
+                    Self::file(path, input, reading, &options, progress, session)?
                 }
             }
         } else if is_directory(path)? {
             Self::of_directory(path, &options, progress).about(&Directory(path))?
         } else {
-            Self::file(Input::open_binary(path, session)?, &options, progress)?
+            let input = Input::open_binary(path, session)?;
+            Self::file(path, input, reading, &options, progress, session)?
         };
         opened.warn(session);
         Ok(opened)
@@ -116,10 +164,35 @@ impl Opened {
         }
     }
 
-    fn file(input: Input, options: &Options, progress: Progress) -> Result<Self, Failure> {
+    fn file(
+        path: &Path,
+        input: Input,
+        reading: &Reading,
+        options: &Options,
+        progress: Progress,
+        session: &Session,
+    ) -> Result<Self, Failure> {
         let name = input.name();
-        let container = match input.source(None) {
-            Some(source) => open_source(source, options),
+        let source: Option<SharedSource> = match input.source(None) {
+            Some(rest) => Some(Arc::new(rest)),
+            // Other formats are read at any position.
+            None if reading.format.is_some() => Some(Arc::new(input.whole_file(session)?)),
+            None => None,
+        };
+        let container = match source {
+            Some(source) => match reading.format_of(path, &source).about(&name)? {
+                Some(format) => {
+                    let opened = open_file(source, format, &reading.options, options);
+                    let opened = opened.about(&Imported::new(path, format))?;
+                    return Ok(Self {
+                        origin: Origin::new(name, &*opened),
+                        container: opened,
+                        input: Some(input),
+                        progress,
+                    });
+                }
+                None => open_source(source, options),
+            },
             None => open_stream(input.stream().about(&name)?, options),
         };
         let opened = container.about(&name);

@@ -55,7 +55,7 @@ pub fn open(path: impl AsRef<Path>, options: &ImportOptions) -> Result<BoxedSour
     let path = path.as_ref();
     let Some(format) = Format::of_path(path) else {
         return Err(Error::usage(format!(
-            "{}: unknown file extension; known are .npy, .npz, .csv, .tsv, .arrow and .parquet",
+            "{}: unknown file extension; known are .npy, .npz, .csv, .tsv, .jsonl, .arrow and .parquet",
             path.display()
         )));
     };
@@ -86,15 +86,17 @@ pub fn open_at(
         Format::Csv => super::csv::open_csv(bytes, options),
         #[cfg(feature = "csv")]
         Format::Tsv => super::csv::open_tsv(bytes, options),
+        #[cfg(feature = "csv")]
+        Format::JsonLines => super::csv::open_json_lines(bytes, options),
         #[cfg(not(feature = "csv"))]
-        Format::Csv | Format::Tsv => Err(missing(format)),
+        Format::Csv | Format::Tsv | Format::JsonLines => Err(missing(format)),
         #[cfg(feature = "arrow")]
         Format::Arrow => super::arrow::open_arrow(bytes, options),
         #[cfg(feature = "arrow")]
         Format::Parquet => super::arrow::open_parquet(bytes, options),
         #[cfg(not(feature = "arrow"))]
         Format::Arrow | Format::Parquet => Err(missing(format)),
-        Format::JsonLines | Format::ArrowStream | Format::Bytes => Err(Error::new(
+        Format::ArrowStream | Format::Bytes => Err(Error::new(
             Code::Unsupported,
             format!("{format} can be written but not read"),
         )),
@@ -105,7 +107,7 @@ pub fn open_at(
 #[cfg(not(all(feature = "arrow", feature = "csv", feature = "npz")))]
 fn missing(format: Format) -> Error {
     let feature = match format {
-        Format::Csv | Format::Tsv => "csv",
+        Format::Csv | Format::Tsv | Format::JsonLines => "csv",
         Format::Npz => "npz",
         _ => "arrow",
     };

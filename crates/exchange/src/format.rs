@@ -15,7 +15,7 @@ pub enum Format {
     Csv,
     /// Values separated by tabs, `.tsv` and `.tab`.
     Tsv,
-    /// A value of JSON on each line, `.jsonl` and `.ndjson`. It is only written.
+    /// A value of JSON on each line, `.jsonl` and `.ndjson`.
     JsonLines,
     /// A file of Arrow's, `.arrow`, `.feather` and `.ipc`.
     Arrow,
@@ -70,13 +70,29 @@ impl Format {
             .map_or("", |(ending, _)| ending)
     }
 
+    /// The name in reports, such as `csv`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Npy => "npy",
+            Self::Npz => "npz",
+            Self::Csv => "csv",
+            Self::Tsv => "tsv",
+            Self::JsonLines => "jsonl",
+            Self::Arrow => "arrow",
+            Self::ArrowStream => "arrows",
+            Self::Parquet => "parquet",
+            Self::Bytes => "bin",
+        }
+    }
+
     /// Whether this build of the crate has what the format takes.
     #[must_use]
     pub fn is_available(self) -> bool {
         match self {
-            Self::Npy | Self::JsonLines | Self::Bytes => true,
+            Self::Npy | Self::Bytes => true,
             Self::Npz => cfg!(feature = "npz"),
-            Self::Csv | Self::Tsv => cfg!(feature = "csv"),
+            Self::Csv | Self::Tsv | Self::JsonLines => cfg!(feature = "csv"),
             Self::Arrow | Self::ArrowStream | Self::Parquet => cfg!(feature = "arrow"),
         }
     }
@@ -85,8 +101,8 @@ impl Format {
     #[must_use]
     pub fn is_read(self) -> bool {
         match self {
-            Self::Npy | Self::Npz | Self::Csv | Self::Tsv | Self::Arrow | Self::Parquet => true,
-            Self::JsonLines | Self::ArrowStream | Self::Bytes => false,
+            Self::ArrowStream | Self::Bytes => false,
+            _ => true,
         }
     }
 }

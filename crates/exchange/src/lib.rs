@@ -74,7 +74,7 @@ pub use arrow::{write_arrow, write_arrow_stream};
 pub use arrow::{write_parquet, write_parquet_with};
 // Their types are in the signatures of this crate: whoever uses them needs the same version.
 pub use bloscpack_array::{
-    ArraySource, Batch, BoxedSource, Cells, Column, FieldsSource, FixedSource, OneArray, Progress,
+    ArraySource, Batch, BoxedSource, Cells, Column, FieldsSource, FixedSource, OneArray, PartSource, Progress,
     Schema, Source, TableSource, UserAttributes, next_rows,
 };
 #[doc(hidden)]

@@ -53,6 +53,7 @@ pub use bloscpack_frames as frames;
 pub use bloscpack_stores as stores;
 
 pub use bloscpack::Options;
+pub use containers::exchange::open_file;
 pub use bloscpack_array::Region;
 pub use opener::open_store;
 pub use opener::{open, open_source, open_stream};
@@ -114,6 +115,8 @@ pub enum Kind {
     Store,
     /// A Zarr array, or a group that is not a table.
     Zarr,
+    /// A file of another format.
+    File(Format),
 }
 
 impl Kind {
@@ -128,6 +131,7 @@ impl Kind {
             Self::Frame => "frame",
             Self::Store => "store",
             Self::Zarr => "zarr",
+            Self::File(format) => format.name(),
         }
     }
 }

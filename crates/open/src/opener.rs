@@ -2,6 +2,8 @@
 
 use super::bytes::Bytes;
 use super::watch::Watched;
+use crate::containers::exchange::open_file;
+use crate::exchange::{Format, ImportOptions};
 use super::{Container, Family, INTERRUPTED, Options, probe};
 use crate::containers::file::BloscpackFile;
 use bloscpack_datasets::Dataset;
@@ -62,6 +64,11 @@ pub fn open(path: &Path, options: &Options) -> Result<Box<dyn Container>> {
         .map_err(Error::from)
         .reading()
         .map_err(failed)?;
+    // The lines of text show no format.
+    let named = Format::of_path(path).filter(|format| family.is_none() && format.is_read());
+    if let Some(format) = named {
+        return open_file(Arc::new(snapshot), format, &ImportOptions::new(), options).map_err(failed);
+    }
     let warning = snapshot.is_interrupted().then(|| INTERRUPTED.to_owned());
     open_shared(Arc::new(snapshot), options, Vec::from_iter(warning))
 }
@@ -92,10 +99,16 @@ fn open_shared(
         if let Some(found) = crate::containers::zarr::in_archive(Arc::clone(&source), options)? {
             return Ok(found);
         }
+        if is_npz(&source) {
+            return open_file(source, Format::Npz, &ImportOptions::new(), options);
+        }
         return contained(
             Dataset::open_zip(source, &dataset_options(options))?,
             options,
         );
+    }
+    if let Some(Family::File(format)) = family {
+        return open_file(source, format, &ImportOptions::new(), options);
     }
     if family == Some(Family::Frame) {
         return crate::containers::frame::open_source(source, options, warnings);
@@ -204,6 +217,16 @@ fn contained(dataset: Dataset, options: &Options) -> Result<Box<dyn Container>> 
         Dataset::Array(array) => Box::new(crate::containers::array::Array::new(*array, common)),
         Dataset::Table(table) => Box::new(crate::containers::table::Table::new(*table, common)),
     })
+}
+
+/// Whether an archive has nothing but arrays of NumPy.
+fn is_npz(source: &SharedSource) -> bool {
+    let Ok(store) = bloscpack_storage::ZipStore::open(source.clone()) else {
+        return false;
+    };
+    let entries = store.list(&Key::root()).unwrap_or_default();
+    let mut names = entries.iter().map(|entry| entry.name.to_str());
+    !entries.is_empty() && names.all(|name| name.is_some_and(|name| name.ends_with(".npy")))
 }
 
 fn sparse_frame(path: &Path, options: &Options) -> Result<Box<dyn Container>> {

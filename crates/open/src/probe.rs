@@ -1,5 +1,6 @@
 //! [`probe`]: the family of an input, by its first bytes.
 
+use crate::exchange::Format;
 use bloscpack_storage::ReadAt;
 use bloscpack_wire::internal::to_u64;
 use bloscpack_wire::{MARK, internal::MAGIC};
@@ -51,7 +52,16 @@ pub enum Family {
     Store,
     /// The directory of a Zarr array or group.
     Zarr,
+    /// A file of NumPy, Arrow or Parquet. Other formats of other programs show in the name only.
+    File(Format),
 }
+
+/// The first bytes of files of other programs.
+const FILES: [(&[u8], Format); 3] = [
+    (b"\x93NUMPY", Format::Npy),
+    (b"ARROW1", Format::Arrow),
+    (b"PAR1", Format::Parquet),
+];
 
 /// Looks at what a path leads to. Only regular files are opened: the writer of a pipe would notice.
 ///
@@ -127,6 +137,12 @@ pub fn probe_bytes(first: &[u8]) -> Probe {
     if ZIP.iter().any(|magic| first.starts_with(magic)) {
         return Probe {
             family: Some(Family::Archive),
+            is_marked: false,
+        };
+    }
+    if let Some((_, format)) = FILES.iter().find(|(magic, _)| first.starts_with(magic)) {
+        return Probe {
+            family: Some(Family::File(*format)),
             is_marked: false,
         };
     }

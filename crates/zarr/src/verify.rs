@@ -110,7 +110,7 @@ impl ZarrArray {
     fn decoded(&self, found: &Found) -> Result<u64> {
         if !found.is_file {
             let store = self.chunks.store();
-            return open_file(&*store.store, &found.key).map(|_| 0);
+            return open_file(&*store.store, &store.key(&found.at)?).map(|_| 0);
         }
         let inner = &self.chunks.geometry().chunks;
         let file = self.chunks.store().files.extent(&found.at);

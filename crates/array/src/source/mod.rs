@@ -5,6 +5,7 @@ mod fields;
 mod fixed;
 mod nulls;
 mod one;
+mod part;
 mod rows;
 mod table;
 
@@ -14,6 +15,7 @@ pub use fields::FieldsSource;
 pub use fixed::FixedSource;
 pub use nulls::NullsSource;
 pub use one::{OneArray, refuse_missing};
+pub use part::PartSource;
 pub use rows::RowsSource;
 pub use table::TableSource;
 
@@ -31,7 +33,7 @@ pub type Progress<'a> = dyn FnMut(u64) + 'a;
 pub type BoxedSource<'a> = Box<dyn Source + 'a>;
 
 /// Columns of the same number of rows, some rows at a time.
-pub trait Source {
+pub trait Source: Send {
     /// The columns.
     fn schema(&self) -> &Schema;
 

@@ -14,7 +14,7 @@ use bloscpack_error::Result;
 use bloscpack_error::checked::{in_memory, to_u64};
 
 /// Gives one batch of rows after the other.
-pub(super) type Batches = Box<dyn FnMut() -> Result<Option<RecordBatch>>>;
+pub(super) type Batches = Box<dyn FnMut() -> Result<Option<RecordBatch>> + Send>;
 
 /// Columns of batches, cut into pieces of the wanted size.
 pub(super) struct ArrowSource {

@@ -98,6 +98,15 @@ impl Guess {
         self.see_time(text);
     }
 
+    /// Looks at one more cell that is text, even if a number is written in it. It may still be a time.
+    pub fn see_text(&mut self, text: &str) {
+        self.any = true;
+        self.measure(text.chars().count(), text.len());
+        (self.truth, self.signed, self.unsigned, self.float) = (false, false, false, false);
+        self.number = false;
+        self.see_time(text.trim_ascii());
+    }
+
     fn see_number(&mut self, text: &str) {
         if !(self.signed || self.unsigned || self.float || self.number) {
             return;

@@ -1,7 +1,8 @@
-//! CSV: values separated by commas, as RFC 4180 has them, with the names of the columns in the first line.
+//! Text: CSV, values separated by commas, as RFC 4180 has them, with the names of the columns in the first line.
 
 mod guess;
 mod input;
+mod json;
 mod read;
 mod text;
 
@@ -11,7 +12,7 @@ use bloscpack_error::checked::in_memory;
 use std::io::{self, Write};
 use text::row_cell;
 
-pub(super) use read::{open_csv, open_tsv};
+pub(super) use read::{open_csv, open_json_lines, open_tsv};
 
 /// Writes a line with the names of the columns, and one for each row.
 ///

@@ -1,6 +1,7 @@
 //! Columns from the lines of a file.
 
 use super::guess::Guess;
+use super::json::{self, JsonLines};
 use super::input::Lines;
 use super::place;
 use super::text::parse_row;
@@ -15,13 +16,13 @@ use bloscpack_dtype::Kind;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Code, Error, Result};
 use bloscpack_storage::ReadAt;
-use csv::ByteRecord;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// A file of CSV.
-struct CsvSource<S> {
-    lines: Lines<S>,
+/// A file whose lines are rows, as text.
+struct TextSource<S> {
+    lines: Rows<S>,
+    names: Vec<String>,
     schema: Schema,
     fills: Vec<Filling>,
     /// Cells that are taken for empty ones among numbers.
@@ -29,6 +30,12 @@ struct CsvSource<S> {
     warnings: Vec<String>,
     rows: u64,
     done: u64,
+}
+
+/// The lines of a file.
+enum Rows<S> {
+    Csv(Lines<S>),
+    Json(JsonLines<S>),
 }
 
 /// The way in which missing cells of a column are stored.
@@ -40,7 +47,7 @@ enum Filling {
 }
 
 /// Opens a file of CSV: looks at all of it to find out how many rows it has and of what types they are.
-pub(crate) fn open_csv<S: ReadAt + 'static>(
+pub(crate) fn open_csv<S: ReadAt + Send + Sync + 'static>(
     bytes: S,
     options: &ImportOptions,
 ) -> Result<BoxedSource<'static>> {
@@ -52,14 +59,14 @@ pub(crate) fn open_csv<S: ReadAt + 'static>(
 }
 
 /// The same with tabs, unless another separator is given.
-pub(crate) fn open_tsv<S: ReadAt + 'static>(
+pub(crate) fn open_tsv<S: ReadAt + Send + Sync + 'static>(
     bytes: S,
     options: &ImportOptions,
 ) -> Result<BoxedSource<'static>> {
     open_separated(bytes, options.delimiter.unwrap_or(b'\t'), options)
 }
 
-fn open_separated<S: ReadAt + 'static>(
+fn open_separated<S: ReadAt + Send + Sync + 'static>(
     bytes: S,
     delimiter: u8,
     options: &ImportOptions,
@@ -89,6 +96,24 @@ fn open_separated<S: ReadAt + 'static>(
     let columns = guessed
         .map(|(name, guess)| column(name, guess, options))
         .collect::<Result<Vec<_>>>()?;
+    let mut lines = Lines::new(&bytes, delimiter);
+    if options.has_header {
+        lines.next()?;
+    }
+    Ok(Box::new(TextSource {
+        lines: Rows::Csv(lines),
+        names,
+        fills: fills(&columns, options),
+        schema: Schema::table(columns),
+        missing: options.missing.clone(),
+        warnings,
+        rows,
+        done: 0,
+    }))
+}
+
+/// What is stored for the missing cells of each column.
+fn fills(columns: &[Column], options: &ImportOptions) -> Vec<Filling> {
     let fills = columns.iter().map(|column| {
         if column.nullable {
             Filling::Nothing
@@ -96,17 +121,46 @@ fn open_separated<S: ReadAt + 'static>(
             Filling::Text(options.filling(column))
         }
     });
-    let fills = fills.collect();
-    let mut lines = Lines::new(&bytes, delimiter);
-    if options.has_header {
-        lines.next()?;
+    fills.collect()
+}
+
+/// Opens a file with a value of JSON on each line: objects are the rows of a table, anything else those of an array. Lists of the
+/// same shape on each line are elements along further axes; what differs from line to line, and objects, are text.
+pub(crate) fn open_json_lines<S: ReadAt + Send + Sync + 'static>(
+    bytes: S,
+    options: &ImportOptions,
+) -> Result<BoxedSource<'static>> {
+    let bytes = Arc::new(bytes);
+    let (found, is_table, rows) = json::look(&mut JsonLines::new(&bytes))?;
+    let names: Vec<String> = found.iter().map(|column| column.name.clone()).collect();
+    if let Some(name) = options.types.keys().find(|name| !names.contains(name)) {
+        let what = format!("JSON lines: no column {name:?} (found: {})", names.join(", "));
+        return Err(Error::usage(what));
     }
-    Ok(Box::new(CsvSource {
-        lines,
-        schema: Schema::table(columns),
+    let columns = found.iter().map(|found| {
+        let shape = found.shape.as_deref();
+        let guess = shape.map_or(&found.text, |_| &found.items);
+        let mut column = column(&found.name, guess, options)?;
+        if !options.types.contains_key(&found.name) {
+            column.row_shape = shape.unwrap_or_default().to_vec();
+        }
+        // Here null is not the same as no text.
+        if is_string(&column) && guess.has_gaps() && options.keeps_missing(&column) {
+            column.nullable = true;
+        }
+        Ok(column)
+    });
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    let fills = fills(&columns, options);
+    let mut schema = Schema::table(columns);
+    schema.is_table = is_table;
+    Ok(Box::new(TextSource {
+        lines: Rows::Json(JsonLines::new(&bytes)),
+        names,
         fills,
-        missing: options.missing.clone(),
-        warnings,
+        schema,
+        missing: Vec::new(),
+        warnings: Vec::new(),
         rows,
         done: 0,
     }))
@@ -242,7 +296,7 @@ fn is_string(column: &Column) -> bool {
     matches!(column.dtype.kind(), Kind::Bytes | Kind::Text)
 }
 
-impl<S: ReadAt> CsvSource<S> {
+impl<S: ReadAt> TextSource<S> {
     fn read(&mut self, rows: u64) -> Result<Batch> {
         let mut batch = Batch {
             cells: self.fills.iter().map(Filling::cells).collect(),
@@ -250,27 +304,43 @@ impl<S: ReadAt> CsvSource<S> {
             columns: vec![Vec::new(); self.schema.columns.len()],
         };
         while batch.rows < rows {
-            let Some((line, cells)) = self.lines.next()? else {
-                break;
-            };
-            let reading = (self.fills.as_slice(), self.missing.as_slice());
-            push_row(&self.schema, reading, line, cells, &mut batch)?;
+            let (schema, fills) = (&self.schema, &self.fills);
+            match &mut self.lines {
+                Rows::Csv(lines) => {
+                    let Some((line, cells)) = lines.next()? else {
+                        break;
+                    };
+                    let cells = schema.columns.iter().zip(cells).map(|(column, cell)| {
+                        let is_missing = !is_string(column) && is_missing(cell, &self.missing);
+                        (!is_missing && !cell.is_empty()).then_some(cell)
+                    });
+                    push_row(schema, fills, ("CSV", line), cells, &mut batch)?;
+                }
+                Rows::Json(lines) => {
+                    let Some((line, value)) = lines.next()? else {
+                        break;
+                    };
+                    let cells = json::cells(value, &self.names);
+                    let cells = cells.iter().map(|cell| cell.as_ref().map(String::as_bytes));
+                    push_row(schema, fills, ("JSON lines", line), cells, &mut batch)?;
+                }
+            }
         }
         Ok(batch)
     }
 }
 
 /// Adds a row.
-fn push_row(
+fn push_row<'a>(
     schema: &Schema,
-    (fills, missing): (&[Filling], &[String]),
-    line: u64,
-    cells: &ByteRecord,
+    fills: &[Filling],
+    (format, line): (&str, u64),
+    cells: impl Iterator<Item = Option<&'a [u8]>>,
     batch: &mut Batch,
 ) -> Result<()> {
     let columns = schema.columns.iter().zip(fills);
     let targets = batch.columns.iter_mut().zip(&mut batch.cells);
-    for ((column, fill), (cell, (bytes, form))) in columns.zip(cells.iter().zip(targets)) {
+    for ((column, fill), (cell, (bytes, form))) in columns.zip(cells.zip(targets)) {
         let start = bytes.len();
         let len = in_memory(column.row_bytes())?;
         bytes
@@ -280,20 +350,15 @@ fn push_row(
         let row = bytes
             .get_mut(start..)
             .ok_or_else(|| Error::bug("a buffer that grew is shorter than before"))?;
-        let cell = if !is_string(column) && is_missing(cell, missing) {
-            &[]
-        } else {
-            cell
-        };
         if let Cells::Present(present) = form {
-            present.push(!cell.is_empty());
-            if cell.is_empty() && !column.nan_is_null {
+            present.push(cell.is_some());
+            if cell.is_none() && !column.nan_is_null {
                 continue;
             }
         }
-        put(column, fill.text(), cell, row).map_err(|error| {
+        put(column, fill.text(), cell.unwrap_or_default(), row).map_err(|error| {
             let column = &column.name;
-            error.in_part(format_args!("CSV: line {line}: column {column:?}"))
+            error.in_part(format_args!("{format}: line {line}: column {column:?}"))
         })?;
     }
     batch.rows += 1;
@@ -339,7 +404,7 @@ impl Filling {
     }
 }
 
-impl<S: ReadAt> Source for CsvSource<S> {
+impl<S: ReadAt + Send + Sync> Source for TextSource<S> {
     fn schema(&self) -> &Schema {
         &self.schema
     }

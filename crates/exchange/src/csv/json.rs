@@ -1,0 +1,188 @@
+//! Columns from lines of JSON: an object on each, whose keys are the names of columns, or the rows of one array.
+
+use super::guess::Guess;
+use crate::error::{damaged, over_limit};
+use crate::format::Format;
+use bloscpack_error::checked::to_u64;
+use bloscpack_error::{Code, Error, Result};
+use bloscpack_storage::{ReadAt, SourceReader};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read};
+use std::sync::Arc;
+
+/// Bytes of a line, beyond which a file is taken for something else.
+const MAX_LINE: u64 = 64 << 20;
+/// Columns of a file.
+const MAX_COLUMNS: usize = 1 << 16;
+
+/// The lines of a file, each of which is JSON.
+pub(super) struct JsonLines<S> {
+    reader: BufReader<SourceReader<Arc<S>>>,
+    line: Vec<u8>,
+    number: u64,
+}
+
+impl<S: ReadAt> JsonLines<S> {
+    pub fn new(bytes: &Arc<S>) -> Self {
+        Self {
+            reader: BufReader::new(SourceReader::new(Arc::clone(bytes))),
+            line: Vec::new(),
+            number: 0,
+        }
+    }
+
+    /// The next value and the number of its line; `None` after the last. Empty lines are passed over.
+    pub fn next(&mut self) -> Result<Option<(u64, Value)>> {
+        loop {
+            self.line.clear();
+            let mut limited = self.reader.by_ref().take(MAX_LINE + 1);
+            if limited.read_until(b'\n', &mut self.line)? == 0 {
+                return Ok(None);
+            }
+            self.number += 1;
+            if to_u64(self.line.len()) > MAX_LINE {
+                let found = to_u64(self.line.len());
+                return Err(over_limit(Format::JsonLines, "bytes of a line", found, MAX_LINE));
+            }
+            if self.line.trim_ascii().is_empty() {
+                continue;
+            }
+            let value = serde_json::from_slice(&self.line);
+            let value = value.map_err(|error| {
+                damaged(Format::JsonLines, &format!("line {}", self.number), error)
+            })?;
+            return Ok(Some((self.number, value)));
+        }
+    }
+}
+
+/// What is known of a column after all lines were seen.
+pub(super) struct JsonColumn {
+    pub name: String,
+    /// Of single values, or of the items of lists.
+    pub items: Guess,
+    /// Of the values as text.
+    pub text: Guess,
+    /// The shape of all values so far, as lists within lists; `None` if they differ, or have objects in them.
+    pub shape: Option<Vec<u64>>,
+    /// Lines with a value.
+    seen: u64,
+}
+
+/// Looks at all lines: the columns, whether they are keys of objects, and the number of lines.
+pub(super) fn look<S: ReadAt>(lines: &mut JsonLines<S>) -> Result<(Vec<JsonColumn>, bool, u64)> {
+    let (mut columns, mut places) = (Vec::<JsonColumn>::new(), HashMap::new());
+    let (mut rows, mut is_table) = (0, None);
+    while let Some((line, value)) = lines.next()? {
+        let is_object = value.is_object();
+        if *is_table.get_or_insert(is_object) != is_object {
+            let what = "lines that are objects, and others";
+            let error = Error::new(Code::Damaged, format!("JSON lines: line {line}: {what}"));
+            return Err(error.with_hint("each line has to be an object with the columns"));
+        }
+        for (name, value) in fields(value) {
+            let next = columns.len();
+            let place = *places.entry(name.clone()).or_insert(next);
+            if place == next {
+                if next == MAX_COLUMNS {
+                    let most = to_u64(MAX_COLUMNS);
+                    return Err(over_limit(Format::JsonLines, "columns", most + 1, most));
+                }
+                columns.push(JsonColumn::new(name));
+            }
+            if let Some(column) = columns.get_mut(place) {
+                column.see(&value);
+            }
+        }
+        rows += 1;
+    }
+    for column in &mut columns {
+        // A line without the key has no value there.
+        if column.seen < rows {
+            column.items.see(b"", true);
+            column.text.see(b"", true);
+        }
+    }
+    Ok((columns, is_table.unwrap_or(true), rows))
+}
+
+/// The name of the column of lines that are no objects.
+const VALUE: &str = "value";
+
+/// The named values of a line.
+fn fields(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        other => Map::from_iter([(VALUE.to_owned(), other)]),
+    }
+}
+
+/// The cells of a line, in the order of these columns.
+pub(super) fn cells(value: Value, names: &[String]) -> Vec<Option<String>> {
+    let mut fields = fields(value);
+    let cells = names.iter().map(|name| match fields.get_mut(name)? {
+        Value::Null => None,
+        Value::String(text) => Some(std::mem::take(text)),
+        other => Some(other.to_string()),
+    });
+    cells.collect()
+}
+
+impl JsonColumn {
+    fn new(name: String) -> Self {
+        Self {
+            name,
+            items: Guess::new(),
+            text: Guess::new(),
+            shape: None,
+            seen: 0,
+        }
+    }
+
+    fn see(&mut self, value: &Value) {
+        if value.is_null() {
+            return;
+        }
+        let shape = shape_of(value);
+        if self.seen == 0 {
+            self.shape = shape;
+        } else if self.shape != shape {
+            self.shape = None;
+        }
+        self.seen += 1;
+        match value {
+            Value::String(text) => self.text.see_text(text),
+            other => self.text.see_text(&other.to_string()),
+        }
+        if self.shape.is_some() {
+            self.see_items(value);
+        }
+    }
+
+    fn see_items(&mut self, value: &Value) {
+        match value {
+            Value::Array(values) => values.iter().for_each(|value| self.see_items(value)),
+            Value::String(text) => self.items.see_text(text),
+            Value::Null => self.items.see(b"", true),
+            other => self.items.see(other.to_string().as_bytes(), false),
+        }
+    }
+}
+
+/// The lengths of lists within lists of single values; `None` for objects, and for lists of different lengths.
+fn shape_of(value: &Value) -> Option<Vec<u64>> {
+    match value {
+        Value::Object(_) => None,
+        Value::Array(values) => {
+            let mut shapes = values.iter().map(shape_of);
+            let first = match shapes.next() {
+                Some(first) => first?,
+                None => Vec::new(),
+            };
+            let is_same = shapes.all(|shape| shape.as_ref() == Some(&first));
+            is_same.then(|| [&[to_u64(values.len())], first.as_slice()].concat())
+        }
+        _ => Some(Vec::new()),
+    }
+}
