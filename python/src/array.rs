@@ -1,14 +1,16 @@
 //! Arrays of datasets and frames.
 
 use crate::arrow::{Place, Rows};
+use crate::container::opened;
 use crate::error::{OrRaise, raised, usage};
 use crate::options::{compressor, filter};
 use crate::work::Signals;
 use bloscpack::dtype::DType;
 use bloscpack::storage::Memory;
 use bloscpack::{Error, Options, serde_json};
+use bloscpack_open::array::{Array as Elements, Region, first_len};
 use bloscpack_open::datasets::{CArray, CArrayBuilder, Dataset, DatasetLayout};
-use bloscpack_open::frames::{Frame, NdArray};
+use bloscpack_open::{Container, Inner};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -58,38 +60,39 @@ impl ArrayOptions {
     }
 }
 
-/// The open array, by its kind.
-pub enum Inner {
-    /// An array of a dataset.
-    Rows(Box<CArray>),
-    /// An array in a frame.
-    Nd(Box<NdArray>),
+/// The open array.
+pub enum Opened {
+    /// An array of a dataset that is written, or in memory.
+    Stored(Box<CArray>),
+    /// An array of any kind that is read.
+    Any(Box<dyn Container>),
+}
+
+impl Opened {
+    /// The elements.
+    pub fn elements(&self) -> Result<Box<dyn Elements + '_>, Error> {
+        match self {
+            Self::Stored(array) => Ok(Box::new(&**array)),
+            Self::Any(container) => container.array(None)?.ok_or_else(only_rows),
+        }
+    }
+}
+
+/// The error of an array that is only to be had as rows.
+pub fn only_rows() -> Error {
+    Error::usage("its rows are not the elements of an array").with_hint("use open_rows")
 }
 
 /// An array in a directory, a frame or in memory.
 #[pyclass(frozen, module = "bloscpack._native")]
-pub struct Array(Arc<RwLock<Option<Inner>>>);
+pub struct Array(Arc<RwLock<Option<Opened>>>);
 
-/// Opens a dataset in a directory or in a ZIP archive.
-pub fn dataset(
-    py: Python<'_>,
-    object: &Bound<'_, PyAny>,
-    writable: bool,
-    threads: usize,
-) -> PyResult<Dataset> {
+/// Opens a dataset in a directory to be written.
+pub fn dataset(py: Python<'_>, object: &Bound<'_, PyAny>, threads: usize) -> PyResult<Dataset> {
     let options = Options::new().threads(threads);
-    let Ok(path) = object.extract::<PathBuf>() else {
-        let source = crate::file::source(object)?;
-        return py
-            .detach(|| Dataset::open_zip(source, &options))
-            .or_raise(py);
-    };
+    let path: PathBuf = object.extract()?;
     let opened = py.detach(|| {
-        let opened = if writable {
-            Dataset::edit_with(&path, &options)
-        } else {
-            Dataset::open_with(&path, &options)
-        };
+        let opened = Dataset::edit_with(&path, &options);
         opened.map_err(|error| error.in_file(&path))
     });
     opened.or_raise(py)
@@ -107,6 +110,29 @@ pub fn facts<'py>(py: Python<'py>, array: &CArray) -> PyResult<Bound<'py, PyDict
     facts.set_item("layout", array.layout().name())?;
     facts.set_item("default", array.default_element())?;
     Ok(facts)
+}
+
+/// The same about an array of any kind.
+pub fn facts_of<'py>(
+    py: Python<'py>,
+    array: &dyn Elements,
+    layout: &str,
+) -> PyResult<Bound<'py, PyDict>> {
+    let (facts, grid) = (PyDict::new(py), array.grid());
+    let itemsize = array.dtype().itemsize();
+    facts.set_item("dtype", array.dtype().descr().or_raise(py)?)?;
+    facts.set_item("shape", grid.shape().to_vec())?;
+    facts.set_item("chunks", grid.chunk_shape().to_vec())?;
+    facts.set_item("nbytes", Region::all(grid.shape()).bytes(itemsize))?;
+    facts.set_item("nchunks", grid.count())?;
+    facts.set_item("layout", layout)?;
+    Ok(facts)
+}
+
+/// The name of the layout of an input, or of its kind.
+pub fn layout_of(container: &dyn Container) -> Result<&'static str, Error> {
+    let outline = container.outline()?;
+    Ok(outline.layout.unwrap_or(outline.kind.name()))
 }
 
 /// Ranges of a box from its two corners.
@@ -161,7 +187,7 @@ pub fn read_box(
 
 #[pymethods]
 impl Array {
-    /// Opens an array of a dataset: a path to a directory or a ZIP archive, or the bytes or a file object of an archive.
+    /// Opens an array of any kind; to be written, one of a dataset in a directory.
     #[staticmethod]
     fn open(
         py: Python<'_>,
@@ -169,25 +195,13 @@ impl Array {
         writable: bool,
         threads: usize,
     ) -> PyResult<Self> {
-        let array = dataset(py, object, writable, threads)?;
-        let array = array.into_array().or_raise(py)?;
-        Ok(Self::of(Inner::Rows(Box::new(array))))
-    }
-
-    /// Opens the array in a frame: a path, or the bytes of the frame.
-    #[staticmethod]
-    fn open_frame(py: Python<'_>, object: &Bound<'_, PyAny>, threads: usize) -> PyResult<Self> {
-        let options = Options::new().threads(threads);
-        let frame: Result<Frame, Error> = match object.extract::<PathBuf>() {
-            Ok(path) => py
-                .detach(|| Frame::open_with(&path, &options).map_err(|error| error.in_file(&path))),
-            Err(_) => {
-                let source = crate::file::source(object)?;
-                py.detach(|| Frame::read_with(source, &options))
-            }
-        };
-        let array = frame.and_then(NdArray::of).or_raise(py)?;
-        Ok(Self::of(Inner::Nd(Box::new(array))))
+        if writable {
+            let array = dataset(py, object, threads)?.into_array().or_raise(py)?;
+            return Ok(Self::of(Opened::Stored(Box::new(array))));
+        }
+        let inner = Opened::Any(opened(py, object, &Options::new().threads(threads))?);
+        py.detach(|| inner.elements().map(drop)).or_raise(py)?;
+        Ok(Self::of(inner))
     }
 
     /// Creates an array of a dataset, in a directory or in memory.
@@ -207,27 +221,22 @@ impl Array {
             Some(path) => builder.create(path).map_err(|error| error.in_file(path)),
             None => builder.create_in(Memory::new()),
         });
-        Ok(Self::of(Inner::Rows(Box::new(array.or_raise(py)?))))
+        Ok(Self::of(Opened::Stored(Box::new(array.or_raise(py)?))))
     }
 
     fn facts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let guard = self.reading(py)?;
-        let array = match open(py, &guard)? {
-            Inner::Rows(array) => return facts(py, array),
-            Inner::Nd(array) => array,
-        };
-        let facts = PyDict::new(py);
-        let itemsize = array.itemsize();
-        let unknown = || Ok(format!("'|V{itemsize}'"));
-        let dtype = array.dtype().map_or_else(unknown, |dtype| dtype.descr());
-        facts.set_item("dtype", dtype.or_raise(py)?)?;
-        facts.set_item("shape", array.shape().to_vec())?;
-        facts.set_item("chunks", array.chunk_shape().to_vec())?;
-        facts.set_item("blocks", array.block_shape().to_vec())?;
-        facts.set_item("nbytes", array.nbytes())?;
-        facts.set_item("nchunks", array.frame().chunks())?;
-        facts.set_item("layout", format!("{:?}", array.kind()).to_lowercase())?;
-        Ok(facts)
+        match open(py, &guard)? {
+            Opened::Stored(array) => facts(py, array),
+            Opened::Any(container) => match container.inner() {
+                Inner::Array(array) => facts(py, array),
+                _ => {
+                    let array = container.array(None).or_raise(py)?;
+                    let array = array.ok_or_else(only_rows).or_raise(py)?;
+                    facts_of(py, &*array, layout_of(&**container).or_raise(py)?)
+                }
+            },
+        }
     }
 
     /// Decodes a box of elements into an array of bytes.
@@ -241,20 +250,11 @@ impl Array {
         let slice = ranges(&start, &stop);
         let out = out.as_slice_mut()?;
         let guard = self.reading(py)?;
-        match open(py, &guard)? {
-            Inner::Rows(array) => {
-                let rows = array.chunk_shape().first().copied().unwrap_or(1);
-                read_box(py, &slice, rows, out, |slice, out| {
-                    array.read_slice_into(slice, out)
-                })
-            }
-            Inner::Nd(array) => {
-                let rows = array.chunk_shape().first().copied().unwrap_or(1).into();
-                read_box(py, &slice, rows, out, |slice, out| {
-                    array.read_slice_into(slice, out)
-                })
-            }
-        }
+        let array = open(py, &guard)?.elements().or_raise(py)?;
+        let rows = first_len(array.grid().chunk_shape());
+        read_box(py, &slice, rows, out, |slice, out| {
+            array.read_slice_into(slice, out)
+        })
     }
 
     fn write(
@@ -327,8 +327,11 @@ impl Array {
     fn attributes(&self, py: Python<'_>) -> PyResult<String> {
         let guard = self.reading(py)?;
         match open(py, &guard)? {
-            Inner::Rows(array) => Ok(array.attributes().text().to_owned()),
-            Inner::Nd(_) => Ok("{}".to_owned()),
+            Opened::Stored(array) => Ok(array.attributes().text().to_owned()),
+            Opened::Any(container) => {
+                let user = container.attributes(None).or_raise(py)?;
+                Ok(user.attributes.text().to_owned())
+            }
         }
     }
 
@@ -348,14 +351,14 @@ pub fn parsed(py: Python<'_>, json: &str) -> PyResult<serde_json::Value> {
         .map_err(|error| raised(py, Error::usage(format!("not a value of JSON: {error}"))))
 }
 
-fn open<'a>(py: Python<'_>, inner: &'a Option<Inner>) -> PyResult<&'a Inner> {
+fn open<'a>(py: Python<'_>, inner: &'a Option<Opened>) -> PyResult<&'a Opened> {
     inner
         .as_ref()
         .map_or_else(|| usage(py, "the array is closed"), Ok)
 }
 
 impl Array {
-    fn of(inner: Inner) -> Self {
+    fn of(inner: Opened) -> Self {
         Self(Arc::new(RwLock::new(Some(inner))))
     }
 
@@ -367,14 +370,14 @@ impl Array {
         }
     }
 
-    fn reading(&self, py: Python<'_>) -> PyResult<RwLockReadGuard<'_, Option<Inner>>> {
+    fn reading(&self, py: Python<'_>) -> PyResult<RwLockReadGuard<'_, Option<Opened>>> {
         self.0
             .read_py_attached(py)
             .map_err(|_| poisoned())
             .or_raise(py)
     }
 
-    fn writing(&self, py: Python<'_>) -> PyResult<RwLockWriteGuard<'_, Option<Inner>>> {
+    fn writing(&self, py: Python<'_>) -> PyResult<RwLockWriteGuard<'_, Option<Opened>>> {
         self.0
             .write_py_attached(py)
             .map_err(|_| poisoned())
@@ -389,8 +392,8 @@ impl Array {
         let changed = py.detach(|| {
             let mut guard = self.0.write().map_err(|_| poisoned())?;
             match guard.as_mut() {
-                Some(Inner::Rows(array)) => work(array),
-                Some(Inner::Nd(_)) => Err(Error::usage("frames are open for reading only")),
+                Some(Opened::Stored(array)) => work(array),
+                Some(Opened::Any(_)) => Err(Error::usage("the array is open for reading only")),
                 None => Err(Error::usage("the array is closed")),
             }
         });

@@ -1,17 +1,18 @@
 //! Rows as streams of Arrow, through the PyCapsule interface, and tables from such streams.
 
-use crate::array::Inner;
+use crate::array::Opened;
 use crate::error::{OrRaise, raised};
 use crate::options::{compressor, filter};
+use crate::table::Opened as Table;
 use crate::work::Signals;
 use bloscpack::dtype::DType;
 use bloscpack::{Error, Options, Result};
-use bloscpack_open::datasets::{CTable, CTableBuilder, DatasetLayout};
+use bloscpack_open::datasets::{CTableBuilder, DatasetLayout};
 use bloscpack_open::exchange::arrow_array::{ArrayRef, RecordBatch, StructArray};
 use bloscpack_open::exchange::arrow_schema::{ArrowError, Field, FieldRef, SchemaRef};
 use bloscpack_open::exchange::{
-    ArraySource, Batch, BoxedSource, ImportOptions, RecordBatches, Schema, Source,
-    import_table, of_record_batches, record_batches,
+    ArraySource, Batch, BoxedSource, ImportOptions, RecordBatches, Schema, Source, import_table,
+    of_record_batches, record_batches,
 };
 use bloscpack_open::{Bounds, Container, Part, Selection};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError};
@@ -24,7 +25,7 @@ use pyo3_arrow::ffi::{
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Bytes of a batch, about.
 const BATCH: usize = 16 << 20;
@@ -33,11 +34,11 @@ const BATCH: usize = 16 << 20;
 #[derive(Clone)]
 pub enum Place {
     /// A table.
-    Table(Arc<RwLock<CTable>>),
+    Table(Arc<RwLock<Table>>),
     /// An array.
-    Array(Arc<RwLock<Option<Inner>>>),
+    Array(Arc<RwLock<Option<Opened>>>),
     /// An input of any kind.
-    Container(Arc<Mutex<Box<dyn Container>>>),
+    Container(Arc<Box<dyn Container>>),
 }
 
 /// Rows, as a table or as values.
@@ -63,23 +64,21 @@ impl Rows {
             Place::Table(table) => {
                 let table = table.read().unwrap_or_else(PoisonError::into_inner);
                 let names = self.names.as_deref().unwrap_or_default();
-                let mut source = table.source_of(names)?.range(rows)?;
-                take(&mut record_batches(&mut source)?.batch_bytes(bytes))
+                let mut source = table.source(names, rows)?;
+                take(&mut record_batches(&mut *source)?.batch_bytes(bytes))
             }
             Place::Array(array) => {
                 let array = array.read().unwrap_or_else(PoisonError::into_inner);
                 let closed = || Error::usage("the array is closed");
-                let mut source: BoxedSource<'_> = match array.as_ref().ok_or_else(closed)? {
-                    Inner::Rows(array) => Box::new(ArraySource::new(array)?.range(rows)?),
-                    Inner::Nd(array) => Box::new(ArraySource::new(array)?.slice(&[rows])?),
-                };
+                let elements = array.as_ref().ok_or_else(closed)?.elements()?;
+                let mut source: BoxedSource<'_> =
+                    Box::new(ArraySource::new(elements)?.range(rows)?);
                 if self.names.is_some() {
                     source = source.fields()?;
                 }
                 take(&mut record_batches(&mut *source)?.batch_bytes(bytes))
             }
             Place::Container(container) => {
-                let mut container = container.lock().unwrap_or_else(PoisonError::into_inner);
                 let part = Part::Rows(Bounds::from(rows));
                 let columns = self.names.iter().flatten();
                 let selection = Selection::of(part).columns(columns);

@@ -34,9 +34,17 @@ pub fn opened(
 /// The kind of an input: `bloscpack`, `records`, `carray`, `ctable` or `frame`.
 #[pyfunction]
 pub fn kind(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<&'static str> {
-    let mut container = opened(py, object, &Options::new())?;
+    let container = opened(py, object, &Options::new())?;
     let outline = py.detach(|| container.outline()).or_raise(py)?;
     Ok(outline.kind.name())
+}
+
+/// Whether an input is a table.
+#[pyfunction]
+pub fn is_table(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let container = opened(py, object, &Options::new())?;
+    let outline = py.detach(|| container.outline()).or_raise(py)?;
+    Ok(outline.columns.is_some())
 }
 
 /// An error if the work should stop.
@@ -65,7 +73,7 @@ impl ReadAt for Stoppable {
 /// The report on an input, as JSON.
 #[pyfunction]
 pub fn info(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<String> {
-    let mut container = opened(py, object, &Options::new())?;
+    let container = opened(py, object, &Options::new())?;
     let summary = watched(py, &AtomicBool::new(false), || container.summary())?.or_raise(py)?;
     serde_json::to_string(&summary).map_err(|error| raised(py, Error::bug(error.to_string())))
 }
@@ -82,7 +90,7 @@ pub fn verify<'py>(
     let options = Options::new()
         .threads(threads)
         .watch(move |_, _| go_on(&stopped));
-    let mut container = opened(py, object, &options)?;
+    let container = opened(py, object, &options)?;
     let report = watched(py, &stop, || container.verify())?.or_raise(py)?;
     let facts = PyDict::new(py);
     facts.set_item("chunks", report.chunks)?;

@@ -39,6 +39,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(chunk::decompress_chunk_into, module)?)?;
     module.add_function(wrap_pyfunction!(chunk::chunk_header, module)?)?;
     module.add_function(wrap_pyfunction!(container::kind, module)?)?;
+    module.add_function(wrap_pyfunction!(container::is_table, module)?)?;
     module.add_function(wrap_pyfunction!(container::info, module)?)?;
     module.add_function(wrap_pyfunction!(container::verify, module)?)?;
     module.add_function(wrap_pyfunction!(container::recover, module)?)?;

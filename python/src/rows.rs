@@ -7,7 +7,7 @@ use bloscpack::Error;
 use bloscpack_open::Options;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The rows of an input, or some of its columns.
 #[pyclass(frozen)]
@@ -27,12 +27,12 @@ impl RowReader {
         threads: usize,
     ) -> PyResult<Self> {
         let options = Options::new().threads(threads);
-        let mut container = opened(py, object, &options)?;
+        let container = opened(py, object, &options)?;
         let count = py.detach(|| Ok::<_, Error>(container.columns(&Default::default())?.rows()));
         Ok(Self {
             count: count.or_raise(py)?,
             rows: Rows {
-                place: Place::Container(Arc::new(Mutex::new(container))),
+                place: Place::Container(Arc::new(container)),
                 names,
                 as_table: true,
             },

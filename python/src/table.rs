@@ -1,25 +1,87 @@
 //! Tables of datasets.
 
-use crate::array::{ArrayOptions, dataset, facts, parsed, ranges, read_box};
+use crate::array::{
+    ArrayOptions, dataset, facts, facts_of, layout_of, only_rows, parsed, ranges, read_box,
+};
 use crate::arrow::{Place, Rows};
-use crate::error::OrRaise;
+use crate::container::opened;
+use crate::error::{OrRaise, usage};
 use bloscpack::storage::Memory;
 use bloscpack::{Error, Options};
+use bloscpack_open::array::{Array as Elements, first_len};
 use bloscpack_open::datasets::{CTable, DatasetLayout};
+use bloscpack_open::exchange::BoxedSource;
+use bloscpack_open::{Bounds, Container, Inner, Part, Selection};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 use pyo3::sync::RwLockExt;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, RwLock, RwLockReadGuard};
 
-/// A table in a directory or in memory.
+/// The open table.
+pub enum Opened {
+    /// A table of a dataset that is written, or in memory.
+    Stored(Box<CTable>),
+    /// A table of any kind that is read.
+    Any(Box<dyn Container>),
+}
+
+impl Opened {
+    fn names(&self) -> Result<Vec<String>, Error> {
+        match self {
+            Self::Stored(table) => Ok(table.names().to_vec()),
+            Self::Any(container) => {
+                let names = container.outline()?.columns;
+                names.ok_or_else(|| Error::usage("this is not a table"))
+            }
+        }
+    }
+
+    fn rows(&self) -> Result<u64, Error> {
+        match self {
+            Self::Stored(table) => table.rows(),
+            Self::Any(container) => Ok(container.columns(&Selection::default())?.rows()),
+        }
+    }
+
+    fn column(&self, name: &str) -> Result<Box<dyn Elements + '_>, Error> {
+        match self {
+            Self::Stored(table) => Ok(Box::new(table.column(name)?)),
+            Self::Any(container) => container.array(Some(name))?.ok_or_else(only_rows),
+        }
+    }
+
+    fn attributes(&self, name: Option<&str>) -> Result<String, Error> {
+        match self {
+            Self::Stored(table) => match name {
+                Some(name) => Ok(table.column(name)?.attributes().text().to_owned()),
+                None => Ok(table.attributes().text().to_owned()),
+            },
+            Self::Any(container) => Ok(container.attributes(name)?.attributes.text().to_owned()),
+        }
+    }
+
+    /// These columns and rows.
+    pub fn source(&self, names: &[String], rows: Range<u64>) -> Result<BoxedSource<'_>, Error> {
+        match self {
+            Self::Stored(table) => Ok(Box::new(table.source_of(names)?.range(rows)?)),
+            Self::Any(container) => {
+                let part = Part::Rows(Bounds::from(rows));
+                container.columns(&Selection::of(part).columns(names))
+            }
+        }
+    }
+}
+
+/// A table in a directory or in memory, or one of any kind that is read.
 #[pyclass(frozen, module = "bloscpack._native")]
-pub struct Table(Arc<RwLock<CTable>>);
+pub struct Table(Arc<RwLock<Opened>>);
 
 #[pymethods]
 impl Table {
-    /// Opens a table: a path to a directory or a ZIP archive, or the bytes or a file object of an archive.
+    /// Opens a table of any kind; to be written, one of a dataset in a directory.
     #[staticmethod]
     fn open(
         py: Python<'_>,
@@ -27,8 +89,13 @@ impl Table {
         writable: bool,
         threads: usize,
     ) -> PyResult<Self> {
-        let table = dataset(py, object, writable, threads)?;
-        Ok(Self::of(table.into_table().or_raise(py)?))
+        if writable {
+            let table = dataset(py, object, threads)?.into_table().or_raise(py)?;
+            return Ok(Self::of(Opened::Stored(Box::new(table))));
+        }
+        let inner = Opened::Any(opened(py, object, &Options::new().threads(threads))?);
+        py.detach(|| inner.names().map(drop)).or_raise(py)?;
+        Ok(Self::of(inner))
     }
 
     /// Creates a table without rows, in a directory or in memory.
@@ -51,11 +118,12 @@ impl Table {
             Some(path) => builder.create(path).map_err(|error| error.in_file(path)),
             None => builder.create_in(Memory::new()),
         });
-        Ok(Self::of(table.or_raise(py)?))
+        Ok(Self::of(Opened::Stored(Box::new(table.or_raise(py)?))))
     }
 
     fn names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
-        Ok(self.reading(py)?.names().to_vec())
+        let table = self.reading(py)?;
+        py.detach(|| table.names()).or_raise(py)
     }
 
     fn rows(&self, py: Python<'_>) -> PyResult<u64> {
@@ -66,8 +134,21 @@ impl Table {
     /// The facts about a column.
     fn facts<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
         let table = self.reading(py)?;
-        let column = py.detach(|| table.column(name)).or_raise(py)?;
-        facts(py, column)
+        let column = match &*table {
+            Opened::Stored(table) => Some(table.column(name).or_raise(py)?),
+            Opened::Any(container) => match container.inner() {
+                Inner::Table(table) => Some(table.column(name).or_raise(py)?),
+                _ => None,
+            },
+        };
+        match (column, &*table) {
+            (None, Opened::Any(container)) => {
+                let layout = layout_of(&**container).or_raise(py)?;
+                facts_of(py, &*table.column(name).or_raise(py)?, layout)
+            }
+            (Some(column), _) => facts(py, column),
+            (None, Opened::Stored(_)) => usage(py, "a table without its columns"),
+        }
     }
 
     /// Decodes a box of elements of a column into an array of bytes.
@@ -82,7 +163,7 @@ impl Table {
         let out = out.as_slice_mut()?;
         let table = self.reading(py)?;
         let column = py.detach(|| table.column(name)).or_raise(py)?;
-        let rows = column.chunk_shape().first().copied().unwrap_or(1);
+        let rows = first_len(column.grid().chunk_shape());
         let slice = ranges(&start, &stop);
         read_box(py, &slice, rows, out, |slice, out| {
             column.read_slice_into(slice, out)
@@ -172,11 +253,7 @@ impl Table {
     /// All attributes of the table or of a column, as JSON.
     fn attributes(&self, py: Python<'_>, name: Option<&str>) -> PyResult<String> {
         let table = self.reading(py)?;
-        let attributes = match name {
-            Some(name) => py.detach(|| table.column(name)).or_raise(py)?.attributes(),
-            None => table.attributes(),
-        };
-        Ok(attributes.text().to_owned())
+        py.detach(|| table.attributes(name)).or_raise(py)
     }
 
     fn set_attribute(
@@ -202,7 +279,7 @@ impl Table {
 }
 
 impl Table {
-    fn of(table: CTable) -> Self {
+    fn of(table: Opened) -> Self {
         Self(Arc::new(RwLock::new(table)))
     }
 
@@ -214,7 +291,7 @@ impl Table {
         }
     }
 
-    fn reading(&self, py: Python<'_>) -> PyResult<RwLockReadGuard<'_, CTable>> {
+    fn reading(&self, py: Python<'_>) -> PyResult<RwLockReadGuard<'_, Opened>> {
         self.0
             .read_py_attached(py)
             .map_err(|_| poisoned())
@@ -226,8 +303,11 @@ impl Table {
         py: Python<'_>,
         work: impl FnOnce(&mut CTable) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
-        py.detach(|| work(&mut *self.0.write().map_err(|_| poisoned())?))
-            .or_raise(py)
+        let changed = py.detach(|| match &mut *self.0.write().map_err(|_| poisoned())? {
+            Opened::Stored(table) => work(table),
+            Opened::Any(_) => Err(Error::usage("the table is open for reading only")),
+        });
+        changed.or_raise(py)
     }
 }
 

@@ -18,6 +18,7 @@ import chunks2
 import datasets
 import exchange
 import habits
+import matrix
 import pipes
 import read
 import records
@@ -30,7 +31,7 @@ from common import Command, Place, Tally, prepare_reference
 
 PARTS = {part.__name__: part for part in (
     written, read, pipes, append, habits, recovered, records, datasets, arrays, exchange,
-    chunks2, stores, store_turns, zarr)}
+    chunks2, stores, store_turns, zarr, matrix)}
 
 
 def main():

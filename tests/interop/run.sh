@@ -4,6 +4,7 @@
 # usage: tests/interop/run.sh [PATH-OF-BLPK] [PART...]
 #   PATH-OF-BLPK   default: target/release/blpk
 #   PART           written read pipes append habits recovered records datasets arrays exchange chunks2 stores store_turns zarr
+#                  matrix
 #                  (default: all)
 # The parts `datasets`, `arrays` and `chunks2` need the examples `dataset_driver`, `array_driver` and `chunk_driver` in the folder
 # `examples/` next to the command; the part `exchange` needs a command built with the feature `arrow`.
@@ -31,7 +32,7 @@ environment() {
 environment python3 "$venv" "$here/requirements.txt"
 
 # Caterva has wheels for few versions of Python only; any that is installed will do.
-if [[ $# -lt 2 || " ${*:2} " == *" arrays "* ]]; then
+if [[ $# -lt 2 || " ${*:2} " == *" arrays "* || " ${*:2} " == *" matrix "* ]]; then
     for python in python3 python3.11 python3.10 python3.9 python3.8; do
         if "$python" -c 'import sys; sys.exit(not (3, 8) <= sys.version_info < (3, 12))' 2> /dev/null; then
             environment "$python" "$venv-caterva" "$here/requirements-caterva.txt"
@@ -42,7 +43,7 @@ if [[ $# -lt 2 || " ${*:2} " == *" arrays "* ]]; then
 fi
 
 # Version 2 and 3 of Zarr have the same name.
-if [[ $# -lt 2 || " ${*:2} " == *" zarr "* ]]; then
+if [[ $# -lt 2 || " ${*:2} " == *" zarr "* || " ${*:2} " == *" matrix "* ]]; then
     for version in 2 3; do
         environment python3 "$venv-zarr$version" "$here/requirements-zarr$version.txt"
         export "BLPK_ZARR$version=$venv-zarr$version/bin/python"

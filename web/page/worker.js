@@ -94,7 +94,7 @@ onmessage = async ({ data }) => {
   if (data.files) {
     files = data.files.map(({ file }) => file);
     windows = [];
-    data.request.files = data.files.map(({ path, file }) => ({ path, size: file.size }));
+    data.request.files = data.files.map(({ path, file }) => ({ path, name: file.name, size: file.size }));
   }
   try {
     const answer = call(data.request);

@@ -19,8 +19,10 @@ const MOST_COLUMNS: usize = 64;
 /// Strips of chunks: the only one, or one for each column. A chunk is its bytes, its bytes in the file, and whether it is a copy,
 /// special values, or damaged as its header shows.
 pub fn map(container: &dyn Container) -> Value {
+    if let Some(source) = container.source() {
+        return json!({"strips": [of_file(source)]});
+    }
     let strips = match container.inner() {
-        Inner::Bloscpack(Some(source)) => vec![of_file(source)],
         Inner::Frame(frame) => vec![of_frame(frame)],
         Inner::NdArray(array) => vec![of_frame(array.frame())],
         Inner::Array(array) => vec![of_array(array, MOST)],

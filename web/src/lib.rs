@@ -6,7 +6,6 @@
 mod chunks;
 mod files;
 mod host;
-mod npy;
 mod number;
 mod plot;
 mod request;

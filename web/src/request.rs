@@ -104,7 +104,7 @@ fn opened(files: &Value) -> Result<Open> {
         let one = HostFile { number, size };
         match file["path"].as_str() {
             Some(path) => all.add(path, one)?,
-            None => return Open::file(one),
+            None => return Open::file(one, file["name"].as_str().unwrap_or_default()),
         }
     }
     Open::folder(all)

@@ -54,6 +54,7 @@ mod store;
 )]
 pub mod strided;
 mod user_attributes;
+mod window;
 mod zones;
 
 pub use array::{Array, Description, Retyped};
@@ -73,9 +74,10 @@ pub use schema::{
 };
 pub use shapes::{Caches, default_shapes};
 pub use source::{
-    ArraySource, BoxedSource, FieldsSource, FixedSource, OneArray, PartSource, Progress, Source, TableSource,
-    check_empty_rows, check_rows, first_len, for_each, next_rows, refuse_missing,
+    ArraySource, BoxedSource, FieldsSource, FixedSource, OneArray, PartSource, Progress, Source,
+    TableSource, check_empty_rows, check_rows, first_len, for_each, next_rows, refuse_missing,
 };
 pub use store::{Buffer, ChunkStore, Loaded, Want};
 pub use user_attributes::UserAttributes;
+pub use window::Window;
 pub use zones::{Zone, Zones};

@@ -117,6 +117,12 @@ impl Column {
         }
     }
 
+    /// Whether each row has elements, or what stands for them.
+    #[must_use]
+    pub fn is_fixed(&self) -> bool {
+        self.varying.is_none() && self.is_filled()
+    }
+
     /// Whether missing rows have bytes that stand for them: NaN, "not a time" or an empty string.
     pub fn is_filled(&self) -> bool {
         !self.nullable || self.nan_is_null

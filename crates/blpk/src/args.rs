@@ -165,7 +165,7 @@ fn limit(text: &str) -> Result<Limit, String> {
 }
 
 /// The compressor and its level.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct CodecArgs {
     /// Compressor
     #[arg(help_heading = BLOSC, short, long, value_name = "CODEC", ignore_case = true, value_parser = codec())]
@@ -188,7 +188,7 @@ impl CodecArgs {
 }
 
 /// The filter before the compressor.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct FilterArgs {
     /// Do not shuffle; same as --shuffle none
     #[arg(help_heading = BLOSC, short = 's', long, conflicts_with = "shuffle")]
@@ -399,13 +399,13 @@ where
 
 /// Parses `--from`.
 pub fn format_read() -> impl TypedValueParser<Value = Format> {
-    Formats(&["npy", "npz", "csv", "tsv", "arrow", "parquet"])
+    Formats(&["npy", "npz", "csv", "tsv", "jsonl", "arrow", "parquet"])
 }
 
 /// Parses `--to`.
 pub fn format_written() -> impl TypedValueParser<Value = Format> {
     Formats(&[
-        "npy", "csv", "tsv", "jsonl", "arrow", "arrows", "parquet", "bin",
+        "npy", "npz", "csv", "tsv", "jsonl", "arrow", "arrows", "parquet", "bin",
     ])
 }
 

@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use bloscpack::storage::{ReadAt, SharedSource};
+use bloscpack::{Category, storage::ReadAt};
 use bloscpack_open::{
     Container, Family, Kind, Options,
     exchange::{Format, ImportOptions},
-    open_file, open_source, open_stream, probe_source,
+    open_file, open_folder, open_source, open_stream, probe_source,
 };
 
 use crate::dataset::source::Imported;
@@ -25,15 +25,13 @@ pub struct Reading {
     /// Its format, if its name and its bytes do not show it.
     pub format: Option<Format>,
     pub options: ImportOptions,
+    /// Whether a folder of datasets is opened, too.
+    pub is_tree_wanted: bool,
 }
 
 impl Reading {
     /// The format of a file, unless it is none of another program.
-    fn format_of(
-        &self,
-        path: &Path,
-        source: &impl ReadAt,
-    ) -> bloscpack::Result<Option<Format>> {
+    fn format_of(&self, path: &Path, source: &impl ReadAt) -> bloscpack::Result<Option<Format>> {
         if self.format.is_some() {
             return Ok(self.format);
         }
@@ -135,7 +133,12 @@ impl Opened {
                 }
             }
         } else if is_directory(path)? {
-            Self::of_directory(path, &options, progress).about(&Directory(path))?
+            let opened = if reading.is_tree_wanted {
+                Self::of_any_directory(path, &options, progress)
+            } else {
+                Self::of_directory(path, &options, progress)
+            };
+            opened.about(&Directory(path))?
         } else {
             let input = Input::open_binary(path, session)?;
             Self::file(path, input, reading, &options, progress, session)?
@@ -155,6 +158,21 @@ impl Opened {
         Ok(Self::of_folder(path, container, progress))
     }
 
+    /// Opens a directory, which may be a folder of datasets.
+    fn of_any_directory(
+        path: &Path,
+        options: &Options,
+        progress: Progress,
+    ) -> bloscpack::Result<Self> {
+        match bloscpack_open::open(path, options) {
+            Err(error) if error.category() == Category::Unsupported && path.is_dir() => {
+                let folder = open_folder(path, options)?.ok_or(error)?;
+                Ok(Self::of_folder(path, folder, progress))
+            }
+            opened => Ok(Self::of_folder(path, opened?, progress)),
+        }
+    }
+
     fn of_folder(path: &Path, container: Box<dyn Container>, progress: Progress) -> Self {
         Self {
             origin: Origin::new(quoted(path), &*container),
@@ -166,20 +184,18 @@ impl Opened {
 
     fn file(
         path: &Path,
-        input: Input,
+        mut input: Input,
         reading: &Reading,
         options: &Options,
         progress: Progress,
         session: &Session,
     ) -> Result<Self, Failure> {
         let name = input.name();
-        let source: Option<SharedSource> = match input.source(None) {
-            Some(rest) => Some(Arc::new(rest)),
+        if reading.format.is_some() {
             // Other formats are read at any position.
-            None if reading.format.is_some() => Some(Arc::new(input.whole_file(session)?)),
-            None => None,
-        };
-        let container = match source {
+            input = input.whole(session)?;
+        }
+        let container = match input.source(None).map(Arc::new) {
             Some(source) => match reading.format_of(path, &source).about(&name)? {
                 Some(format) => {
                     let opened = open_file(source, format, &reading.options, options);
@@ -205,6 +221,20 @@ impl Opened {
         })
     }
 
+    /// What is at a path of a tree.
+    pub fn member(&self, path: &str) -> Result<Self, Failure> {
+        let opened = self.container.member(path).about(&self.origin)?;
+        let container = opened
+            .ok_or_else(|| Failure::usage(format!("{} has nothing at {path}", self.origin.name)))?;
+        let name = format!("{}: {path}", self.origin.name);
+        Ok(Self {
+            origin: Origin::new(name, &*container),
+            container,
+            input: None,
+            progress: self.progress.clone(),
+        })
+    }
+
     /// Prints the warnings that there are now.
     pub fn warn(&mut self, session: &Session) {
         session.warnings(&self.origin.name, &self.container.take_warnings());
@@ -219,6 +249,11 @@ impl Opened {
             // Only a shared position is affected, and reading has succeeded or has its own error.
             let _ = input.seek_to_end();
         }
+    }
+
+    /// Whether it is of another program, or records, whose text is as long as the longest.
+    pub fn is_of_text(&self) -> bool {
+        matches!(self.container.kind(), Kind::File(_) | Kind::Records)
     }
 
     /// Whether it is a Bloscpack file.

@@ -17,29 +17,25 @@ use crate::text::{plain, quoted};
 /// Bytes of elements that are in memory at once, besides the chunks that the library caches.
 pub const BATCH: usize = 16 << 20;
 
-/// Creates the array of a new dataset.
+/// Creates the array of a new dataset, at a path: that of the target, or one in it.
 pub fn new_array(
-    target: &Target,
+    (target, path): (&Target, &Path),
     builder: CArrayBuilder,
     session: &Session,
 ) -> Result<CArray, Failure> {
     let builder = builder.replace(target.is_replaced_in_place());
-    let array = builder
-        .options(session.array_options())
-        .create(target.path());
+    let array = builder.options(session.array_options()).create(path);
     array.about(target)
 }
 
-/// Creates the table of a new dataset.
+/// The same for a table.
 pub fn new_table(
-    target: &Target,
+    (target, path): (&Target, &Path),
     builder: CTableBuilder,
     session: &Session,
 ) -> Result<CTable, Failure> {
     let builder = builder.replace(target.is_replaced_in_place());
-    let table = builder
-        .options(session.array_options())
-        .create(target.path());
+    let table = builder.options(session.array_options()).create(path);
     table.about(target)
 }
 

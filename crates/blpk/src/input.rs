@@ -147,6 +147,17 @@ impl Input {
         Ok(self)
     }
 
+    /// The same as a file that can be read at any position, which is a temporary copy of a pipe.
+    pub fn whole(mut self, session: &Session) -> Result<Self, Failure> {
+        if self.extent.is_none() {
+            let copy = self.copied(session)?;
+            let length = copy.metadata().about(&self.name())?.len();
+            self.extent = Some(Extent { start: 0, length });
+            self.bytes = Arc::new(Bytes::Plain(copy));
+        }
+        Ok(self)
+    }
+
     /// All of it as a file that can be read at any position: itself, or a temporary copy of standard input or of an object.
     pub fn whole_file(&self, session: &Session) -> Result<File, Failure> {
         match self.bytes.file() {
@@ -382,7 +393,9 @@ pub fn look(path: &Path) -> io::Result<Look> {
 
 /// Probes a name and up to [`LOOK`] first bytes.
 pub fn look_at(path: &Path, first: &[u8]) -> Look {
-    let is_known = first.len() >= MAGIC_LEN && probe_bytes(first).family.is_some();
+    let family = probe_bytes(first).family;
+    let family = family.filter(|family| !matches!(family, Family::File(_)));
+    let is_known = first.len() >= MAGIC_LEN && family.is_some();
     Look {
         is_empty: first.is_empty(),
         is_ours: is_known || has_known_ending(path),

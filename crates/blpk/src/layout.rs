@@ -1,9 +1,15 @@
 //! Layouts that `import` and `convert` write: by `--layout`, or by the extension of OUT.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::Path;
 
-use bloscpack_open::{datasets::DatasetLayout, exchange::Ending, frames::ArrayKind};
+use bloscpack_open::{
+    datasets::DatasetLayout,
+    exchange::{Ending, Format},
+    frames::ArrayKind,
+};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::failure::Failure;
 use crate::text::quoted;
@@ -95,32 +101,75 @@ impl fmt::Display for ArrayLayout {
     }
 }
 
-/// The kind that is made.
+/// What is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
-    /// A dataset or a frame.
+    /// A dataset, a frame, a store or Zarr.
     Layout(ArrayLayout),
     /// A Bloscpack file whose metadata describes a NumPy array.
     File,
+    /// A Bloscpack file with a record for each row, as JSON.
+    Records,
+    /// A file of another format.
+    Format(Format),
 }
 
-/// The kind that the ending of a name promises, if any. Refuses the endings of files that neither `import` nor `convert` makes.
-fn promised(path: &Path, command: &str) -> Result<Option<Goal>, Failure> {
+impl Goal {
+    /// All of them, by the names that `--to` takes.
+    fn all() -> impl Iterator<Item = (&'static str, Self)> {
+        let formats = Format::WRITTEN.into_iter();
+        let formats = formats.map(|format| (format.name(), Self::Format(format)));
+        let layouts = ArrayLayout::ALL.into_iter();
+        let layouts = layouts.map(|layout| (layout.name(), Self::Layout(layout)));
+        let files = [("blp", Self::File), ("records", Self::Records)];
+        formats.chain(files).chain(layouts)
+    }
+}
+
+/// Parses `--to`. Zarr without a version is the newest one.
+pub fn goals() -> impl TypedValueParser<Value = Goal> {
+    let names = Goal::all().map(|(name, goal)| match goal {
+        Goal::Layout(ArrayLayout::Zarr(ZarrVersion::V3)) => PossibleValue::new(name).alias("zarr"),
+        _ => PossibleValue::new(name),
+    });
+    PossibleValuesParser::new(names.collect::<Vec<_>>()).try_map(|text: String| {
+        let name = match text.as_str() {
+            "zarr" => "zarr3",
+            name => name,
+        };
+        let found = Goal::all().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, goal)| goal).ok_or("unknown name")
+    })
+}
+
+/// The endings of names that can be made.
+const ENDINGS: &str = "known are .npy, .npz, .csv, .tsv, .jsonl, .arrow, .arrows, .parquet, .bin, .blp, .b2nd, .b2frame, .b2z, .b2d, .zarr, .bcolz and .blz; or use --to";
+
+/// What the ending of a name promises, if it has one.
+fn promised(path: &Path, given: Option<Goal>) -> Result<Option<Goal>, Failure> {
     let layout = match Ending::of_path(path) {
-        None => return Ok(None),
+        None => {
+            let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+            // Parts of dates and versions are no endings.
+            if given.is_some() || !ending.starts_with(|first: char| first.is_ascii_alphabetic()) {
+                return Ok(None);
+            }
+            let title = format!("{}: the ending .{ending} is not known", quoted(path));
+            return Err(Failure::usage(title).hint(ENDINGS));
+        }
         Some(Ending::Bloscpack) => return Ok(Some(Goal::File)),
+        Some(Ending::Format(format)) => return Ok(Some(Goal::Format(format))),
         Some(Ending::Frame) => ArrayLayout::Frame(ArrayKind::B2nd),
         Some(Ending::Zarr) => ArrayLayout::Zarr(ZarrVersion::V3),
         Some(Ending::StoreArchive) => ArrayLayout::Store(StoreForm::Archive),
         Some(Ending::StoreFolder) => ArrayLayout::Store(StoreForm::Folder),
         Some(Ending::Dataset(layout)) => ArrayLayout::Dataset(layout),
         Some(other) => {
-            let what = format!("{other}, which blpk {command} does not make");
-            let hint = match other {
-                Ending::Format(_) => "blpk export makes files of other formats",
-                _ => "choose another name",
-            };
-            return Err(mismatch(path, &what, hint));
+            return Err(mismatch(
+                path,
+                &format!("{other}, which is not written"),
+                ENDINGS,
+            ));
         }
     };
     Ok(Some(Goal::Layout(layout)))
@@ -139,16 +188,19 @@ impl Goal {
         match (self, made) {
             (Self::Layout(Frame(_)), Self::Layout(Frame(_)))
             | (Self::Layout(Zarr(_)), Self::Layout(Zarr(_)))
-            | (Self::Layout(Dataset(_)), Self::Layout(Dataset(_))) => true,
+            | (Self::Layout(Dataset(_)), Self::Layout(Dataset(_)))
+            | (Self::File, Self::Records)
+            // Readers tell the two by their content.
+            | (Self::Format(Format::Arrow), Self::Format(Format::ArrowStream)) => true,
             _ => self == made,
         }
     }
 }
 
-/// The kind that `command` makes at `path`: what was given, or what the ending of the name promises, if anything. Refuses what the
-/// ending contradicts.
-pub fn goal(path: &Path, given: Option<Goal>, command: &str) -> Result<Option<Goal>, Failure> {
-    match (promised(path, command)?, given) {
+/// What is made at `path`: what was given, or what the ending of the name promises, if anything. Refuses what the ending
+/// contradicts.
+pub fn goal(path: &Path, given: Option<Goal>) -> Result<Option<Goal>, Failure> {
+    match (promised(path, given)?, given) {
         (Some(promised), Some(given)) if !promised.is_kept_by(given) => {
             let ending = Ending::of_path(path).map(|ending| ending.to_string());
             let hint = match given {
@@ -156,6 +208,7 @@ pub fn goal(path: &Path, given: Option<Goal>, command: &str) -> Result<Option<Go
                     format!("choose another name for the layout {layout}, or omit --layout")
                 }
                 Goal::File => "choose another name for a Bloscpack file, or omit --format".into(),
+                _ => "choose another name, or omit --to".into(),
             };
             Err(mismatch(path, &ending.unwrap_or_default(), hint))
         }
@@ -176,7 +229,7 @@ mod tests {
     #[test]
     fn the_ending_decides_or_contradicts() {
         let of = |path: &str, given: Option<ArrayLayout>| {
-            let goal = goal(Path::new(path), given.map(Goal::Layout), "import").ok()?;
+            let goal = goal(Path::new(path), given.map(Goal::Layout)).ok()?;
             Some(goal.unwrap_or(Goal::Layout(ArrayLayout::default())))
         };
         let bcolz = ArrayLayout::Dataset(DatasetLayout::Bcolz);
@@ -203,15 +256,14 @@ mod tests {
             ("x.b2z", Some(bcolz)),
             ("x.b2d", Some(archive)),
             ("x.blp", Some(b2nd)),
-            ("x.csv", None),
+            ("x.csv", Some(bcolz)),
+            ("x.foo", None),
             ("x.zarr", Some(bcolz)),
             ("x.bcolz", Some(b2nd)),
             ("x.h5", None),
             ("x.zip", Some(bcolz)),
             ("x.csv.gz", None),
-            ("x.npz", None),
             ("x.npy", Some(b2nd)),
-            ("x.parquet", None),
         ] {
             assert_eq!(of(path, given), None, "{path}");
         }

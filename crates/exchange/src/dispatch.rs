@@ -22,10 +22,10 @@ pub fn export(
 ) -> Result<()> {
     match format {
         Format::Npy => super::npy::write_npy(source, to, progress),
-        Format::Npz => Err(Error::new(
-            Code::Unsupported,
-            format!("{format} can be read but not written"),
-        )),
+        #[cfg(feature = "npz")]
+        Format::Npz => super::npz::write_npz(source, to, progress),
+        #[cfg(not(feature = "npz"))]
+        Format::Npz => Err(missing(format)),
         Format::JsonLines => super::jsonl::write_jsonl(source, to, progress),
         Format::Bytes => super::bytes::write_bytes(source, to, progress),
         #[cfg(feature = "csv")]

@@ -9,7 +9,7 @@ use std::path::Path;
 pub enum Format {
     /// An array of NumPy, `.npy`.
     Npy,
-    /// Arrays of NumPy in a ZIP archive, `.npz`. It is only read.
+    /// Arrays of NumPy in a ZIP archive, `.npz`.
     Npz,
     /// Values separated by commas, `.csv`.
     Csv,
@@ -70,6 +70,19 @@ impl Format {
             .map_or("", |(ending, _)| ending)
     }
 
+    /// All that are written.
+    pub const WRITTEN: [Self; 9] = [
+        Self::Npy,
+        Self::Npz,
+        Self::Csv,
+        Self::Tsv,
+        Self::JsonLines,
+        Self::Arrow,
+        Self::ArrowStream,
+        Self::Parquet,
+        Self::Bytes,
+    ];
+
     /// The name in reports, such as `csv`.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -97,13 +110,16 @@ impl Format {
         }
     }
 
-    /// Whether it is read; all but `.npz` are written.
+    /// Whether it has missing values, and values of varying length.
+    #[must_use]
+    pub fn has_missing(self) -> bool {
+        !matches!(self, Self::Npy | Self::Npz | Self::Bytes)
+    }
+
+    /// Whether it is read; all are written.
     #[must_use]
     pub fn is_read(self) -> bool {
-        match self {
-            Self::ArrowStream | Self::Bytes => false,
-            _ => true,
-        }
+        !matches!(self, Self::ArrowStream | Self::Bytes)
     }
 }
 

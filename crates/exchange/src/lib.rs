@@ -74,20 +74,22 @@ pub use arrow::{write_arrow, write_arrow_stream};
 pub use arrow::{write_parquet, write_parquet_with};
 // Their types are in the signatures of this crate: whoever uses them needs the same version.
 pub use bloscpack_array::{
-    ArraySource, Batch, BoxedSource, Cells, Column, FieldsSource, FixedSource, OneArray, PartSource, Progress,
-    Schema, Source, TableSource, UserAttributes, next_rows,
+    ArraySource, Batch, BoxedSource, Cells, Column, FieldsSource, FixedSource, OneArray,
+    PartSource, Progress, Schema, Source, TableSource, UserAttributes, next_rows,
 };
 #[doc(hidden)]
 pub use bloscpack_array::{Content, Flat};
 pub use bytes::write_bytes;
 #[cfg(feature = "csv")]
-pub use csv::{write_csv, write_tsv};
+pub use csv::{NextLine, open_records, write_csv, write_tsv};
 pub use dispatch::{export, open, open_at};
 pub use ending::Ending;
 pub use format::Format;
 pub use import::{import_array, import_table};
 pub use jsonl::write_jsonl;
-pub use npy::{NpyFile, write_npy};
+pub use npy::{NpyFile, npy_header, write_npy};
+#[cfg(feature = "npz")]
+pub use npz::write_npz;
 pub use options::ImportOptions;
 #[cfg(feature = "arrow")]
 pub use parquet;

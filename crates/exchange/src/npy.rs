@@ -45,13 +45,7 @@ pub fn write_npy(
         [column] if !schema.is_table => (column.dtype.clone(), schema.shape(source.rows())?),
         columns => (structured(columns)?, vec![source.rows()]),
     };
-    let header = NpyHeader {
-        dtype,
-        fortran_order: false,
-        shape,
-    };
-    let no_place = |error: NpyError| Error::usage(error.to_string());
-    to.write_all(&header.encode().map_err(no_place)?)?;
+    to.write_all(&npy_header(&dtype, shape)?)?;
     for_each(source, progress, |schema, batch| {
         refuse_missing(schema, &batch, Format::Npy)?;
         match batch.columns.as_slice() {
@@ -61,6 +55,20 @@ pub fn write_npy(
         Ok(())
     })?;
     Ok(to.flush()?)
+}
+
+/// The header of an array in C order.
+///
+/// # Errors
+/// Returns wrong usage for elements that the format cannot describe.
+pub fn npy_header(dtype: &DType, shape: Vec<u64>) -> Result<Vec<u8>> {
+    let header = NpyHeader {
+        dtype: dtype.clone(),
+        fortran_order: false,
+        shape,
+    };
+    let no_place = |error: NpyError| Error::usage(error.to_string());
+    header.encode().map_err(no_place)
 }
 
 /// Consecutive rows of consecutive columns.

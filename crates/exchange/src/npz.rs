@@ -2,17 +2,19 @@
 
 use super::error::{wrong_length, wrong_magic};
 use super::format::Format;
-use super::npy::NpyFile;
+use super::npy::{NpyFile, npy_header};
 use super::options::ImportOptions;
+use super::refuse::{refuse_missing, refuse_varying};
 use bloscpack_array::Array;
-use bloscpack_array::{BoxedSource, TableSource};
+use bloscpack_array::{BoxedSource, Progress, Source, TableSource, for_each};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{ReadAt, SourceReader};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek as _, Write};
 use std::sync::Arc;
 use zip::result::ZipError;
-use zip::{CompressionMethod, ZipArchive};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 type Shared = Arc<dyn ReadAt + Send + Sync>;
 
@@ -57,6 +59,52 @@ pub(super) fn open_npz(
     }
 }
 
+/// Writes each column as an array of its own, under its name; the only one of an array is `arr_0`, as NumPy's `savez` calls it.
+///
+/// The columns are in temporary files until all rows are there.
+///
+/// # Errors
+/// Returns wrong usage for missing values and values of varying length, and errors of the source, of the writer and of temporary
+/// files.
+pub fn write_npz(
+    source: &mut dyn Source,
+    to: impl Write,
+    progress: &mut Progress<'_>,
+) -> Result<()> {
+    let schema = source.schema().clone();
+    refuse_varying(&schema, Format::Npz)?;
+    let rows = source.rows();
+    let files = schema.columns.iter().map(|_| tempfile::tempfile());
+    let mut files = files.collect::<io::Result<Vec<File>>>()?;
+    for_each(source, progress, |schema, batch| {
+        refuse_missing(schema, &batch, Format::Npz)?;
+        for (file, bytes) in files.iter_mut().zip(&batch.columns) {
+            file.write_all(bytes)?;
+        }
+        Ok(())
+    })?;
+    let mut archive = ZipWriter::new_stream(to);
+    let stored = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        .large_file(true);
+    for (column, mut file) in schema.columns.iter().zip(files) {
+        let (name, shape) = if schema.is_table {
+            let shape = [&[rows], column.row_shape.as_slice()].concat();
+            (column.name.as_str(), shape)
+        } else {
+            ("arr_0", schema.shape(rows)?)
+        };
+        let begun = archive.start_file(format!("{name}.npy"), stored);
+        begun.map_err(|error| failed(&error))?;
+        archive.write_all(&npy_header(&column.dtype, shape)?)?;
+        file.rewind()?;
+        io::copy(&mut file, &mut archive)?;
+    }
+    let finished = archive.finish();
+    finished.map_err(|error| failed(&error))?;
+    Ok(())
+}
+
 /// The names of all arrays, for messages.
 fn names<R: Read + io::Seek>(archive: &ZipArchive<R>) -> String {
     let names = archive.file_names().flatten();
@@ -72,7 +120,7 @@ fn member(
 ) -> Result<Member> {
     let mut entry = archive.by_index(number).map_err(|error| failed(&error))?;
     let len = entry.size();
-    let read_to = |entry: &mut dyn Read, to: &mut dyn io::Write| -> Result<()> {
+    let read_to = |entry: &mut dyn Read, to: &mut dyn Write| -> Result<()> {
         // An archive may claim any length; no more than one byte more is unpacked.
         match io::copy(&mut entry.take(len.saturating_add(1)), to)? {
             found if found == len => Ok(()),

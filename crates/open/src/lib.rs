@@ -53,8 +53,9 @@ pub use bloscpack_frames as frames;
 pub use bloscpack_stores as stores;
 
 pub use bloscpack::Options;
-pub use containers::exchange::open_file;
 pub use bloscpack_array::Region;
+pub use containers::exchange::open_file;
+pub use containers::folder::open_folder;
 pub use opener::open_store;
 pub use opener::{open, open_source, open_stream};
 pub use probe::{Family, Probe, probe, probe_bytes, probe_source};
@@ -74,12 +75,11 @@ pub mod internal {
 }
 
 use crate::exchange::{
-    ArraySource, BoxedSource, Format, Source as _, TableSource, UserAttributes,
+    ArraySource, BoxedSource, FixedSource, Format, Source as _, TableSource, UserAttributes,
 };
 use bloscpack::Watch;
 use bloscpack::verify::Damage;
-use bloscpack_array::{Array, Description};
-use bloscpack_dtype::npy::NpyHeader;
+use bloscpack_array::{Array, Column, Description};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::SharedSource;
 use std::fmt;
@@ -206,6 +206,11 @@ pub trait Container: Send + Sync {
         Ok(None)
     }
 
+    /// Whether it is nothing but a place for other inputs, its [members](Self::members).
+    fn is_tree(&self) -> bool {
+        false
+    }
+
     /// Checks and decompresses every chunk.
     ///
     /// # Errors
@@ -229,9 +234,9 @@ pub trait Container: Send + Sync {
     /// ```
     /// # testkit::enter_testdata();
     /// use bloscpack_open::{Options, open};
-    /// let grid = open("testdata/frames/grid.b2nd".as_ref(), &Options::new())?;
-    /// let array = grid.array(None)?.ok_or("only rows")?;
-    /// assert_eq!(array.read_slice(&[0..1, 0..2])?.len(), 2 * array.dtype().itemsize() as usize);
+    /// let opened = open("testdata/datasets/bcolz/py2_int64".as_ref(), &Options::new())?;
+    /// let array = opened.array(None)?.ok_or("only rows")?;
+    /// assert_eq!(array.read_slice(&[0..2])?.len(), 16);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -272,28 +277,7 @@ pub trait Container: Send + Sync {
     /// Returns wrong usage for a part that does not exist, or an input without an array or a table; errors of
     /// reading, and damage.
     fn columns(&self, selection: &Selection) -> Result<BoxedSource<'_>> {
-        let is_slice = matches!(selection.part, Part::Slice(_));
-        let source: BoxedSource<'_> = match self.table(&selection.columns)? {
-            Some(table) if !is_slice => {
-                let region = selection.part.region(&[table.rows()])?;
-                Box::new(table.range(region.ranges.first().cloned().unwrap_or(0..0))?)
-            }
-            table => {
-                let name = column_of(self, selection)?;
-                let array = self.array(name)?.ok_or_else(only_rows)?;
-                let region = selection.part.region(array.grid().shape())?;
-                let mut source = ArraySource::new(array)?.slice(&region.ranges)?;
-                if let Some(name) = name {
-                    source = source.named(name);
-                }
-                let columns = table.iter().flat_map(|table| &table.schema().columns);
-                if columns.into_iter().any(|column| column.nullable) {
-                    source = source.nan_as_null();
-                }
-                Box::new(source)
-            }
-        };
-        Ok(watch::rows(self.watch(), source))
+        columns_of_arrays(self, selection)
     }
 
     /// The user's attributes of the input, or of one of its columns: the metadata that a copy of another kind is to have.
@@ -323,17 +307,15 @@ pub trait Container: Send + Sync {
         {
             // A row may be longer than memory.
             if format == Format::Npy {
-                let header = NpyHeader {
-                    dtype: array.dtype().clone(),
-                    fortran_order: false,
-                    shape: selection.part.region(array.grid().shape())?.shape(),
-                };
-                let header = header.encode();
-                let header = header.map_err(|error| Error::usage(error.to_string()))?;
-                elements::write(to, &header)?;
+                let shape = selection.part.region(array.grid().shape())?.shape();
+                elements::write(to, &exchange::npy_header(array.dtype(), shape)?)?;
             }
             elements::copy(&*array, &selection.part, to, self.watch())?;
             return Ok(source.rows());
+        }
+        if !format.has_missing() && !source.schema().columns.iter().all(Column::is_fixed) {
+            let longest = FixedSource::longest(source)?;
+            source = Box::new(FixedSource::new(self.columns(selection)?, &longest)?);
         }
         if matches!(format, Format::Csv | Format::Tsv) {
             source = source.rows_as_columns()?;
@@ -362,6 +344,35 @@ pub trait Container: Send + Sync {
     fn source(&self) -> Option<&SharedSource> {
         None
     }
+}
+
+/// The selected rows or slice of the arrays of a container.
+fn columns_of_arrays<'a>(
+    container: &'a (impl Container + ?Sized),
+    selection: &Selection,
+) -> Result<BoxedSource<'a>> {
+    let is_slice = matches!(selection.part, Part::Slice(_));
+    let source: BoxedSource<'_> = match container.table(&selection.columns)? {
+        Some(table) if !is_slice => {
+            let region = selection.part.region(&[table.rows()])?;
+            Box::new(table.range(region.ranges.first().cloned().unwrap_or(0..0))?)
+        }
+        table => {
+            let name = column_of(container, selection)?;
+            let array = container.array(name)?.ok_or_else(only_rows)?;
+            let region = selection.part.region(array.grid().shape())?;
+            let mut source = ArraySource::new(array)?.slice(&region.ranges)?;
+            if let Some(name) = name {
+                source = source.named(name);
+            }
+            let columns = table.iter().flat_map(|table| &table.schema().columns);
+            if columns.into_iter().any(|column| column.nullable) {
+                source = source.nan_as_null();
+            }
+            Box::new(source)
+        }
+    };
+    Ok(watch::rows(container.watch(), source))
 }
 
 /// The only column that is selected, if any is.

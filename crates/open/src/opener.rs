@@ -2,15 +2,16 @@
 
 use super::bytes::Bytes;
 use super::watch::Watched;
-use crate::containers::exchange::open_file;
-use crate::exchange::{Format, ImportOptions};
 use super::{Container, Family, INTERRUPTED, Options, probe};
+use crate::containers::exchange::open_file;
 use crate::containers::file::BloscpackFile;
+use crate::exchange::{Format, ImportOptions};
 use bloscpack_datasets::Dataset;
 use bloscpack_error::{Error, IoSide, Result};
 use bloscpack_storage::SharedSource;
 use bloscpack_storage::{Key, Store};
 use bloscpack_storage::{ReadAt, Snapshot};
+use bloscpack_stores::FrameStore;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -67,7 +68,8 @@ pub fn open(path: &Path, options: &Options) -> Result<Box<dyn Container>> {
     // The lines of text show no format.
     let named = Format::of_path(path).filter(|format| family.is_none() && format.is_read());
     if let Some(format) = named {
-        return open_file(Arc::new(snapshot), format, &ImportOptions::new(), options).map_err(failed);
+        return open_file(Arc::new(snapshot), format, &ImportOptions::new(), options)
+            .map_err(failed);
     }
     let warning = snapshot.is_interrupted().then(|| INTERRUPTED.to_owned());
     open_shared(Arc::new(snapshot), options, Vec::from_iter(warning))
@@ -111,7 +113,12 @@ fn open_shared(
         return open_file(source, format, &ImportOptions::new(), options);
     }
     if family == Some(Family::Frame) {
-        return crate::containers::frame::open_source(source, options, warnings);
+        let opened = crate::containers::frame::open_source(source.clone(), options, warnings)?;
+        return if FrameStore::is_frame(opened.frame()) {
+            crate::containers::store::open_frame(source, options)
+        } else {
+            Ok(Box::new(opened))
+        };
     }
     let source: SharedSource = if options.watch.is_set() {
         Arc::new(Watched {

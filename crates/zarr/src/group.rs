@@ -74,7 +74,9 @@ impl ZarrGroup {
     /// Returns the errors of [`ZarrNode::open`].
     pub fn node(&self, path: &str) -> Result<ZarrNode> {
         let parts = path.split('/');
-        let folder = parts.into_iter().try_fold(self.folder.clone(), |folder, name| folder.join(name));
+        let folder = parts
+            .into_iter()
+            .try_fold(self.folder.clone(), |folder, name| folder.join(name));
         ZarrNode::open(Arc::clone(&self.store), &folder.reading()?, &self.options)
     }
 

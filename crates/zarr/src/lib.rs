@@ -60,7 +60,7 @@ pub use group::{ZarrGroup, ZarrNode};
 pub use keys::ChunkKeys;
 pub use meta::{ArrayMeta, Format};
 pub use verify::ZarrReport;
-pub use write::{ArrayFiles, ArrayWriter, ChunkCounts, NewArray, create_group};
+pub use write::{ArrayFiles, ArrayWriter, ChunkCounts, NewArray, RowWriter, create_group};
 
 /// The example of the README is a test, too.
 #[cfg(doctest)]

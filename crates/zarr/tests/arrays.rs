@@ -163,7 +163,7 @@ fn what_is_written_is_read() -> Result<()> {
 fn whole_chunks_are_taken_as_they_are() -> Result<()> {
     for format in [Format::V2, Format::V3] {
         let store = Memory::new();
-        let source = Counted::new(&vec![10, 4], &vec![3, 2], true);
+        let source = Counted::new(&[10, 4], &[3, 2], true);
         let new = NewArray::new(
             format,
             DType::U16,
@@ -210,7 +210,7 @@ fn other_chunks_are_compressed_anew() -> Result<()> {
     blosc1::Blosc2Encoder::new(blosc1::Blosc2Settings::default())?.encode(&data, &mut blosc2)?;
     let short = blosc1::compress(&data[..100], blosc1::ChunkSettings::default())?;
     for chunk in [blosc2, short] {
-        let counted = Counted::new(&vec![8000], &vec![4000], false);
+        let counted = Counted::new(&[8000], &[4000], false);
         let store = Memory::new();
         let new = NewArray::new(Format::V3, DType::U16, &[8000], &[4000]);
         let writer = ArrayWriter::create(Arc::new(store.clone()), Key::root(), new)?;
@@ -393,7 +393,13 @@ fn members_of_a_group_are_found_in_either_version() -> Result<()> {
             writer.write_chunk(&[0], &[5, 6])?;
             files.push(writer.finish()?);
         }
-        create_group(&store, format, r#"{"title": "x"}"#, &files)?;
+        create_group(
+            &store,
+            format,
+            r#"{"title": "x"}"#,
+            &files,
+            &Default::default(),
+        )?;
         let group = open_group(store.clone(), &Key::root())?;
         assert_eq!(
             (group.format(), group.attributes()),

@@ -139,16 +139,13 @@ class Array:
 
 
 def open_array(source: files.Source) -> Array:
-    """Opens an array for reading: the directory of a carray, or a frame with an array (a path, bytes, a file object, or a URL).
+    """Opens an array for reading: a carray, a frame of Blosc2, a Zarr array, a Bloscpack file with an array, or a ``.npy`` file.
 
-    The directory may be in a ZIP archive: a path to that (``"data.zip"``, ``"data.zip/eeg"``), its bytes, a file object,
-    or a URL.
+    The source is a path, bytes, a file object, or a URL. A directory may be in a ZIP archive: a path to that (``"data.zip"``,
+    ``"data.zip/eeg"``), its bytes, a file object, or a URL.
     """
     source = _urls.opened(source)
-    kind = _native.kind(source)
-    if kind == "carray":
-        return Array(_native.Array.open(source, False, threads()))
-    if kind == "frame":
-        return Array(_native.Array.open_frame(source, threads()))
-    instead = {"ctable": "open_table", "records": "open_records"}.get(kind, "unpack_ndarray_from_file")
-    raise UsageError(f"{source!r} is not an array that can be read in parts, but of the kind {kind!r}: use {instead}")
+    instead = {"ctable": "open_table", "records": "open_records"}.get(_native.kind(source))
+    if instead:
+        raise UsageError(f"{source!r} is not an array: use {instead}")
+    return Array(_native.Array.open(source, False, threads()))

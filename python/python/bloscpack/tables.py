@@ -218,22 +218,19 @@ def _spelled(dtype: np.dtype[Any]) -> str:
 
 
 def open_table(source: files.Source) -> Table:
-    """Opens a table for reading: the directory of a ctable, or of an array whose elements have fields.
+    """Opens a table for reading: a ctable, a Zarr group of arrays with as many rows, ``.npz``, or an array whose elements have fields.
 
-    The directory may be in a ZIP archive: a path to that (``"data.zip"``, ``"data.zip/eeg"``), its bytes, a file object,
-    or a URL.
+    The source is a path, bytes, a file object, or a URL. A directory may be in a ZIP archive: a path to that (``"data.zip"``,
+    ``"data.zip/eeg"``), its bytes, a file object, or a URL. `open_rows` reads what has no arrays for columns, such as CSV.
     """
     source = _urls.opened(source)
-    kind = _native.kind(source)
-    if kind == "ctable":
+    if _native.is_table(source):
         return Table(_native.Table.open(source, False, threads()))
-    if kind in ("carray", "frame"):
-        opened = _native.Array.open(source, False, threads()) if kind == "carray" else _native.Array.open_frame(source, threads())
-        facts = opened.facts()
-        if dtype_of(facts["dtype"]).names and len(facts["shape"]) == 1:
-            return Table(opened)
-        raise UsageError(f"{source!r} is an array, not a table: use open_array")
-    raise UsageError(f"{source!r} is not a table, but of the kind {kind!r}")
+    opened = _native.Array.open(source, False, threads())
+    facts = opened.facts()
+    if dtype_of(facts["dtype"]).names and len(facts["shape"]) == 1:
+        return Table(opened)
+    raise UsageError(f"{source!r} is an array, not a table: use open_array")
 
 
 class RowStream:

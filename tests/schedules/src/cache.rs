@@ -1,12 +1,10 @@
 //! A model of the cache of chunks, read by two threads at once.
 
-use super::cache::{CachedChunk, ChunkCache};
-use super::pool::Decoders;
+use super::cache::{ArrayCache, CachedChunk, ChunkCache, Content};
 use crate::check::Models;
-use crate::parallel::{Panicked, for_each};
-use crate::superchunk::StoredChunk;
-use blosc1::{ChunkEncoder, ChunkHeader, ChunkSettings, Compressor};
-use bloscpack_wire::Limits;
+use crate::parallel::{Panicked, Pool, for_each};
+use crate::store::{Buffer, Loaded};
+use blosc1::{ChunkDecoder, ChunkEncoder, ChunkHeader, ChunkSettings, Compressor};
 use std::sync::{Arc, LazyLock};
 
 /// Two chunks of several blocks, with their data.
@@ -24,35 +22,57 @@ static CHUNKS: LazyLock<[(Vec<u8>, Vec<u8>); 2]> = LazyLock::new(|| {
     })
 });
 
-fn stored(number: u64) -> StoredChunk {
-    let bytes = CHUNKS[number as usize].1.clone();
+fn cached(number: u64) -> CachedChunk {
+    let bytes = &CHUNKS[number as usize].1;
     let header = ChunkHeader::parse(bytes.first_chunk().unwrap()).unwrap();
     assert!(header.nblocks() > 1);
-    StoredChunk { bytes, header }
+    let is_complete = true;
+    CachedChunk::new(
+        Loaded::Blosc {
+            header,
+            is_complete,
+        },
+        &Buffer(bytes),
+    )
 }
 
 /// Reads like an array: from the cache, or else from its file. Each read is right, whatever the cache drops meanwhile.
-fn read(cache: &ChunkCache, decoders: &Decoders, number: u64, from: usize, len: usize) {
+fn read(cache: &ArrayCache, decoders: &Pool<ChunkDecoder>, number: u64, from: usize, len: usize) {
     let chunk = cache.get(number).unwrap_or_else(|| {
-        let chunk = Arc::new(CachedChunk::new(stored(number)));
+        let chunk = Arc::new(cached(number));
         cache.put(number, &chunk);
         chunk
     });
+    let block = chunk.block_len();
+    let wanted: Vec<u32> = (from / block..(from + len).div_ceil(block))
+        .map(|block| block as u32)
+        .collect();
+    let missing = chunk.missing(&wanted);
+    if !missing.is_empty() {
+        let Content::Blosc(bytes) = chunk.content() else {
+            panic!("a chunk without its bytes");
+        };
+        let decoded = decoders.lend(
+            || Ok::<_, Panicked>(ChunkDecoder::default()),
+            |decoder| Ok(chunk.decode(&missing, bytes, decoder).unwrap()),
+        );
+        cache.grown(number, decoded.unwrap());
+    }
     let mut found = vec![0; len];
-    let decoded = chunk.read(from, &mut found, decoders).unwrap();
-    cache.grown(number, decoded);
+    chunk.read(from, &mut found).unwrap();
     assert_eq!(found, CHUNKS[number as usize].0[from..from + len]);
 }
 
 fn check(budget: usize) {
-    let (cache, decoders) = (
-        ChunkCache::new(budget),
-        Decoders::new(Limits::default(), true),
-    );
+    let all = Arc::new(ChunkCache::new(budget));
+    let (cache, decoders) = (ArrayCache::new(&all), Pool::default());
+    // Another array shares the cache, and its chunks are not those of the first.
+    let other = ArrayCache::new(&all);
     let reads = [(0, 100, 400), (0, 300, 300), (1, 0, 1200), (0, 0, 10)];
     let jobs = reads.into_iter();
     for_each(2, jobs, |(number, from, len)| {
         read(&cache, &decoders, number, from, len);
+        assert!(!other.contains(number));
         Ok::<_, Panicked>(())
     })
     .unwrap();

@@ -43,31 +43,41 @@ pub mod parallel {
 #[path = "parallel.rs"]
 mod parallel_models;
 
-/// As much of the modules of datasets as the cache needs.
+/// As much of the stores of chunks as the cache needs.
 #[cfg(feature = "cache")]
-mod convert {
-    pub const fn to_usize(len: u32) -> usize {
-        len as usize
+mod store {
+    use bytes::Bytes;
+
+    pub struct Buffer<'a>(pub &'a [u8]);
+
+    impl Buffer<'_> {
+        pub fn bytes(&self) -> &[u8] {
+            self.0
+        }
+
+        pub fn keep(&self) -> Bytes {
+            Bytes::copy_from_slice(self.0)
+        }
+    }
+
+    #[allow(dead_code, reason = "all chunks here are compressed")]
+    pub enum Loaded {
+        Fill,
+        Data,
+        Blosc {
+            header: blosc1::ChunkHeader,
+            is_complete: bool,
+        },
     }
 }
 
 #[cfg(feature = "cache")]
-mod superchunk {
-    pub struct StoredChunk {
-        pub bytes: Vec<u8>,
-        pub header: blosc1::ChunkHeader,
-    }
-}
-
-#[cfg(feature = "cache")]
-#[path = "../../../crates/datasets/src/array_storage"]
-mod array_storage {
+#[path = "../../../crates/array/src"]
+mod array {
     #[allow(dead_code, reason = "nothing is read ahead here")]
     mod cache;
-    #[allow(dead_code, reason = "nothing is compressed here")]
-    mod pool;
 
-    #[path = "../../../../tests/schedules/src/cache.rs"]
+    #[path = "../../../tests/schedules/src/cache.rs"]
     mod models;
 
     pub use models::models;
@@ -84,7 +94,7 @@ fn main() {
     #[cfg(feature = "shuttle")]
     parallel_models::models(&models);
     #[cfg(feature = "cache")]
-    array_storage::models(&models);
+    array::models(&models);
     #[cfg(feature = "readers")]
     readers::models(&models);
     models.end();

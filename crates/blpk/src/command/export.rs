@@ -1,7 +1,6 @@
 //! `blpk export`: a dataset, a frame, or the array in a file, as a file of another format.
 
 use std::ffi::OsStr;
-use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
 
 use bloscpack::dtype::DType;
@@ -11,15 +10,15 @@ use bloscpack_open::{
 };
 use clap::Args;
 
+use super::convert::write_exchange;
 use crate::args;
 use crate::container::Opened;
-use crate::failure::{About as _, Failure};
+use crate::failure::Failure;
 use crate::layout;
-use crate::output::{MadeFrom, Replaces, Target, is_standard_output};
+use crate::output::is_standard_output;
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::{count, quoted};
-use bloscpack_open::internal::size;
 
 /// Write a dataset or frame as .npy, CSV, ...
 ///
@@ -84,37 +83,14 @@ impl Export {
         let part = rows.or(self.slice.clone().map(Part::Slice));
         let selection = Selection::of(part.unwrap_or_default()).columns(&self.columns);
         let selection = selection.nan_as_null(self.nan_as_null);
-        // Nothing is begun for a selection that does not exist.
-        let checked = opened.container.columns(&selection).map(|_| ());
-        opened.warn(session);
-        checked.about(&opened.origin)?;
-        let mut output = self.create(&opened, session)?;
-        let mut to = BufWriter::new(&mut output);
-        let done = opened.container.export(&selection, format, &mut to);
-        let done = done.and_then(|rows| Ok(to.flush().map(|()| rows)?));
-        // After an error, the buffer is not written again.
-        drop(to.into_parts());
-        opened.progress.finish();
-        let rows = done.about(&output.made_from(&opened.origin))?;
-        let made = output.commit(session)?;
+        let paths = (self.path.as_path(), self.output.as_path());
+        let (rows, made) = write_exchange(&mut opened, &selection, format, paths, session)?;
         session.done(format_args!(
-            "{}, {}, exported to {}, {},",
+            "{}, {}, exported to {made}",
             opened.origin.name,
             count(rows, "row"),
-            made.name,
-            size::pretty(made.length),
         ));
         Ok(Status::Done)
-    }
-
-    /// Begins an output that is as private as the input.
-    fn create(&self, opened: &Opened, session: &Session) -> Result<Target, Failure> {
-        let origin = if opened.is_bloscpack() {
-            opened.input.as_ref().into()
-        } else {
-            MadeFrom::Path(&self.path)
-        };
-        Target::file(&self.output, Replaces::Plain, origin, session)
     }
 
     /// The format of OUT: by `--to`, which the ending of the name must not contradict, or by that ending.

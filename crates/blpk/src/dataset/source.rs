@@ -12,7 +12,7 @@ use std::path::Path;
 
 use bloscpack::{Category, Error, dtype::DType, error::Side};
 use bloscpack_open::exchange::{
-    Batch, BoxedSource, Cells, Format, ImportOptions, NpyFile, OneArray, Schema, Source, open_at,
+    Batch, BoxedSource, Cells, Format, ImportOptions, OneArray, Schema, Source, open_at,
 };
 use clap::Args;
 
@@ -149,7 +149,7 @@ pub fn format_of(path: &Path, given: Option<Format>) -> Result<Format, Failure> 
             let path = shown(path);
             failure.hint(format!("gunzip < {path} | blpk import - OUT --from {from}"))
         }
-        _ => failure.hint("use --from npy, npz, csv, tsv, arrow or parquet"),
+        _ => failure.hint("use --from npy, npz, csv, tsv, jsonl, arrow or parquet"),
     })
 }
 
@@ -162,12 +162,6 @@ pub fn open(
 ) -> Result<BoxedSource<'static>, Failure> {
     let opened = open_at(file(path, session)?, format, options);
     opened.about(&Imported::new(path, format))
-}
-
-/// Opens the array in a NumPy file.
-pub fn open_npy(path: &Path, session: &Session) -> Result<NpyFile<File>, Failure> {
-    let opened = NpyFile::open_at(file(path, session)?);
-    opened.about(&Imported::new(path, Format::Npy))
 }
 
 /// Opens a file that can be read at any position.
@@ -196,7 +190,7 @@ impl Subject for Imported {
         let failure = failure.named(&self.name);
         match category {
             Some(Category::Unsupported) if !self.format.is_read() => {
-                failure.hint("only .npy, .npz, .csv, .tsv, .arrow and .parquet can be read")
+                failure.hint("only .npy, .npz, .csv, .tsv, .jsonl, .arrow and .parquet can be read")
             }
             Some(Category::Usage) if self.format == Format::Npz => {
                 failure.hint("--member NAME takes one of the arrays")
@@ -210,7 +204,7 @@ impl Subject for Imported {
 }
 
 /// Details that a file of another format may not state.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct ImportArgs {
     /// Format of IN, if its name does not show it
     #[arg(long, value_name = "FORMAT", value_parser = args::format_read())]

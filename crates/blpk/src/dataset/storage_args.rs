@@ -18,7 +18,7 @@ use bloscpack_open::internal::size;
 const DATASET: &str = "Dataset and frame settings";
 
 /// The settings of a new dataset or frame.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct StorageArgs {
     #[command(flatten)]
     pub codec: CodecArgs,
@@ -175,6 +175,12 @@ impl StorageArgs {
             }
             None => Ok(()),
         }
+    }
+
+    /// Whether anything was given.
+    pub fn is_given(&self) -> bool {
+        let codec = self.codec.codec.is_some() || self.codec.level().is_some();
+        codec || self.filter.filter().is_some() || self.checksum.is_some() || self.is_divided()
     }
 
     /// Whether anything was given about chunks, blocks or files, which only datasets and frames have.

@@ -27,6 +27,8 @@ pub enum FolderKind {
     Frame,
     Store,
     Zarr,
+    /// Folders of datasets.
+    Tree,
 }
 
 impl FolderKind {
@@ -37,6 +39,7 @@ impl FolderKind {
             Self::Dataset if is_zarr(path) => Some("a Zarr array or group"),
             Self::Frame if !is_sparse_frame(path)? => Some("not a sparse frame"),
             Self::Store if !path.join(EMBED_FILE).is_file() => Some("not a store of python-blosc2"),
+            Self::Tree => Some("a folder"),
             Self::Zarr if !is_zarr(path) => Some("not a Zarr array or group"),
             _ => None,
         })

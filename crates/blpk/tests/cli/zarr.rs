@@ -46,7 +46,7 @@ fn a_table_goes_to_zarr_and_back() {
             (&info["rows"], &info["columns"]),
             (&json!(1000), &json!(["id", "n"]))
         );
-        let back = format!("{layout}.back");
+        let back = format!("back-{layout}");
         folder.run(["convert", &out, &back]).succeeded();
         assert_eq!(csv(&folder, &back), csv(&folder, "t"));
     }

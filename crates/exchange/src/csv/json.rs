@@ -16,42 +16,62 @@ const MAX_LINE: u64 = 64 << 20;
 /// Columns of a file.
 const MAX_COLUMNS: usize = 1 << 16;
 
-/// The lines of a file, each of which is JSON.
-pub(super) struct JsonLines<S> {
-    reader: BufReader<SourceReader<Arc<S>>>,
+/// Reads the next line into a vector, which it clears first; false after the last.
+pub type NextLine = Box<dyn FnMut(&mut Vec<u8>) -> Result<bool> + Send>;
+
+/// The lines of a file.
+pub(super) fn lines_of<S: ReadAt + Send + Sync + 'static>(bytes: &Arc<S>) -> NextLine {
+    let mut reader = BufReader::new(SourceReader::new(Arc::clone(bytes)));
+    Box::new(move |line| {
+        line.clear();
+        let mut limited = reader.by_ref().take(MAX_LINE + 1);
+        let read = limited.read_until(b'\n', line)?;
+        if to_u64(read) > MAX_LINE {
+            let unit = "bytes of a line";
+            return Err(over_limit(Format::JsonLines, unit, to_u64(read), MAX_LINE));
+        }
+        Ok(read > 0)
+    })
+}
+
+/// Lines, or records, each of which is a value.
+pub(super) struct JsonLines {
+    next: NextLine,
+    /// Whether they are text, and not JSON.
+    is_text: bool,
     line: Vec<u8>,
     number: u64,
 }
 
-impl<S: ReadAt> JsonLines<S> {
-    pub fn new(bytes: &Arc<S>) -> Self {
+impl JsonLines {
+    pub fn new(next: NextLine, is_text: bool) -> Self {
         Self {
-            reader: BufReader::new(SourceReader::new(Arc::clone(bytes))),
+            next,
+            is_text,
             line: Vec::new(),
             number: 0,
         }
     }
 
-    /// The next value and the number of its line; `None` after the last. Empty lines are passed over.
+    /// The next value and the number of its line; `None` after the last. Empty lines of JSON are passed over.
     pub fn next(&mut self) -> Result<Option<(u64, Value)>> {
         loop {
-            self.line.clear();
-            let mut limited = self.reader.by_ref().take(MAX_LINE + 1);
-            if limited.read_until(b'\n', &mut self.line)? == 0 {
+            if !(self.next)(&mut self.line)? {
                 return Ok(None);
             }
             self.number += 1;
-            if to_u64(self.line.len()) > MAX_LINE {
-                let found = to_u64(self.line.len());
-                return Err(over_limit(Format::JsonLines, "bytes of a line", found, MAX_LINE));
+            let part = || format!("line {}", self.number);
+            if self.is_text {
+                let text = String::from_utf8(std::mem::take(&mut self.line));
+                let text =
+                    text.map_err(|_| damaged(Format::JsonLines, &part(), "it is not UTF-8"))?;
+                return Ok(Some((self.number, Value::String(text))));
             }
             if self.line.trim_ascii().is_empty() {
                 continue;
             }
             let value = serde_json::from_slice(&self.line);
-            let value = value.map_err(|error| {
-                damaged(Format::JsonLines, &format!("line {}", self.number), error)
-            })?;
+            let value = value.map_err(|error| damaged(Format::JsonLines, &part(), error))?;
             return Ok(Some((self.number, value)));
         }
     }
@@ -71,7 +91,7 @@ pub(super) struct JsonColumn {
 }
 
 /// Looks at all lines: the columns, whether they are keys of objects, and the number of lines.
-pub(super) fn look<S: ReadAt>(lines: &mut JsonLines<S>) -> Result<(Vec<JsonColumn>, bool, u64)> {
+pub(super) fn look(lines: &mut JsonLines) -> Result<(Vec<JsonColumn>, bool, u64)> {
     let (mut columns, mut places) = (Vec::<JsonColumn>::new(), HashMap::new());
     let (mut rows, mut is_table) = (0, None);
     while let Some((line, value)) = lines.next()? {

@@ -12,6 +12,8 @@ use bloscpack_error::checked::in_memory;
 use std::io::{self, Write};
 use text::row_cell;
 
+pub use json::NextLine;
+pub use read::open_records;
 pub(super) use read::{open_csv, open_json_lines, open_tsv};
 
 /// Writes a line with the names of the columns, and one for each row.

@@ -1,8 +1,8 @@
 //! Columns from the lines of a file.
 
 use super::guess::Guess;
-use super::json::{self, JsonLines};
 use super::input::Lines;
+use super::json::{self, JsonLines, NextLine};
 use super::place;
 use super::text::parse_row;
 use crate::error::{missing_part, missing_value, not_utf8, over_limit, too_long};
@@ -35,7 +35,7 @@ struct TextSource<S> {
 /// The lines of a file.
 enum Rows<S> {
     Csv(Lines<S>),
-    Json(JsonLines<S>),
+    Json(JsonLines),
 }
 
 /// The way in which missing cells of a column are stored.
@@ -131,10 +131,59 @@ pub(crate) fn open_json_lines<S: ReadAt + Send + Sync + 'static>(
     options: &ImportOptions,
 ) -> Result<BoxedSource<'static>> {
     let bytes = Arc::new(bytes);
-    let (found, is_table, rows) = json::look(&mut JsonLines::new(&bytes))?;
+    let lines = || JsonLines::new(json::lines_of(&bytes), false);
+    let found = json::look(&mut lines())?;
+    of_json(found, lines(), options)
+}
+
+/// Opens records, which `open` reads from the first on: JSON as [`Format::JsonLines`] has it, or else text, a row each.
+///
+/// ```
+/// use bloscpack_exchange::{ImportOptions, open_records};
+/// let records = [br#"{"id": 1}"#, br#"{"id": 2}"#];
+/// let open = || {
+///     let mut rest = records.into_iter();
+///     let next: bloscpack_exchange::NextLine = Box::new(move |line| {
+///         line.clear();
+///         Ok(rest.next().map(|record| line.extend_from_slice(record)).is_some())
+///     });
+///     Ok(next)
+/// };
+/// let source = open_records(open, &ImportOptions::new())?;
+/// assert_eq!((source.rows(), source.schema().columns[0].name.as_str()), (2, "id"));
+/// # Ok::<(), bloscpack_error::Error>(())
+/// ```
+///
+/// # Errors
+/// Returns the errors of `open`, and damage for records that are neither.
+pub fn open_records(
+    open: impl Fn() -> Result<NextLine>,
+    options: &ImportOptions,
+) -> Result<BoxedSource<'static>> {
+    let mut is_text = false;
+    let found = match json::look(&mut JsonLines::new(open()?, is_text)) {
+        // Not the chunks that the records are in, but what they say.
+        Err(error) if error.code() == Code::Damaged => {
+            is_text = true;
+            json::look(&mut JsonLines::new(open()?, is_text))
+        }
+        found => found,
+    };
+    of_json(found?, JsonLines::new(open()?, is_text), options)
+}
+
+/// The rows of these lines, of which all is known.
+fn of_json(
+    (found, is_table, rows): (Vec<json::JsonColumn>, bool, u64),
+    lines: JsonLines,
+    options: &ImportOptions,
+) -> Result<BoxedSource<'static>> {
     let names: Vec<String> = found.iter().map(|column| column.name.clone()).collect();
     if let Some(name) = options.types.keys().find(|name| !names.contains(name)) {
-        let what = format!("JSON lines: no column {name:?} (found: {})", names.join(", "));
+        let what = format!(
+            "JSON lines: no column {name:?} (found: {})",
+            names.join(", ")
+        );
         return Err(Error::usage(what));
     }
     let columns = found.iter().map(|found| {
@@ -154,8 +203,8 @@ pub(crate) fn open_json_lines<S: ReadAt + Send + Sync + 'static>(
     let fills = fills(&columns, options);
     let mut schema = Schema::table(columns);
     schema.is_table = is_table;
-    Ok(Box::new(TextSource {
-        lines: Rows::Json(JsonLines::new(&bytes)),
+    Ok(Box::new(TextSource::<Vec<u8>> {
+        lines: Rows::Json(lines),
         names,
         fills,
         schema,

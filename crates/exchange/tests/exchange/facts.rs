@@ -694,7 +694,7 @@ fn formats_that_are_not_there_say_so() {
         assert_eq!(error.category(), Category::Unsupported);
         assert!(error.to_string().contains("--features"), "{error}");
     }
-    for format in [Format::JsonLines, Format::ArrowStream, Format::Bytes] {
+    for format in [Format::ArrowStream, Format::Bytes] {
         let error = opened(b"", format, &ImportOptions::new()).err().unwrap();
         assert_eq!(error.category(), Category::Unsupported);
     }

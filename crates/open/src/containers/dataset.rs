@@ -18,8 +18,7 @@ impl Common {
         let mut all = Report::of(report.chunks, report.bytes, report.damages);
         all.warnings = report.warnings.iter().map(text).collect();
         let warnings = self.warnings.take().into_iter();
-        let warnings = warnings
-            .map(|warning| format!(".blpk: {warning}"));
+        let warnings = warnings.map(|warning| format!(".blpk: {warning}"));
         all.warnings.extend(warnings);
         all
     }

@@ -1,8 +1,6 @@
 //! Files of other programs: NumPy, CSV, lines of JSON, Arrow and Parquet.
 
-use crate::exchange::{
-    BoxedSource, Format, ImportOptions, NpyFile, PartSource, Schema, open_at,
-};
+use crate::exchange::{BoxedSource, Format, ImportOptions, NpyFile, PartSource, Schema, open_at};
 use crate::selection::refuse_column;
 use crate::summary::Summary;
 use crate::text::{plain, pretty, shape};
@@ -178,7 +176,9 @@ impl Container for File {
             (Some(name), Some(names)) if names.iter().any(|found| found == name) => Ok(None),
             (Some(name), Some(names)) => {
                 let names = names.join(", ");
-                Err(Error::usage(format!("no column {name:?}; there are {names}")))
+                Err(Error::usage(format!(
+                    "no column {name:?}; there are {names}"
+                )))
             }
             (column, None) => {
                 refuse_column(column)?;

@@ -6,16 +6,18 @@ use super::members::{
 use crate::bytes::Bytes;
 use crate::elements;
 use crate::error::{needs_file, no_chunk};
-use crate::summary::{MEMBERS, Summary, distinct};
-use crate::exchange::{NumpyFile, UserAttributes};
+use crate::exchange::{
+    BoxedSource, ImportOptions, NextLine, NumpyFile, PartSource, UserAttributes, open_records,
+};
 use crate::selection::refuse_column;
+use crate::summary::{MEMBERS, Summary, distinct};
 use crate::{Container, Kind, Outline, Part, Report, Selection, text};
-use bloscpack::{Decoder, Watch};
 use bloscpack::indexed::IndexedReader;
-use bloscpack::records::IndexedRecordReader;
+use bloscpack::records::{IndexedRecordReader, RecordReader};
 use bloscpack::survey::{Member, each_member, each_member_of_file};
 use bloscpack::verify::{Damage, verify, verify_at};
-use bloscpack_array::Array;
+use bloscpack::{Decoder, Watch};
+use bloscpack_array::{Array, Attributes};
 use bloscpack_error::Result;
 use bloscpack_storage::SharedSource;
 use bloscpack_storage::{ReadAt as _, SourceReader};
@@ -49,6 +51,20 @@ impl BloscpackFile {
         let source = self.bytes.source().ok_or_else(needs_file)?;
         let options = self.bytes.options.clone().cache(cache);
         IndexedReader::with_options(source.clone(), options)
+    }
+
+    /// All metadata but what describes the records.
+    fn attributes_of_records(&self) -> Result<UserAttributes> {
+        let source = self.bytes.source().ok_or_else(needs_file)?;
+        let options = self.bytes.options.clone();
+        let reader = IndexedRecordReader::with_options(source.clone(), options)?;
+        let metadata = reader.metadata().filter(|metadata| metadata.is_object());
+        let text = metadata.map_or("{}", |metadata| metadata.text());
+        let mut attributes = Attributes::parse(text.as_bytes())?;
+        for key in ["dtype", "packing"] {
+            attributes.remove(key);
+        }
+        Ok(UserAttributes::new(attributes))
     }
 
     /// Copies a part of the content.
@@ -179,6 +195,9 @@ impl Container for BloscpackFile {
     }
 
     fn array(&self, column: Option<&str>) -> Result<Option<Box<dyn Array + '_>>> {
+        if self.kind() == Kind::Records {
+            return Ok(None);
+        }
         refuse_column(column)?;
         let array = match self.array.get() {
             Some(array) => array,
@@ -192,9 +211,34 @@ impl Container for BloscpackFile {
         Ok(Some(Box::new(array)))
     }
 
+    /// Records are rows: of a table if they are JSON objects, or else of text.
+    fn columns(&self, selection: &Selection) -> Result<BoxedSource<'_>> {
+        if self.kind() != Kind::Records {
+            return crate::columns_of_arrays(self, selection);
+        }
+        let open = || -> Result<NextLine> {
+            let mut records =
+                RecordReader::with_options(self.bytes.reader()?, self.bytes.options.clone());
+            Ok(Box::new(move |line| {
+                line.clear();
+                let record = records.next_record()?;
+                Ok(record
+                    .map(|record| line.extend_from_slice(record))
+                    .is_some())
+            }))
+        };
+        let source = open_records(open, &ImportOptions::new().keep_missing())?;
+        let region = selection.part.region(&[source.rows()])?;
+        let rows = region.ranges.first().cloned().unwrap_or(0..0);
+        Ok(Box::new(PartSource::new(source, &selection.columns, rows)?))
+    }
+
     fn attributes(&self, _: Option<&str>) -> Result<UserAttributes> {
         if self.bytes.source().is_none() {
             return Ok(UserAttributes::default());
+        }
+        if self.kind() == Kind::Records {
+            return self.attributes_of_records();
         }
         let reader = self.indexed(0)?;
         let metadata = reader.metadata().filter(|metadata| metadata.is_object());

@@ -2,11 +2,13 @@
 
 use crate::elements::{self, cut, within, write};
 use crate::error::no_chunk;
-use crate::summary::Summary;
 use crate::exchange::UserAttributes;
 use crate::selection::refuse_column;
+use crate::summary::Summary;
 use crate::warnings::Warnings;
-use crate::{Container, INTERRUPTED, Inner, Kind, Options, Outline, Part, Report, Selection, watch};
+use crate::{
+    Container, INTERRUPTED, Inner, Kind, Options, Outline, Part, Report, Selection, watch,
+};
 use bloscpack::Watch;
 use bloscpack_array::{Array, Retyped};
 use bloscpack_dtype::DType;
@@ -14,14 +16,13 @@ use bloscpack_error::{Code, Error, Result};
 use bloscpack_frames::{Frame, NdArray};
 use bloscpack_storage::SharedSource;
 use bloscpack_storage::Store;
-use bloscpack_stores::FrameStore;
 use bloscpack_wire::internal::to_u64;
 use std::io::Write;
 use std::ops::Range;
 use std::path::Path;
 
 /// A frame.
-struct FrameContainer {
+pub(crate) struct FrameContainer {
     contents: Contents,
     /// Opens the same frame again.
     open: Box<dyn Fn() -> Result<Frame> + Send + Sync>,
@@ -46,15 +47,10 @@ pub(crate) fn open_source(
     source: SharedSource,
     options: &Options,
     warnings: Vec<String>,
-) -> Result<Box<dyn Container>> {
+) -> Result<FrameContainer> {
     let opener = options.clone();
-    let shared = source.clone();
-    let open = move || Frame::read_with(shared.clone(), &opener);
-    let frame = new(Box::new(open), options, warnings)?;
-    if FrameStore::is_frame(frame.frame()) {
-        return super::store::open_frame(source, options);
-    }
-    Ok(Box::new(frame))
+    let open = move || Frame::read_with(source.clone(), &opener);
+    new(Box::new(open), options, warnings)
 }
 
 /// Opens a frame in a store, whose bytes `place` compares with what the store has of them.
@@ -113,7 +109,7 @@ fn new(
 }
 
 impl FrameContainer {
-    fn frame(&self) -> &Frame {
+    pub(crate) fn frame(&self) -> &Frame {
         match &self.contents {
             Contents::Array(array) => array.frame(),
             Contents::Chunks(frame) | Contents::Broken(frame) => frame,

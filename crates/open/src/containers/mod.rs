@@ -4,6 +4,7 @@ pub(crate) mod array;
 pub(crate) mod dataset;
 pub(crate) mod exchange;
 pub(crate) mod file;
+pub(crate) mod folder;
 pub(crate) mod frame;
 mod frame_summary;
 mod members;

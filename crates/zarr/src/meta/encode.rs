@@ -173,6 +173,23 @@ pub(crate) fn group(
     }
 }
 
+/// The metadata of a group that says nothing of what is in it.
+pub(crate) fn plain_group(format: Format, attributes: &str) -> Result<Encoded> {
+    match format {
+        Format::V2 => {
+            let mut files = vec![(".zgroup", pretty(&json!({ "zarr_format": 2 }))?)];
+            if Members::of(attributes).next().is_some() {
+                files.push((".zattrs", attributes.to_owned()));
+            }
+            Ok(files)
+        }
+        Format::V3 => {
+            let members = vec![("zarr_format", json!(3)), ("node_type", json!("group"))];
+            Ok(vec![("zarr.json", object(members, attributes)?)])
+        }
+    }
+}
+
 fn group_v2(attributes: &str, arrays: &[(String, Encoded)]) -> Result<Encoded> {
     let group = pretty(&json!({ "zarr_format": 2 }))?;
     let has_attributes = Members::of(attributes).next().is_some();

@@ -19,7 +19,7 @@ use bloscpack_error::{Error, Result};
 use bloscpack_wire::{Limit, Limits};
 use std::fmt;
 
-pub(crate) use encode::{Encoded, array as encode_array, group as encode_group};
+pub(crate) use encode::{Encoded, array as encode_array, group as encode_group, plain_group};
 pub(crate) use fields::{Document, Fields, object_text};
 
 /// A version of Zarr.

@@ -65,15 +65,7 @@ impl ArrayWriter {
         let chunk_bytes = byte_len(&self.new.chunk_shape, self.new.dtype.itemsize()).unwrap_or(0);
         let files = Grid::new(self.new.shape.clone(), self.new.outer_shape()?);
         let mut all = files.positions(&files.whole());
-        let write = |at: Vec<u64>| {
-            if self.new.is_sharded() {
-                self.write_shard(&at, (source, takes))
-            } else {
-                let (stored, counts) = self.chunk(&at, (source, takes))?;
-                self.put(&at, &stored)?;
-                Ok(counts)
-            }
-        };
+        let write = |at: Vec<u64>| self.write_file(&at, (source, takes));
         loop {
             let some: Vec<Vec<u64>> = all.by_ref().take(PLANNED).collect();
             if some.is_empty() {
@@ -84,6 +76,20 @@ impl ArrayWriter {
                 progress((written.taken + written.compressed).saturating_mul(chunk_bytes))
             })?;
         }
+    }
+
+    /// Writes the file of a chunk or of a shard.
+    pub(super) fn write_file(
+        &self,
+        at: &[u64],
+        (source, takes): (&dyn Array, bool),
+    ) -> Result<ChunkCounts> {
+        if self.new.is_sharded() {
+            return self.write_shard(at, (source, takes));
+        }
+        let (stored, counts) = self.chunk(at, (source, takes))?;
+        self.put(at, &stored)?;
+        Ok(counts)
     }
 
     /// The encoded bytes of a chunk.

@@ -2,20 +2,22 @@
 
 mod copy;
 mod new;
+mod rows;
 
 pub use copy::ChunkCounts;
 pub use new::NewArray;
+pub use rows::RowWriter;
 
 use crate::int::byte_len;
 use crate::keys::ChunkKeys;
-use crate::meta::{Encoded, Format, encode_array, encode_group};
+use crate::meta::{Encoded, Format, encode_array, encode_group, plain_group};
 use blosc1::ChunkEncoder;
 use bloscpack_array::{Region, copy};
 use bloscpack_error::checked::{to_u64, zeros};
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_storage::parallel::{self, Pool};
 use bloscpack_storage::{Key, Store};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Writes an array into a folder of a store that can be written to. Chunks are written in any order, by any threads; what is not
@@ -131,7 +133,8 @@ pub struct ArrayFiles {
 }
 
 /// Makes a group of arrays at the root of a store, with these attributes: the text of a JSON object. The arrays are those below
-/// it, which were written; their metadata is in that of the group, too.
+/// it, which were written; their metadata is in that of the group, too. Each folder between the root and an array becomes a group,
+/// with the attributes that `groups` has for its path.
 ///
 /// # Errors
 /// Returns any I/O error.
@@ -140,13 +143,31 @@ pub fn create_group(
     format: Format,
     attributes: &str,
     arrays: &[ArrayFiles],
+    groups: &BTreeMap<String, String>,
 ) -> Result<()> {
-    let arrays: Vec<_> = arrays
-        .iter()
-        .map(|array| (array.path.clone(), array.metadata.clone()))
-        .collect();
     let made = Made::default();
-    for (name, text) in encode_group(format, attributes, &arrays)? {
+    let mut folders: BTreeSet<&str> = groups.keys().map(String::as_str).collect();
+    for array in arrays {
+        let mut path = array.path.as_str();
+        while let Some((folder, _)) = path.rsplit_once('/') {
+            folders.insert(folder);
+            path = folder;
+        }
+    }
+    let mut members = Vec::new();
+    for path in folders {
+        let attributes = groups.get(path).map_or("{}", String::as_str);
+        let metadata = plain_group(format, attributes)?;
+        let folder = Key::parse(path).writing()?;
+        made.folder(store, &folder)?;
+        for (name, text) in &metadata {
+            made.file(store, &folder.join(name).writing()?, text.as_bytes())?;
+        }
+        members.push((path.to_owned(), metadata));
+    }
+    let arrays = arrays.iter();
+    members.extend(arrays.map(|array| (array.path.clone(), array.metadata.clone())));
+    for (name, text) in encode_group(format, attributes, &members)? {
         made.file(store, &Key::root().join(name).writing()?, text.as_bytes())?;
     }
     made.sync(store)

@@ -229,7 +229,9 @@ fn names_of_axes(array: &dyn Array) -> Result<Vec<String>> {
     let named = array.description()?.axes.and_then(|names| {
         let names = names.into_iter().collect::<Option<Vec<_>>>()?;
         let different: HashSet<_> = names.iter().map(|name| name.to_lowercase()).collect();
-        let is_usable = different.len() == axes.len() && !different.contains("value") && !different.contains("");
+        let is_usable = different.len() == axes.len()
+            && !different.contains("value")
+            && !different.contains("");
         is_usable.then_some(names)
     });
     Ok(named.unwrap_or_else(|| axes.map(|axis| format!("axis_{axis}")).collect()))

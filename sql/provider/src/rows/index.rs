@@ -86,9 +86,7 @@ fn zones(
         let (_, max) = zone.bounds?;
         (!is_float || zone.nulls == 0).then_some(max)
     })?;
-    let min = column(array, &entries, converter, |zone| {
-        Some(zone.bounds?.0)
-    })?;
+    let min = column(array, &entries, converter, |zone| Some(zone.bounds?.0))?;
     let min = if is_float { without_nan(&min)? } else { min };
     Ok(Some(Zones {
         starts,

@@ -74,7 +74,9 @@ fn stored(container: Box<dyn Container>) -> Result<Arc<dyn Rows>> {
     }
     // Elements of several axes are rows with coordinates where arrays of several axes are what the format is for.
     let axes = match container.kind() {
-        Kind::Frame | Kind::Zarr => container.array(None)?.map(|array| array.grid().shape().len()),
+        Kind::Frame | Kind::Zarr => container
+            .array(None)?
+            .map(|array| array.grid().shape().len()),
         _ => None,
     };
     Ok(match axes {

@@ -1,12 +1,14 @@
 //! Anything into a dataset.
 
+use std::path::Path;
+
 use bloscpack_open::{
-    Inner, Kind,
+    Inner,
     datasets::{Attributes, CArray, CArrayBuilder, CTable, CTableBuilder, DatasetLayout},
-    exchange::{ArraySource, Schema, import_array, import_table},
+    exchange::{ArraySource, BoxedSource, Schema, import_array, import_table},
 };
 
-use super::{Convert, no_dtype};
+use super::Convert;
 use crate::container::Opened;
 use crate::dataset::source::ProgressSource;
 use crate::dataset::{new_array, new_table};
@@ -24,50 +26,70 @@ impl Convert {
         layout: DatasetLayout,
         session: &Session,
     ) -> Result<String, Failure> {
-        if let Inner::NdArray(array) = opened.container.inner()
-            && self.dtype_of(array, &opened.origin.name)?.is_none()
-        {
-            return Err(no_dtype(&opened.origin.name));
-        }
+        self.check_dtype(opened)?;
         let new = Target::folder(self.output(), FolderKind::Dataset, self.path(), session)?;
-        let filled = if let (Inner::Table(table), None) = (opened.container.inner(), &self.column) {
-            self.table(table, layout, &new, session)
-        } else if opened.container.kind() == Kind::Table && self.column.is_none() {
-            self.stored_table(opened, layout, &new, session)
-        } else if let Some(array) = self.array(opened)? {
-            self.like_array(array, layout, &new, session)
-        } else {
-            self.rows(opened, layout, &new, session)
-        };
-        filled.about(&new.made_from(&opened.origin))?;
+        self.fill_dataset((&new, new.path()), opened, layout, session)
+            .about(&new.made_from(&opened.origin))?;
         Ok(new.commit(session)?.name)
     }
 
-    /// Rows of any input into an array.
-    fn rows(
+    /// Makes a dataset of an array or a table.
+    pub(super) fn fill_dataset(
         &self,
-        opened: &mut Opened,
+        new: (&Target, &Path),
+        opened: &Opened,
         layout: DatasetLayout,
-        new: &Target,
+        session: &Session,
+    ) -> Result<(), Failure> {
+        if let (Inner::Table(table), None) = (opened.container.inner(), &self.column)
+            && self.is_whole()
+        {
+            return self.table(table, layout, new, session);
+        }
+        if let Some(array) = self.carray(opened)? {
+            return self.like_array(array, layout, new, session);
+        }
+        let source = self.fixed(&*opened.container).about(&opened.origin)?;
+        if source.schema().is_table && self.column.is_none() {
+            self.rows_of_table(source, opened, layout, new, session)
+        } else {
+            self.rows_of_array(source, opened, layout, new, session)
+        }
+    }
+
+    /// Rows of any array into an array.
+    fn rows_of_array(
+        &self,
+        mut source: BoxedSource<'_>,
+        opened: &Opened,
+        layout: DatasetLayout,
+        new: (&Target, &Path),
         session: &Session,
     ) -> Result<(), Failure> {
         let attributes = self.attributes(opened, session)?;
         let name = &opened.origin.name;
-        let mut source = self.fixed(&mut *opened.container).about(name)?;
         warn_about_axes(source.schema(), name, session);
         warn_about_zones(source.schema(), name, session);
-        let builder = CArrayBuilder::of_schema(source.schema()).about(new)?;
-        let builder = builder.expected_rows(source.rows()).attributes(attributes);
-        let mut array = new_array(new, self.storage.array(builder).layout(layout), session)?;
-        Ok(import_array(&mut *source, &mut array, &mut |_| ())?)
+        let builder = CArrayBuilder::of_schema(source.schema()).about(new.0)?;
+        let expected = self.expected_rows.unwrap_or(source.rows());
+        let builder = builder.expected_rows(expected).attributes(attributes);
+        let builder = self.storage.array(builder).layout(layout).index(self.index);
+        let mut array = new_array(new, builder, session)?;
+        let mut rows = ProgressSource::new(&mut *source, session);
+        import_array(&mut rows, &mut array, &mut |_| ())?;
+        if opened.is_of_text() {
+            rows.warn_of_missing(name, session);
+        }
+        Ok(())
     }
 
-    /// A table of python-blosc2, or a Zarr group, into a table.
-    fn stored_table(
+    /// Rows of any table into a table.
+    fn rows_of_table(
         &self,
-        opened: &mut Opened,
+        mut source: BoxedSource<'_>,
+        opened: &Opened,
         layout: DatasetLayout,
-        new: &Target,
+        new: (&Target, &Path),
         session: &Session,
     ) -> Result<(), Failure> {
         let attributes = self.attributes(opened, session)?;
@@ -79,12 +101,11 @@ impl Convert {
                 }
             }
         }
-        let mut source = self.fixed(&mut *opened.container)?;
-        let rows = source.rows();
-        let schema = source.schema();
-        warn_about_zones(schema, &opened.origin.name, session);
+        let expected = self.expected_rows.unwrap_or(source.rows());
+        let (schema, name) = (source.schema(), &opened.origin.name);
+        warn_about_zones(schema, name, session);
         let builder = CTableBuilder::of_schema(schema, |column, builder| {
-            let builder = self.storage.array(builder.expected_rows(rows));
+            let builder = self.storage.array(builder.expected_rows(expected));
             match of_columns.iter().find(|(name, _)| *name == column.name) {
                 Some((_, attributes)) if !is_documented(layout) => {
                     builder.attributes(attributes.clone())
@@ -92,19 +113,26 @@ impl Convert {
                 _ => builder,
             }
         });
-        let builder = builder.attributes(attributes);
-        let mut made = new_table(new, self.storage.table(builder)?.layout(layout), session)?;
-        Ok(import_table(&mut *source, &mut made, &mut |_| ())?)
+        let builder = self.storage.table(builder.attributes(attributes))?;
+        let builder = builder.layout(layout).index(self.index);
+        let mut made = new_table(new, builder, session)?;
+        let mut rows = ProgressSource::new(&mut *source, session);
+        import_table(&mut rows, &mut made, &mut |_| ())?;
+        if opened.is_of_text() {
+            rows.warn_of_missing(name, session);
+        }
+        Ok(())
     }
 
     fn like_array(
         &self,
         array: &CArray,
         layout: DatasetLayout,
-        new: &Target,
+        new: (&Target, &Path),
         session: &Session,
     ) -> Result<(), Failure> {
-        let mut made = new_array(new, self.like(array, layout).layout(layout), session)?;
+        let builder = self.like(array, layout).layout(layout).index(self.index);
+        let mut made = new_array(new, builder, session)?;
         let mut source = ArraySource::new(array)?;
         let mut source = ProgressSource::new(&mut source, session);
         Ok(import_array(&mut source, &mut made, &mut |_| ())?)
@@ -125,10 +153,13 @@ impl Convert {
         &self,
         table: &CTable,
         layout: DatasetLayout,
-        new: &Target,
+        new: (&Target, &Path),
         session: &Session,
     ) -> Result<(), Failure> {
-        let mut made = new_table(new, self.table_builder(table, layout, session)?, session)?;
+        let builder = self
+            .table_builder(table, layout, session)?
+            .index(self.index);
+        let mut made = new_table(new, builder, session)?;
         let mut source = table.source()?;
         let mut source = ProgressSource::new(&mut source, session);
         Ok(import_table(&mut source, &mut made, &mut |_| ())?)
@@ -177,7 +208,7 @@ fn is_documented(layout: DatasetLayout) -> bool {
 }
 
 /// The columns of a table that have attributes of their own.
-pub(super) fn column_attributes(opened: &mut Opened) -> Result<Vec<(String, Attributes)>, Failure> {
+pub(super) fn column_attributes(opened: &Opened) -> Result<Vec<(String, Attributes)>, Failure> {
     let names = opened.container.outline().about(&opened.origin)?.columns;
     let mut found = Vec::new();
     for name in names.unwrap_or_default() {
@@ -191,7 +222,7 @@ pub(super) fn column_attributes(opened: &mut Opened) -> Result<Vec<(String, Attr
 }
 
 /// Warns about an array without axes, which becomes one row.
-pub fn warn_about_axes(schema: &Schema, name: &str, session: &Session) {
+fn warn_about_axes(schema: &Schema, name: &str, session: &Session) {
     if schema.is_scalar {
         session.warning(format_args!(
             "{name}: its shape () becomes (1,): an array of a dataset has at least one axis"

@@ -1,13 +1,22 @@
 //! Anything with content or an array into a Bloscpack file.
 
+use std::io::Read;
+
 use bloscpack::{
-    Compressor, Decoder, Encoder, EncoderBuilder, FormatVersion, Metadata, dtype::DType,
-    storage::SourceReader, survey::Survey,
+    Code, Compressor, Decoder, Encoder, EncoderBuilder, Error, FormatVersion, Metadata,
+    blosc::Aim,
+    dtype::{
+        DType,
+        npy::{NpyError, NpyHeader},
+    },
+    error::IoSide as _,
+    storage::SourceReader,
+    survey::Survey,
 };
 use bloscpack_open::{
     Kind,
     datasets::{Attributes, CArray},
-    exchange::OneArray,
+    exchange::{Format, OneArray},
 };
 
 use super::{Convert, codec_for, codec_of};
@@ -22,7 +31,7 @@ use crate::output::{MadeFrom, Replaces, Target};
 use crate::session::Session;
 use crate::status::Status;
 use crate::store::warn_about_zones;
-use crate::text::{count, quoted};
+use crate::text::count;
 use bloscpack::wire::internal::to_u64;
 use bloscpack_open::internal::size;
 
@@ -53,25 +62,77 @@ impl Array {
 impl Convert {
     /// Makes a Bloscpack file, and returns its name and its size.
     pub(super) fn file(&self, opened: &mut Opened, session: &Session) -> Result<String, Failure> {
-        if opened.container.kind() == Kind::Frame {
-            let title = format!(
-                "{} is a Blosc2 frame, which cannot be converted into a Bloscpack file",
-                quoted(self.path())
-            );
-            let hint =
-                "blpk convert --layout bcolz makes a dataset, which can be converted into a file";
-            return Err(Failure::usage(title).hint(hint));
-        }
-        let is_bloscpack = opened.is_bloscpack();
-        match opened.input.take_if(|_| is_bloscpack) {
+        self.check_dtype(opened)?;
+        let is_same =
+            opened.container.kind() == Kind::Bloscpack && self.is_whole() && self.column.is_none();
+        let is_npy = opened.container.kind() == Kind::File(Format::Npy) && self.is_whole();
+        match opened.input.take_if(|_| is_same || is_npy) {
             Some(input) => {
                 let input = input.readable_twice(session)?;
-                let made = self.file_from_file(&input, opened, session);
+                let made = if is_npy {
+                    self.file_from_npy(&input, opened, session)
+                } else {
+                    self.file_from_file(&input, opened, session)
+                };
                 opened.input = Some(input);
                 made
             }
             None => self.file_from_rows(opened, session),
         }
+    }
+
+    /// The elements as they are in a `.npy` file, also in Fortran's order.
+    fn file_from_npy(
+        &self,
+        input: &Input,
+        opened: &Opened,
+        session: &Session,
+    ) -> Result<String, Failure> {
+        let name = &opened.origin.name;
+        input.rewind().about(name)?;
+        let mut reader = input.reader(&opened.progress);
+        let header = read_npy_header(&mut reader).about(name)?;
+        let origin = MadeFrom::Input(input);
+        let mut output = Target::file(self.output(), Replaces::Compressed, origin, session)?;
+        let builder = self.npy_encoder(&header, session).about(name)?;
+        let done = encode(builder, Content::Reader(&mut reader), &mut output);
+        let (_, tuned) = done.about(&output.made_from(&opened.origin))?;
+        if let Some(tuned) = tuned {
+            session.verbose(tuned);
+        }
+        let made = output.commit(session)?;
+        Ok(format!("{}, {},", made.name, size::pretty(made.length)))
+    }
+
+    fn npy_encoder(
+        &self,
+        header: &NpyHeader,
+        session: &Session,
+    ) -> bloscpack::Result<EncoderBuilder> {
+        let (codec, filter) = (&self.storage.codec, self.storage.filter.filter());
+        let is_given = codec.codec.is_some() || codec.level().is_some() || filter.is_some();
+        let (dtype, shape) = (&header.dtype, &header.shape);
+        let metadata = numpy_metadata(dtype, shape, header.fortran_order, &Attributes::default())?;
+        let mut builder = Encoder::builder()
+            .metadata(metadata)
+            .threads(session.threads)
+            .limits(session.write_limits());
+        if !is_given {
+            builder = builder.auto(Aim::Balance);
+        }
+        // As Bloscpack: longer elements are compressed as bytes.
+        let typesize = u8::try_from(header.dtype.itemsize()).ok();
+        let typesize = typesize.filter(|bytes| *bytes > 0);
+        Ok(with_given!(builder,
+            version: self.format,
+            chunk_size: self.chunk_size,
+            typesize: typesize,
+            level: codec.level(),
+            filter: filter,
+            compressor: codec.codec,
+            checksum: self.storage.checksum,
+            size: header.content_len(),
+        ))
     }
 
     fn file_from_file(
@@ -159,14 +220,14 @@ impl Convert {
 
     /// Makes a file from the rows of an array.
     fn file_from_rows(&self, opened: &mut Opened, session: &Session) -> Result<String, Failure> {
-        let array = match self.array(opened)? {
+        let array = match self.carray(opened)? {
             Some(array) => Array::of(array),
             None => self.other_array(opened, session)?,
         };
         let builder = self.array_builder(&array, &opened.origin.name, session)?;
         let origin = MadeFrom::Path(self.path());
         let mut output = Target::file(self.output(), Replaces::Compressed, origin, session)?;
-        let source = self.fixed(&mut *opened.container);
+        let source = self.fixed(&*opened.container);
         let done = source.and_then(|mut source| {
             let mut elements = ElementReader::new(OneArray::new(&mut *source)?);
             encode(builder, Content::Reader(&mut elements), &mut output)
@@ -177,12 +238,12 @@ impl Convert {
     }
 
     /// The array of an input that is not a dataset.
-    fn other_array(&self, opened: &mut Opened, session: &Session) -> Result<Array, Failure> {
+    fn other_array(&self, opened: &Opened, session: &Session) -> Result<Array, Failure> {
         let attributes = self.attributes(opened, session)?;
         let Opened {
             container, origin, ..
         } = opened;
-        let mut source = self.fixed(&mut **container).about(origin)?;
+        let mut source = self.fixed(&**container).about(origin)?;
         let rows = source.rows();
         let source = OneArray::new(&mut *source).about(origin)?;
         warn_about_zones(source.schema(), &origin.name, session);
@@ -231,4 +292,18 @@ impl Convert {
         }
         numpy_metadata(&array.dtype, &array.shape, false, &array.attributes).about(name)
     }
+}
+
+/// Reads the header, and nothing after it.
+fn read_npy_header(reader: &mut impl Read) -> bloscpack::Result<NpyHeader> {
+    let mut start = Vec::new();
+    let mut read_to = |len: usize, start: &mut Vec<u8>| {
+        let more = to_u64(len.saturating_sub(start.len()));
+        reader.by_ref().take(more).read_to_end(start).reading()
+    };
+    read_to(NpyHeader::START, &mut start)?;
+    let damaged = |error: NpyError| Error::new(Code::Header, error.to_string());
+    let len = NpyHeader::len_of(&start).map_err(damaged)?;
+    read_to(len, &mut start)?;
+    Ok(NpyHeader::parse(&start).map_err(damaged)?.0)
 }

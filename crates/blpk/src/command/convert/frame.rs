@@ -6,6 +6,7 @@ use std::path::Path;
 use bloscpack::{Category, Compressor, Error, error::IoSide as _, wire::internal::to_u64};
 use bloscpack_open::{
     Inner, Region,
+    array::Array as _,
     datasets::{Attributes, CArray},
     exchange::{OneArray, UserAttributes},
     frames::{ArrayKind, NdArray, NdArrayBuilder},
@@ -24,7 +25,7 @@ impl Convert {
     /// Makes a frame, and returns its name.
     pub(super) fn frame(
         &self,
-        opened: &mut Opened,
+        opened: &Opened,
         kind: ArrayKind,
         session: &Session,
     ) -> Result<String, Failure> {
@@ -45,24 +46,32 @@ impl Convert {
     pub(super) fn fill_frame(
         &self,
         (new, path): (&Target, &Path),
-        opened: &mut Opened,
+        opened: &Opened,
         kind: ArrayKind,
         session: &Session,
     ) -> Result<(), Failure> {
-        let array = self.array(opened)?;
-        if let Inner::NdArray(source) = opened.container.inner() {
-            let builder = self.like_frame(source, kind, opened, session)?;
-            let read = &mut |region: &[Range<u64>]| source.read_slice(region);
-            frame::fill(new, path, builder, read, session)?;
-            Ok(())
-        } else if let Some(source) = array {
-            let builder = self.of_array(source, kind, opened, session)?;
-            let read = &mut |region: &[Range<u64>]| source.read_slice(region);
-            frame::fill(new, path, builder, read, session)?;
-            Ok(())
-        } else {
-            self.of_rows((new, path), kind, opened, session)
-        }
+        let name = &opened.origin.name;
+        let builder = match (opened.container.inner(), self.carray(opened)?) {
+            (Inner::NdArray(source), _) if self.is_whole() => {
+                self.like_frame(source, kind, opened, session)?
+            }
+            (_, Some(source)) => self.of_array(source, kind, opened, session)?,
+            _ => {
+                let Some(source) = self.array(opened)? else {
+                    return self.of_rows((new, path), kind, opened, session);
+                };
+                let (dtype, shape) = (source.dtype(), source.grid().shape());
+                let builder = array_builder(kind, dtype, shape, name, session)?;
+                let attributes = self.attributes(opened, session)?;
+                let builder = with_attributes(builder, &attributes, name, session)?;
+                self.storage.frame(builder, shape)?
+            }
+        };
+        let source = self.array(opened)?;
+        let source = source.ok_or_else(|| Error::bug("an array that is none any more"))?;
+        let read = &mut |region: &[Range<u64>]| source.read_slice(region);
+        frame::fill(new, path, builder, read, session)?;
+        Ok(())
     }
 
     /// A new array with the settings of this one, unless others are given.
@@ -127,12 +136,12 @@ impl Convert {
         &self,
         (new, path): (&Target, &Path),
         kind: ArrayKind,
-        opened: &mut Opened,
+        opened: &Opened,
         session: &Session,
     ) -> Result<(), Failure> {
         let attributes = self.attributes(opened, session)?;
         let name = &opened.origin.name;
-        let mut source = self.fixed(&mut *opened.container).about(name)?;
+        let mut source = self.fixed(&*opened.container).about(name)?;
         let mut source = OneArray::new(&mut *source).about(name)?;
         warn_about_zones(source.schema(), name, session);
         let (dtype, shape) = (&source.column().dtype, source.shape());

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bloscpack::storage::Key;
 use bloscpack_open::{
-    Inner, Kind,
+    Inner, Selection,
     datasets::Attributes,
     exchange::import_store,
     frames::ArrayKind,
@@ -14,6 +14,7 @@ use bloscpack_open::{
 use super::Convert;
 use super::dataset::column_attributes;
 use crate::container::Opened;
+use crate::dataset::source::ProgressSource;
 use crate::failure::{About as _, Failure};
 use crate::layout::StoreForm;
 use crate::output::Target;
@@ -30,10 +31,12 @@ impl Convert {
         session: &Session,
     ) -> Result<String, Failure> {
         let new = store::new_target(self.output(), self.path(), form, session)?;
-        let filled = if opened.container.kind() == Kind::Table && self.column.is_none() {
+        let schema = opened.container.columns(&Selection::default());
+        let is_table = schema.is_ok_and(|source| source.schema().is_table) || self.table;
+        let filled = if is_table && self.column.is_none() {
             self.store_table(opened, &new, session)
         } else {
-            self.tree(opened, &new, session)
+            self.store_arrays(opened, &new, session)
         };
         filled.about(&new.made_from(&opened.origin))?;
         Ok(new.commit(session)?.name)
@@ -70,20 +73,29 @@ impl Convert {
                 "{name}: the attributes of column {column} are dropped: a table of python-blosc2 has none for columns"
             ));
         }
-        let mut source = opened.container.columns(&self.selection())?;
+        let mut source = self.rows(&*opened.container)?;
         let mut schema = source.schema().clone();
         schema.attributes = attributes;
-        let mut table = new_table(new, &schema, |_| true, &self.storage, session)?;
+        // The lengths of text in files of other programs are those of the longest, unless they are given.
+        let is_file = opened.is_of_text();
+        let keeps_length = |name: &str| !is_file || self.reading.has_type(name);
+        let mut table = new_table(new, &schema, keeps_length, &self.storage, session)?;
         if let Some(same) = same {
             table = table.attributes(same);
         }
-        import_store(&mut *source, &mut table, &mut |_| ())?;
+        let mut rows = ProgressSource::new(&mut *source, session);
+        import_store(&mut rows, &mut table, &mut |_| ())?;
         table.finish()?;
         Ok(())
     }
 
     /// Arrays into a tree, each under the name of its file.
-    fn tree(&self, first: &mut Opened, new: &Target, session: &Session) -> Result<(), Failure> {
+    fn store_arrays(
+        &self,
+        first: &mut Opened,
+        new: &Target,
+        session: &Session,
+    ) -> Result<(), Failure> {
         let folder = new.path();
         create_tree(folder).about(new)?;
         for (number, path) in self.paths().enumerate() {
@@ -96,7 +108,7 @@ impl Convert {
             let opened = if number == 0 {
                 &mut *first
             } else {
-                other = self.open(path, session)?;
+                other = self.open(path, None, session)?;
                 &mut other
             };
             self.check_one_array(opened)?;

@@ -1,13 +1,13 @@
 //! Tables in trees of frames.
 
 use crate::error::needs_column;
+use crate::exchange::{BoxedSource, Source as _, StoreSource};
 use crate::summary::{Line, Summary};
 use crate::text::plain;
-use crate::exchange::{BoxedSource, Source as _, StoreSource};
 use crate::warnings::Warnings;
 use crate::{Container, Inner, Kind, Outline, Part, Report, Selection, watch};
-use bloscpack_array::{Array, UserAttributes};
 use bloscpack::Watch;
+use bloscpack_array::{Array, UserAttributes};
 use bloscpack_error::Result;
 use bloscpack_stores::{ColumnKind, FrameStore, StoreColumn, StoreTable};
 use serde_json::json;
@@ -104,10 +104,7 @@ impl Container for Table {
         })
     }
 
-    fn members(
-        &self,
-        take: &mut dyn FnMut(&str, Result<Outline>) -> Result<()>,
-    ) -> Result<bool> {
+    fn members(&self, take: &mut dyn FnMut(&str, Result<Outline>) -> Result<()>) -> Result<bool> {
         let path = match self.path.as_str() {
             "" => ".",
             path => path,

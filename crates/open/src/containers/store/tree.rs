@@ -70,14 +70,15 @@ impl Container for Tree {
         })
     }
 
-    fn members(
-        &self,
-        take: &mut dyn FnMut(&str, Result<Outline>) -> Result<()>,
-    ) -> Result<bool> {
+    fn members(&self, take: &mut dyn FnMut(&str, Result<Outline>) -> Result<()>) -> Result<bool> {
         for path in self.paths() {
             take(&path, self.outline_of(&path))?;
         }
         Ok(true)
+    }
+
+    fn is_tree(&self) -> bool {
+        true
     }
 
     fn member(&self, path: &str) -> Result<Option<Box<dyn Container>>> {

@@ -2,9 +2,9 @@
 
 use super::KIND;
 use crate::error::has_dtype;
+use crate::selection::refuse_column;
 use crate::summary::{Line, Summary};
 use crate::text::shape;
-use crate::selection::refuse_column;
 use crate::{Container, Kind, Options, Outline, Report, watch};
 use bloscpack::Watch;
 use bloscpack_array::Grid;

@@ -114,10 +114,7 @@ impl Container for Group {
         })
     }
 
-    fn members(
-        &self,
-        take: &mut dyn FnMut(&str, Result<Outline>) -> Result<()>,
-    ) -> Result<bool> {
+    fn members(&self, take: &mut dyn FnMut(&str, Result<Outline>) -> Result<()>) -> Result<bool> {
         self.group.walk(&mut |path, node| match node {
             Ok(ZarrNode::Array(array)) => take(path, Ok(array::outline(&array))),
             Ok(ZarrNode::Group(_)) => Ok(()),
@@ -178,6 +175,10 @@ impl Container for Group {
         let own = own.into_iter().map(bloscpack::verify::Damage::from);
         report.damages.extend(own);
         Ok(report)
+    }
+
+    fn is_tree(&self) -> bool {
+        self.columns.is_none()
     }
 
     fn member(&self, path: &str) -> Result<Option<Box<dyn Container>>> {
