@@ -106,7 +106,7 @@ fn read_all(file: &[u8], hashers: &Hashers) -> Vec<(&'static str, Result<Vec<u8>
     };
     let opened = || {
         let options = Options::new().hashers(h());
-        let mut container = open_source(source.clone(), &options)?;
+        let container = open_source(source.clone(), &options)?;
         let mut all = Vec::new();
         container.copy(&Selection::default(), &mut all)?;
         container.summary()?;
@@ -252,7 +252,7 @@ fn a_hasher_with_a_key_is_used_for_records() {
                 "four"
             );
             let options = Options::new().hashers(hashers.clone());
-            let mut container = open_source(stream, &options).unwrap();
+            let container = open_source(stream, &options).unwrap();
             let mut all = Vec::new();
             container.copy(&Selection::default(), &mut all).unwrap();
             container.summary().unwrap();

@@ -312,7 +312,7 @@ fn a_hole_in_a_file_takes_no_memory() {
     let hole = std::fs::File::create(temp.path().join("x.b2nd")).unwrap();
     hole.set_len(1 << 40).unwrap();
     let (sound, peak) = testkit::counting::peak_of(|| {
-        let mut store = open(temp.path(), &Options::new().threads(1)).unwrap();
+        let store = open(temp.path(), &Options::new().threads(1)).unwrap();
         store.verify().unwrap().is_sound()
     });
     assert!(!sound);

@@ -29,7 +29,7 @@ fn a_table_has_its_rows_without_the_deleted_ones() {
 
 #[test]
 fn rows_and_columns_are_selected() {
-    let mut table = opened(bytes("table.b2z")).unwrap();
+    let table = opened(bytes("table.b2z")).unwrap();
     for (start, end, expected) in [
         (0, Some(1), "k,n\na,1\n"),
         (1, None, "k,n\nb,\na,4\n"),
@@ -55,9 +55,9 @@ fn rows_and_columns_are_selected() {
 
 #[test]
 fn what_a_format_has_no_place_for_is_refused() {
-    let mut table = opened(bytes("table.b2z")).unwrap();
+    let table = opened(bytes("table.b2z")).unwrap();
     for (column, format) in [
-        ("s", Format::Npy),
+        ("l", Format::Npy),
         ("n", Format::Npy),
         ("l", Format::Bytes),
         ("n", Format::Bytes),
@@ -93,7 +93,7 @@ fn paths_lead_into_a_store() {
         exported(&mut *array, Format::JsonLines).unwrap(),
         "[0,1,2]\n[3,4,5]\n"
     );
-    let mut array = open(&path("tree.b2e").join("a/x"), &options).unwrap();
+    let array = open(&path("tree.b2e").join("a/x"), &options).unwrap();
     let mut content = Vec::new();
     array.copy(&Selection::default(), &mut content).unwrap();
     assert_eq!(content, [0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0]);

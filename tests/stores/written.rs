@@ -110,12 +110,12 @@ fn options() -> Options {
 /// Whether an archive is opened and has no damage.
 fn is_sound(bytes: Vec<u8>) -> bool {
     let opened = open_source(bytes, &options());
-    opened.is_ok_and(|mut store| store.verify().is_ok_and(|report| report.is_sound()))
+    opened.is_ok_and(|store| store.verify().is_ok_and(|report| report.is_sound()))
 }
 
 fn is_sound_at(path: &Path) -> bool {
     let opened = open(path, &options());
-    opened.is_ok_and(|mut store| store.verify().is_ok_and(|report| report.is_sound()))
+    opened.is_ok_and(|store| store.verify().is_ok_and(|report| report.is_sound()))
 }
 
 #[test]

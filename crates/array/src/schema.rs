@@ -123,6 +123,15 @@ impl Column {
         self.varying.is_none() && self.is_filled()
     }
 
+    /// Whether rows become elements of a fixed length: text as long as the longest, NaN for what is missing.
+    #[must_use]
+    pub fn can_be_fixed(&self) -> bool {
+        match &self.varying {
+            Some(kind) => matches!(kind, ItemKind::Text | ItemKind::Bytes),
+            None => self.is_filled() || self.dtype.has_nan(),
+        }
+    }
+
     /// Whether missing rows have bytes that stand for them: NaN, "not a time" or an empty string.
     pub fn is_filled(&self) -> bool {
         !self.nullable || self.nan_is_null

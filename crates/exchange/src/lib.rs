@@ -1,9 +1,8 @@
 //! Datasets out to the formats of other programs, and in from them.
 //!
-//! A [`Source`] is columns of the same number of rows, given a [`Batch`] at a time in bounded memory: an array
-//! ([`ArraySource`], [`NdSource`]), a table ([`TableSource`]), a Bloscpack file with a NumPy array (`FileSource` of the crate `bloscpack`), or
-//! a file of another format ([`open`]). It is written as one of the [`Format`]s by [`export`], and into a dataset by [`import_array`]
-//! and [`import_table`], or into a table of python-blosc2 by [`import_store`].
+//! A [`Source`] is columns of the same number of rows, given a [`Batch`] at a time in bounded memory: an array ([`ArraySource`]), a
+//! table ([`TableSource`]), or a file of another format ([`open`]). It is written as one of the [`Format`]s by [`export`], into a
+//! dataset by [`import_array`] and [`import_table`], or into a table of python-blosc2 by [`import_store`].
 //!
 //! ```
 //! # testkit::enter_testdata();
@@ -30,9 +29,9 @@
 //! | format | types | missing values |
 //! |---|---|---|
 //! | `.npy` | all that NumPy writes; a table becomes fields of one array | – |
-//! | `.npz` | as `.npy`; several arrays are the columns of a table; read only | – |
+//! | `.npz` | as `.npy`; several arrays are the columns of a table | – |
 //! | `.csv` | as text, see [`DType::write_text`](bloscpack_dtype::DType::write_text), and bytes that are not UTF-8 as they are; guessed on the way back, or given | an empty cell |
-//! | `.jsonl` | as [`DType::value`](bloscpack_dtype::DType::value), written only | null |
+//! | `.jsonl` | as [`DType::value`](bloscpack_dtype::DType::value); guessed on the way back, or given | null |
 //! | `.arrow`, `.arrows`, `.parquet` | all; the NumPy type is noted at each field, so that it comes back | null |
 //!
 //! Arrow and Parquet need the feature `arrow`, CSV the feature `csv`, `.npz` the feature `npz`. Of `arrow`, the feature

@@ -21,6 +21,7 @@ __all__ = [
     "decompress_chunk_into",
     "chunk_header",
     "kind",
+    "is_table",
     "info",
     "verify",
     "recover",

@@ -10,8 +10,11 @@ mod common;
 
 use bloscpack::dtype::DType;
 use bloscpack::records::RecordWriter;
+use bloscpack::storage::{DiskStore, Key};
+use bloscpack_open::array::Flat;
 use bloscpack_open::datasets::{CArray, CTable};
 use bloscpack_open::frames::NdArray;
+use bloscpack_open::zarr::{Conversion, Format, create_group};
 use common::metric;
 use datafusion::arrow::array::{Array, AsArray, RecordBatch};
 use datafusion::arrow::compute::concat_batches;
@@ -419,4 +422,53 @@ async fn tables_without_rows_or_columns_have_answers() {
         .unwrap();
     assert_eq!(none.column(0).as_primitive::<Int64Type>().value(0), 0);
     assert!(none.column(1).is_null(0));
+}
+
+#[tokio::test]
+async fn zarr_arrays_and_groups_are_tables() {
+    let folder = TempDir::new().unwrap();
+    let make = |name: &str, members: &[(&str, &[u64], Option<[&str; 2]>)]| {
+        let at = path(&folder, name);
+        fs::create_dir(&at).unwrap();
+        let store = Arc::new(DiskStore::open(&at).unwrap());
+        let mut files = Vec::new();
+        for (member, shape, axes) in members {
+            let len: u64 = shape.iter().product();
+            let elements: Vec<u8> = (0..len).flat_map(|n| (n as f64).to_le_bytes()).collect();
+            let array = Flat::new(elements, DType::F64, shape, false).unwrap();
+            let mut conversion = Conversion::of(array, Format::V3).unwrap();
+            conversion.new.chunk_shape = shape.iter().map(|len| len.div_ceil(2)).collect();
+            conversion.new.dimension_names = axes.map(|axes| axes.map(str::to_owned).to_vec());
+            let key = Key::parse(member).unwrap();
+            let written = conversion.write(store.clone(), key, 1, &mut |_| Ok(()));
+            files.push(written.unwrap().0);
+        }
+        if members.len() > 1 {
+            create_group(&*store, Format::V3, "{}", &files, &Default::default()).unwrap();
+        }
+        at
+    };
+    let group = make("group.zarr", &[("a", &[10], None), ("b", &[10], None)]);
+    let found = query(&format!("SELECT sum(a + b) AS s FROM '{group}'")).await;
+    let sums = found.unwrap();
+    assert_eq!(
+        sums.column(0).as_primitive::<Float64Type>().values(),
+        &[90.0]
+    );
+
+    let grid = make("grid.zarr", &[("", &[4, 6], Some(["lat", "lon"]))]);
+    let text = format!("SELECT sum(value) AS s FROM '{grid}' WHERE lon >= 3 AND lat = 2");
+    let sums = query(&text).await.unwrap();
+    assert_eq!(
+        sums.column(0).as_primitive::<Float64Type>().values(),
+        &[48.0]
+    );
+    // Names that are not there leave the axes their numbers.
+    let grid = make("plain.zarr", &[("", &[4, 6], None)]);
+    let text = format!("SELECT sum(value) AS s FROM '{grid}' WHERE axis_1 >= 3 AND axis_0 = 2");
+    let sums = query(&text).await.unwrap();
+    assert_eq!(
+        sums.column(0).as_primitive::<Float64Type>().values(),
+        &[48.0]
+    );
 }

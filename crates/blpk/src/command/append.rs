@@ -4,10 +4,16 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use bloscpack::{
-    Category, Code, Error, Metadata, edit::Editor, error::IoSide as _, wire::NumpyArray,
+    Category, Code, Error, Metadata,
+    edit::Editor,
+    error::IoSide as _,
+    wire::{NumpyArray, internal::to_u64},
 };
 use bloscpack_open::{
+    Region,
+    array::Array,
     exchange::{ImportOptions, NumpyFile, Source as _, import_store},
+    frames::NdArray,
     internal::{locate_store, size},
     stores::TableWriter,
 };
@@ -15,19 +21,23 @@ use clap::Args;
 
 use super::bloscpack_file::{LOOK, NPY, has_extension, known_format};
 use crate::args::{self, ChunkArgs, with_given};
+use crate::container::{Opened, Reading};
 use crate::dataset::{source::ImportArgs, source::ProgressSource};
 use crate::edit::FileEdit;
 use crate::failure::{About as _, Failure};
-use crate::frame;
+use crate::frame::{self, BAND};
 use crate::input::{self, Input, InterruptibleReader, STANDARD, is_standard_input};
-use crate::interrupt;
+use crate::interrupt::{self, Deferred};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
 use crate::store::HeldStore;
 use crate::text::{count, is_url, quoted};
 
-/// Append to the content of a file, or to a table of python-blosc2
+/// Append to a file, an array in a frame, or a table of python-blosc2
+///
+/// To an array in a Blosc2 frame (.b2nd) the elements of IN are appended along an axis: an array of any kind that blpk convert reads, with
+/// the same type and as long along all other axes.
 ///
 /// To a table in a store (.b2z, .b2d) the rows of IN are appended, which is of any format that blpk import reads. Columns are
 /// matched by name. A copy of the store with these rows then replaces it; its indexes are left out.
@@ -76,6 +86,10 @@ pub struct Append {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count)]
     max_app_chunks: Option<u64>,
 
+    /// The axis of an array in a Blosc2 frame that grows [default: 0]
+    #[arg(long, value_name = "N")]
+    axis: Option<usize>,
+
     #[command(flatten)]
     reading: ImportArgs,
 
@@ -94,10 +108,14 @@ impl Append {
         if let Some((root, inside)) = is_path.then(|| locate_store(&self.file)).flatten() {
             return self.to_store((&root, &inside), session);
         }
-        frame::refuse(
-            &self.file,
-            "the library appends to arrays in frames (NdArray::append); blpk export and blpk import make a new one",
-        )?;
+        if is_path && input::is_frame(&self.file)? {
+            return self.to_frame(session);
+        }
+        frame::refuse(&self.file, "only frames on the disk are appended to")?;
+        if self.axis.is_some() {
+            let title = "--axis is only for arrays in Blosc2 frames";
+            return Err(Failure::usage(title).hint("rows are appended along the first axis"));
+        }
         self.check_extension()?;
         let input = Input::open(&self.input, session)?;
         let metadata = input::read_metadata(self.metadata.as_deref(), &self.input)?;
@@ -220,12 +238,7 @@ impl Append {
         (root, inside): (&Path, &str),
         session: &Session,
     ) -> Result<Status, Failure> {
-        let chunks = self.chunks.is_any_given() || self.chunk_size.is_some();
-        if chunks || self.metadata.is_some() || self.max_app_chunks.is_some() {
-            let title = "the options of chunks and metadata are only for Bloscpack files";
-            let hint = "the columns of a table are compressed as they are now";
-            return Err(Failure::usage(title).hint(hint));
-        }
+        self.refuse_settings()?;
         let (name, from) = (quoted(&self.file), input::name(&self.input));
         let held = HeldStore::begin(root)?;
         let new = held.copy()?;
@@ -254,6 +267,104 @@ impl Append {
         ));
         Ok(Status::Done)
     }
+}
+
+impl Append {
+    /// Refuses what only Bloscpack files have.
+    fn refuse_settings(&self) -> Result<(), Failure> {
+        let chunks = self.chunks.is_any_given() || self.chunk_size.is_some();
+        if chunks || self.metadata.is_some() || self.max_app_chunks.is_some() {
+            let title = "the options of chunks and metadata are only for Bloscpack files";
+            let hint = "what is appended is compressed as all else";
+            return Err(Failure::usage(title).hint(hint));
+        }
+        Ok(())
+    }
+
+    /// Adds the elements of an array of any kind along an axis. Others see them once all are there.
+    fn to_frame(&self, session: &Session) -> Result<Status, Failure> {
+        self.refuse_settings()?;
+        let reading = Reading {
+            format: self.reading.from,
+            options: self.reading.apply(ImportOptions::new()),
+            is_tree_wanted: false,
+        };
+        let mut opened = Opened::open_reading(&self.input, &reading, session, |options| options)?;
+        let source = opened.container.array(None).about(&opened.origin)?;
+        let source = source.ok_or_else(|| {
+            let title = format!("{} has rows, and an array is needed", opened.origin.name);
+            Failure::usage(title).hint("blpk convert --column makes an array of a column")
+        })?;
+        let (name, axis) = (quoted(&self.file), self.axis.unwrap_or(0));
+        let _deferred = Deferred::begin();
+        let array = NdArray::edit_with(&self.file, &session.array_options());
+        let mut array = array.about(&name)?;
+        check_alike(&array, &*source, axis).about(&name)?;
+        let (shape, itemsize) = (source.grid().shape(), source.dtype().itemsize());
+        let along = shape.get(axis).copied().unwrap_or(0);
+        let chunk = array.chunk_shape().get(axis).copied().map_or(1, u64::from);
+        let each = Region::all(shape).bytes(itemsize) / along.max(1);
+        // Whole chunks at once, so that none is written twice.
+        let step = (to_u64(BAND) / each.max(1) / chunk.max(1)).max(1) * chunk.max(1);
+        let mut slice = Region::all(shape).ranges;
+        let mut append = || -> Result<(), Failure> {
+            let before = array.shape().get(axis).copied().unwrap_or(0);
+            let mut at = 0;
+            while at < along {
+                interrupt::check()?;
+                // The first part ends where a chunk does.
+                let end = (before + at + step) / chunk.max(1) * chunk.max(1) - before;
+                let end = end.max(at + 1).min(along);
+                if let Some(range) = slice.get_mut(axis) {
+                    *range = at..end;
+                }
+                let elements = source.read_slice(&slice)?;
+                array.append(axis, &elements)?;
+                at = end;
+            }
+            Ok(array.flush()?)
+        };
+        append().about(&name)?;
+        let (from, shape) = (opened.origin.name.clone(), array.shape().to_vec());
+        drop(source);
+        opened.finish(session);
+        session.done(format_args!(
+            "{from}, {} along axis {axis}, appended to {name}, which now has the shape {shape:?},",
+            count(along, "element"),
+        ));
+        Ok(Status::Done)
+    }
+}
+
+/// Refuses an array of another type, or of another length along another axis.
+fn check_alike(array: &NdArray, source: &dyn Array, axis: usize) -> bloscpack::Result<()> {
+    let (found, expected) = (source.grid().shape(), array.shape());
+    let others = found.iter().zip(expected).enumerate();
+    let is_alike = found.len() == expected.len()
+        && axis < expected.len()
+        && others
+            .filter(|(at, _)| *at != axis)
+            .all(|(_, (a, b))| a == b);
+    if !is_alike {
+        return Err(Error::usage(format!(
+            "an array of shape {found:?} does not fit one of {expected:?} along axis {axis}"
+        )));
+    }
+    let dtype = source.dtype();
+    let is_same = match array.dtype() {
+        Some(own) => own == dtype,
+        None => dtype.itemsize() == u64::from(array.itemsize()),
+    };
+    if is_same {
+        return Ok(());
+    }
+    let own = array.dtype().map_or_else(
+        || format!("{} bytes", array.itemsize()),
+        ToString::to_string,
+    );
+    Err(Error::usage(format!(
+        "elements of {dtype}, and the array has {own}"
+    )))
 }
 
 /// Whether the input, which begins with these bytes, is a `.npy` file with rows for the array in the file. Refuses other

@@ -475,7 +475,6 @@ fn what_changes_other_files_says_what_is_done_with_frames() {
     let before = folder.read("a.b2nd");
     for path in ["a.b2nd", "a"] {
         for command in [
-            "append @ in",
             "patch @ --at 0 in",
             "reindex @",
             "recover @ out",
@@ -751,4 +750,34 @@ fn limits_are_kept() {
     folder
         .run(["info", "a.b2nd", "--limit", "metadata=100"])
         .failed(5, "exceeds the limit");
+}
+
+#[test]
+fn an_array_grows_along_an_axis() {
+    let folder = Folder::new();
+    folder.write("a.npy", npy("'|u1'", "(3, 4)", b"abcdefghijkl"));
+    folder.write("row.npy", npy("'|u1'", "(2, 4)", b"mnopqrst"));
+    folder.write("column.npy", npy("'|u1'", "(5, 1)", b"ABCDE"));
+    let make = "import a.npy a.b2nd --chunkshape 2,2 --blockshape 1,2";
+    folder.run(make.split(' ')).succeeded();
+    folder.run(["append", "a.b2nd", "row.npy"]).succeeded();
+    assert_eq!(folder.run(["cat", "a.b2nd"]).text(), "abcdefghijklmnopqrst");
+    let along = ["append", "a.b2nd", "column.npy", "--axis", "1"];
+    folder.run(along).succeeded();
+    let expected = "abcdAefghBijklCmnopDqrstE";
+    assert_eq!(folder.run(["cat", "a.b2nd"]).text(), expected);
+    folder.run(["verify", "a.b2nd"]).succeeded();
+    // What does not fit changes nothing.
+    let before = folder.read("a.b2nd");
+    folder.write("wide.npy", npy("'<u2'", "(1, 5)", &[0; 10]));
+    for (args, words) in [
+        ("a.b2nd row.npy", "does not fit"),
+        ("a.b2nd column.npy --axis 2", "does not fit"),
+        ("a.b2nd wide.npy", "elements of uint16"),
+        ("a.b2nd row.npy -z 1M", "only for Bloscpack files"),
+    ] {
+        let args = ["append"].into_iter().chain(args.split(' '));
+        folder.run(args).failed(2, words);
+    }
+    assert_eq!(folder.read("a.b2nd"), before);
 }

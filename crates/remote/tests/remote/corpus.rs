@@ -19,7 +19,7 @@ struct Content {
 }
 
 fn read(opened: Result<Box<dyn Container>>, verifies: bool) -> Option<Content> {
-    let mut container = opened.ok()?;
+    let container = opened.ok()?;
     let outline = container.outline().ok();
     let (shape, columns) = outline.map_or((None, None), |outline| (outline.shape, outline.columns));
     let (all, mut bytes, mut rows) = (Selection::default(), Vec::new(), Vec::new());

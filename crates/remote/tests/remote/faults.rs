@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Opens, and reads all bytes or rows. The error is the text of what failed.
 fn read(remote: &Remote, url: &str) -> Result<Vec<u8>, String> {
     let shown = |error: bloscpack::Error| error.to_string();
-    let mut container = remote
+    let container = remote
         .open(url, &Options::new().threads(2))
         .map_err(shown)?;
     let mut out = Vec::new();
