@@ -230,6 +230,9 @@ fn start_of(text: &str, member: &Member<'_>) -> Option<usize> {
     key.len().checked_sub(member.key.len())
 }
 
+/// The attribute with the names of the axes, as xarray has it.
+pub const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
+
 /// The attribute that says that NaN and "not a time" are no values: true for an array, the names of columns for a table.
 pub const MISSING: &str = "bloscpack.missing";
 

@@ -58,7 +58,7 @@ mod window;
 mod zones;
 
 pub use array::{Array, Description, Retyped};
-pub use attributes::{Attributes, MISSING};
+pub use attributes::{Attributes, DIMENSIONS, MISSING};
 pub use cells::{Cells, no_bytes, value_json};
 pub use chunked::{Chunked, Resources};
 pub use copies::copy;

@@ -79,7 +79,7 @@ use crate::exchange::{
 };
 use bloscpack::Watch;
 use bloscpack::verify::Damage;
-use bloscpack_array::{Array, Column, Description};
+use bloscpack_array::{Array, Column, DIMENSIONS, Description};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::SharedSource;
 use std::fmt;
@@ -399,9 +399,6 @@ fn only_rows() -> Error {
     Error::usage("a slice of rows that are not the elements of an array")
         .with_hint("select rows instead")
 }
-
-/// The name of the attribute with the names of the axes, as xarray has it.
-const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
 /// The user's attributes of an array, with the names of its axes.
 fn attributes_of(about: Description) -> Result<UserAttributes> {

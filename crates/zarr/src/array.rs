@@ -6,7 +6,7 @@ use crate::int::byte_len;
 use crate::meta::{ArrayMeta, Format};
 use crate::read::{Chunk, open_file};
 use bloscpack::Options;
-use bloscpack_array::{Array, Attributes, Chunked, Description, Grid, Resources};
+use bloscpack_array::{Array, Attributes, Chunked, DIMENSIONS, Description, Grid, Resources};
 use bloscpack_dtype::DType;
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_storage::{Key, Store};
@@ -149,7 +149,7 @@ impl Array for ZarrArray {
         // Those that are too long for attributes are left out.
         let attributes = Attributes::parse(meta.attributes.as_bytes()).unwrap_or_default();
         // In version 2, xarray keeps the names of the axes among them.
-        let names = || attributes.get("_ARRAY_DIMENSIONS");
+        let names = || attributes.get(DIMENSIONS);
         let names = || serde_json::from_value::<Vec<Option<String>>>(names()?).ok();
         let named = names().filter(|names| names.len() == self.shape().len());
         Ok(Description {

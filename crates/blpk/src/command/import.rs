@@ -18,13 +18,11 @@ use crate::status::Status;
 
 /// Make a dataset or frame of .npy, CSV, ...
 ///
-/// IN is .npy, .npz, .csv or .tsv; with the feature arrow, which blpk --version shows, also .arrow or .parquet. A NumPy array
-/// becomes an array; with --table, an array whose elements have fields becomes a table. The arrays of a .npz become the columns
-/// of a table; a single one, an array. The other formats become tables. The layouts caterva and b2nd make a frame with an
-/// n-dimensional array, only from .npy: a file, or a directory with --sparse. If OUT ends in .b2nd or .b2frame, b2nd is the
-/// default; if it ends in .blp, a .npy becomes a Bloscpack file as Bloscpack's own NumPy functions make it; if it ends in .b2z or .b2d, a
-/// table becomes a CTable of python-blosc2, in which missing values stay missing and text has any length, unless --types gives one.
-/// OUT appears under its name when it is complete. With -f it atomically replaces an existing dataset, frame or store.
+/// The same as blpk convert, with fewer options. IN is .npy, .npz, .csv, .tsv or .jsonl; with the feature arrow, which blpk --version shows,
+/// also .arrow or .parquet. A NumPy array becomes an array; with --table, an array whose elements have fields becomes a table. The arrays of
+/// a .npz become the columns of a table; a single one, an array. The other formats become tables. Of a name without an ending, a bcolz
+/// directory is made. In a table of python-blosc2 (.b2z, .b2d) missing values stay missing, and text has any length, unless --types gives
+/// one. OUT appears under its name when it is complete. With -f it atomically replaces an existing dataset, frame or store.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Import {

@@ -4,6 +4,7 @@ use super::{Format, dtype3, fill};
 use crate::error::cannot_store;
 use crate::write::NewArray;
 use blosc1::Filter;
+use bloscpack_array::DIMENSIONS;
 use bloscpack_dtype::{ByteOrder, DType, Field, Struct};
 use bloscpack_error::{Error, Result};
 use bloscpack_wire::internal::{Members, json};
@@ -49,10 +50,11 @@ fn array_v2(new: &NewArray) -> Result<Encoded> {
 
 /// The attributes with the names of the axes, as xarray reads them in version 2.
 pub(crate) fn dimensioned(attributes: &str, names: Option<&[String]>) -> Result<String> {
-    const NAMES: &str = "_ARRAY_DIMENSIONS";
-    let is_there = Members::of(attributes).any(|member| member.is(NAMES));
+    let is_there = Members::of(attributes).any(|member| member.is(DIMENSIONS));
     match names {
-        Some(names) if !is_there => with_member(attributes, NAMES, &Value::from(names).to_string()),
+        Some(names) if !is_there => {
+            with_member(attributes, DIMENSIONS, &Value::from(names).to_string())
+        }
         _ => Ok(attributes.to_owned()),
     }
 }

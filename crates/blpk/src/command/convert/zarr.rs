@@ -10,7 +10,7 @@ use bloscpack::{
 };
 use bloscpack_open::{
     Region, Selection,
-    array::{Array as _, Column, Grid, refuse_missing},
+    array::{Array as _, Column, DIMENSIONS, Grid, refuse_missing},
     datasets::Attributes,
     exchange::{OneArray, Source as _},
     zarr::{
@@ -33,8 +33,6 @@ use crate::text::count;
 
 /// The name of the axis that the columns of a table share.
 const ROW: &str = "row";
-/// The attribute of the names of the axes.
-const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
 
 /// Bytes of a chunk of rows, about.
 const CHUNK: u64 = 1 << 20;
