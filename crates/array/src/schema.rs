@@ -123,13 +123,11 @@ impl Column {
         self.varying.is_none() && self.is_filled()
     }
 
-    /// Whether rows become elements of a fixed length: text as long as the longest, NaN for what is missing.
+    /// Whether a [`FixedSource`](crate::FixedSource) takes it: values of varying length are text. What is missing is only known row
+    /// by row.
     #[must_use]
     pub fn can_be_fixed(&self) -> bool {
-        match &self.varying {
-            Some(kind) => matches!(kind, ItemKind::Text | ItemKind::Bytes),
-            None => self.is_filled() || self.dtype.has_nan(),
-        }
+        matches!(self.varying, None | Some(ItemKind::Text))
     }
 
     /// Whether missing rows have bytes that stand for them: NaN, "not a time" or an empty string.

@@ -5,7 +5,6 @@ use crate::BATCH;
 use crate::Cells;
 use crate::msgpack::Value;
 use crate::schema::Column;
-use crate::schema::ItemKind;
 use crate::schema::is_value_of_nothing;
 use bloscpack_dtype::DType;
 use bloscpack_error::checked::{in_memory, to_u64};
@@ -63,8 +62,7 @@ impl<'a> FixedSource<'a> {
 /// The characters of the longest text of each column.
 fn longest(source: &mut dyn Source) -> Result<Vec<u64>> {
     let columns = source.schema().columns.clone();
-    let is_other = |column: &&Column| !matches!(column.varying, None | Some(ItemKind::Text));
-    if let Some(column) = columns.iter().find(is_other) {
+    if let Some(column) = columns.iter().find(|column| !column.can_be_fixed()) {
         let name = &column.name;
         return Err(Error::usage(format!(
             "column {name:?} has values of varying length, which cannot be stored there; choose others"
