@@ -2,7 +2,7 @@
 
 use crate::{Attributes, Grid, Zones, bytes_of};
 use blosc1::ChunkSettings;
-use bloscpack_dtype::DType;
+use bloscpack_dtype::{ByteOrder, DType};
 use bloscpack_error::checked::zeros;
 use bloscpack_error::{Error, Result};
 use std::ops::Range;
@@ -148,6 +148,50 @@ impl<A: Array> Array for Retyped<A> {
 
     fn zones(&self) -> Option<&dyn Zones> {
         self.array.zones()
+    }
+}
+
+/// An array as the same elements with their bytes in another order.
+#[derive(Debug)]
+pub struct Reordered<A> {
+    array: A,
+    dtype: DType,
+}
+
+impl<A: Array> Reordered<A> {
+    /// The array as elements of this type.
+    ///
+    /// # Errors
+    /// Returns wrong usage for a type that differs in more than the order of bytes.
+    pub fn new(array: A, dtype: DType) -> Result<Self> {
+        let own = array.dtype();
+        let little = |dtype: &DType| dtype.clone().with_order(ByteOrder::Little);
+        if little(own) == little(&dtype) {
+            Ok(Self { array, dtype })
+        } else {
+            Err(Error::usage(format!(
+                "elements of {own}, and {dtype} is needed"
+            )))
+        }
+    }
+}
+
+impl<A: Array> Array for Reordered<A> {
+    fn grid(&self) -> &Grid {
+        self.array.grid()
+    }
+
+    fn dtype(&self) -> &DType {
+        &self.dtype
+    }
+
+    fn read_slice_into(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
+        self.array.read_slice_into(slice, out)?;
+        if *self.array.dtype() != self.dtype {
+            self.array.dtype().to_little(out);
+            self.dtype.to_little(out);
+        }
+        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! [`Grid`]: how an array is cut into chunks, or a chunk into blocks.
 
 use crate::region::{Region, check, common};
-use bloscpack_error::Result;
+use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 /// The shape of an array and of its chunks. The last chunk along an axis may be short.
@@ -63,6 +63,24 @@ impl Grid {
     #[must_use]
     pub fn chunk_shape(&self) -> &[u64] {
         &self.chunk
+    }
+
+    /// Refuses an array of this shape where one is to be joined to this one along an axis.
+    ///
+    /// # Errors
+    /// Returns wrong usage for an axis that does not exist, for another number of axes, and for another length along the others.
+    pub fn check_joins(&self, shape: &[u64], axis: usize) -> Result<()> {
+        let mut others = shape.iter().zip(&self.shape).enumerate();
+        let is_alike = shape.len() == self.shape.len()
+            && axis < shape.len()
+            && others.all(|(at, (found, expected))| at == axis || found == expected);
+        if is_alike {
+            return Ok(());
+        }
+        let expected = &self.shape;
+        Err(Error::usage(format!(
+            "an array of shape {shape:?} does not fit one of {expected:?} along axis {axis}"
+        )))
     }
 
     /// Chunks along each axis.

@@ -57,7 +57,7 @@ mod user_attributes;
 mod window;
 mod zones;
 
-pub use array::{Array, Description, Retyped};
+pub use array::{Array, Description, Reordered, Retyped};
 pub use attributes::{Attributes, DIMENSIONS, MISSING};
 pub use cells::{Cells, no_bytes, value_json};
 pub use chunked::{Chunked, Resources};

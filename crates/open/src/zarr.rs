@@ -21,11 +21,10 @@
 pub use bloscpack_zarr::*;
 
 use blosc1::{ChunkSettings, Compressor};
-use bloscpack_array::{Array, Grid};
+use bloscpack_array::{Array, Reordered};
 use bloscpack_dtype::{ByteOrder, DType};
 use bloscpack_error::Result;
 use bloscpack_storage::{Key, Store};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// An array of another format, and the Zarr array that it becomes.
@@ -79,10 +78,7 @@ impl<'a> Conversion<'a> {
                     dtype.to_little(&mut fill);
                     fill
                 });
-                Box::new(Swapped {
-                    array,
-                    dtype: new.dtype.clone(),
-                })
+                Box::new(Reordered::new(array, new.dtype.clone())?)
             }
         };
         Ok(Self { new, source, like })
@@ -111,26 +107,4 @@ impl<'a> Conversion<'a> {
 fn swapped(new: &NewArray) -> Option<DType> {
     let is_swapped = new.format == Format::V3 && new.dtype.fields().is_some() && new.dtype.is_big();
     is_swapped.then(|| new.dtype.clone())
-}
-
-/// An array whose elements become little-endian.
-struct Swapped<A> {
-    array: A,
-    dtype: DType,
-}
-
-impl<A: Array> Array for Swapped<A> {
-    fn grid(&self) -> &Grid {
-        self.array.grid()
-    }
-
-    fn dtype(&self) -> &DType {
-        &self.dtype
-    }
-
-    fn read_slice_into(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
-        self.array.read_slice_into(slice, out)?;
-        self.array.dtype().to_little(out);
-        Ok(())
-    }
 }

@@ -32,6 +32,7 @@
 //! | go through a group | [`ZarrGroup::members`] |
 //! | write an array | [`ArrayWriter`] |
 //! | copy chunks of another format | [`ArrayWriter::fill_from`] |
+//! | append to an array, or resize it | [`ZarrEditor`] |
 //!
 //! # Untrusted input
 //!
@@ -44,6 +45,7 @@
 mod array;
 mod chunks;
 mod codec;
+mod edit;
 mod error;
 mod group;
 mod int;
@@ -56,6 +58,7 @@ mod write;
 
 pub use array::ZarrArray;
 pub use codec::{BytesCodec, Codecs, Serializer, Shard};
+pub use edit::{Written, ZarrEditor};
 pub use group::{ZarrGroup, ZarrNode};
 pub use keys::ChunkKeys;
 pub use meta::{ArrayMeta, Format};

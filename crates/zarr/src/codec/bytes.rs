@@ -1,4 +1,4 @@
-//! The codecs of bytes that are not Blosc.
+//! The codecs of bytes that are not Blosc, both ways.
 //!
 //! Memory follows what the data unpacks to: where the length is known, it is compared with what so many compressed bytes can
 //! be at most; where it is not, the buffer is doubled until it is enough.
@@ -177,6 +177,83 @@ pub(super) fn lz4(stored: &[u8], room: Room) -> Result<Vec<u8>> {
 
 #[cfg(not(feature = "lz4"))]
 pub(super) fn lz4(_: &[u8], _: Room) -> Result<Vec<u8>> {
+    not_built("lz4")
+}
+
+/// Room for the longest result, filled by `compress`, which returns its length.
+#[cfg(any(feature = "zlib", feature = "zstd"))]
+fn compressed<E: ToString>(
+    bound: usize,
+    compress: impl FnOnce(&mut [u8]) -> std::result::Result<usize, E>,
+) -> Result<Vec<u8>> {
+    let mut out = zeros(to_u64(bound))?;
+    let len = compress(&mut out).map_err(|error| Error::bug(error.to_string()))?;
+    out.truncate(len);
+    Ok(out)
+}
+
+/// A compressor of deflate. Levels that it has not are those next to them; -1 stands for 6.
+#[cfg(feature = "zlib")]
+fn deflater(level: i32) -> libdeflater::Compressor {
+    let level = if level < 0 { 6 } else { level.min(12) };
+    libdeflater::Compressor::new(libdeflater::CompressionLvl::new(level).unwrap_or_default())
+}
+
+#[cfg(feature = "zlib")]
+pub(super) fn to_gzip(data: &[u8], level: i32) -> Result<Vec<u8>> {
+    let mut deflater = deflater(level);
+    let bound = deflater.gzip_compress_bound(data.len());
+    compressed(bound, |out| deflater.gzip_compress(data, out))
+}
+
+#[cfg(feature = "zlib")]
+pub(super) fn to_zlib(data: &[u8], level: i32) -> Result<Vec<u8>> {
+    let mut deflater = deflater(level);
+    let bound = deflater.zlib_compress_bound(data.len());
+    compressed(bound, |out| deflater.zlib_compress(data, out))
+}
+
+#[cfg(not(feature = "zlib"))]
+pub(super) fn to_gzip(_: &[u8], _: i32) -> Result<Vec<u8>> {
+    not_built("gzip")
+}
+
+#[cfg(not(feature = "zlib"))]
+pub(super) fn to_zlib(_: &[u8], _: i32) -> Result<Vec<u8>> {
+    not_built("zlib")
+}
+
+#[cfg(feature = "zstd")]
+pub(super) fn to_zstd(data: &[u8], level: i32, has_checksum: bool) -> Result<Vec<u8>> {
+    use zstd_safe::CParameter;
+    let named = |code| zstd_safe::get_error_name(code);
+    compressed(zstd_safe::compress_bound(data.len()), |out| {
+        let mut context = zstd_safe::CCtx::create();
+        let settings = [
+            CParameter::CompressionLevel(level),
+            CParameter::ChecksumFlag(has_checksum),
+        ];
+        for setting in settings {
+            context.set_parameter(setting).map_err(named)?;
+        }
+        context.compress2(out, data).map_err(named)
+    })
+}
+
+#[cfg(not(feature = "zstd"))]
+pub(super) fn to_zstd(_: &[u8], _: i32, _: bool) -> Result<Vec<u8>> {
+    not_built("zstd")
+}
+
+#[cfg(feature = "lz4")]
+pub(super) fn to_lz4(data: &[u8]) -> Result<Vec<u8>> {
+    let len = u32::try_from(data.len()).map_err(|_| Error::no_memory(to_u64(data.len())))?;
+    let block = lz4_flex::block::compress(data);
+    Ok([&len.to_le_bytes(), block.as_slice()].concat())
+}
+
+#[cfg(not(feature = "lz4"))]
+pub(super) fn to_lz4(_: &[u8]) -> Result<Vec<u8>> {
     not_built("lz4")
 }
 

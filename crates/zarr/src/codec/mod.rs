@@ -1,9 +1,11 @@
 //! [`Codecs`]: how a chunk is encoded.
 
 mod bytes;
+mod pack;
 mod unpack;
 
 pub(crate) use bytes::check_crc32c;
+pub(crate) use pack::Packer;
 pub(crate) use unpack::Unpacker;
 
 use bloscpack_dtype::ByteOrder;

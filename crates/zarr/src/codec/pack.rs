@@ -1,0 +1,280 @@
+//! Encodes chunks as the metadata of an array says: the reverse of [`Unpacker`](super::Unpacker).
+
+use super::{BytesCodec, Codecs, Serializer, Shard};
+use crate::error::{unsupported, wrong_field};
+use crate::meta::Fields;
+use blosc1::{ChunkEncoder, ChunkSettings, Compressor, Filter};
+use bloscpack_array::strided::{self, Strided, strides};
+use bloscpack_array::{Grid, copy};
+use bloscpack_dtype::ByteOrder;
+use bloscpack_error::checked::{in_memory, to_u64, zeros};
+use bloscpack_error::{Error, Result};
+use bloscpack_storage::parallel::Pool;
+use serde_json::Value;
+
+/// The bytes in an index for a chunk that is not stored.
+const MISSING: [u8; 16] = [0xff; 16];
+
+/// Encodes chunks, for several threads.
+#[derive(Debug)]
+pub(crate) struct Packer {
+    codecs: Codecs,
+    steps: Vec<Step>,
+    inner: Option<Box<Packer>>,
+    /// The bytes of the element that stands for what is not stored.
+    fill: Vec<u8>,
+}
+
+/// A codec of bytes with its settings.
+#[derive(Debug)]
+enum Step {
+    Blosc(ChunkSettings, Pool<ChunkEncoder>),
+    Gzip(i32),
+    Zlib(i32),
+    Zstd(i32, bool),
+    Lz4,
+    Crc32c,
+}
+
+impl Packer {
+    /// The codecs of version 3, with their settings in this list.
+    pub(crate) fn of_list(codecs: &Codecs, list: &[Value], fill: &[u8]) -> Result<Self> {
+        let (mut steps, mut inner) = (Vec::new(), None);
+        let mut kinds = codecs.bytes.iter();
+        for value in list {
+            let (name, fields) = Fields::named("codecs", value)?;
+            match (name, &codecs.serializer) {
+                ("transpose" | "bytes", _) => {}
+                ("sharding_indexed", Serializer::Sharding(shard)) => {
+                    let list = fields.list("codecs")?;
+                    inner = Some(Box::new(Self::of_list(&shard.codecs, list, fill)?));
+                }
+                _ => {
+                    let kind = kinds.next();
+                    let kind = kind.ok_or_else(|| Error::bug("codecs that were not parsed"))?;
+                    steps.push(Step::of(*kind, &fields, fill.len())?);
+                }
+            }
+        }
+        let (codecs, fill) = (codecs.clone(), fill.to_vec());
+        Ok(Self {
+            codecs,
+            steps,
+            inner,
+            fill,
+        })
+    }
+
+    /// The compressor of version 2, if there is one.
+    pub(crate) fn of_compressor(
+        codecs: &Codecs,
+        compressor: Option<&Value>,
+        fill: &[u8],
+    ) -> Result<Self> {
+        let steps = match (codecs.bytes.as_slice(), compressor) {
+            ([kind], Some(value)) => {
+                vec![Step::of(
+                    *kind,
+                    &Fields::of("compressor", value)?,
+                    fill.len(),
+                )?]
+            }
+            _ => Vec::new(),
+        };
+        Ok(Self {
+            codecs: codecs.clone(),
+            steps,
+            inner: None,
+            fill: fill.to_vec(),
+        })
+    }
+
+    /// The file of a chunk of this shape, from its elements in C order.
+    pub(crate) fn pack(&self, data: Vec<u8>, shape: &[u64]) -> Result<Vec<u8>> {
+        let data = match &self.codecs.transpose {
+            None => data,
+            Some(order) => self.transposed(&data, shape, order)?,
+        };
+        let mut data = match (&self.codecs.serializer, &self.inner) {
+            (Serializer::Sharding(shard), Some(inner)) => {
+                let shape = self.codecs.stored_shape(shape);
+                self.shard((shard, inner), &data, &shape)?
+            }
+            _ => data,
+        };
+        for step in &self.steps {
+            data = step.act(data)?;
+        }
+        Ok(data)
+    }
+
+    /// The elements with their axes in this order.
+    fn transposed(&self, data: &[u8], shape: &[u64], order: &[usize]) -> Result<Vec<u8>> {
+        let lens = shape.iter().map(|len| in_memory(*len));
+        let lens = lens.collect::<Result<Vec<usize>>>()?;
+        let plain = strides(&lens, self.fill.len());
+        let ordered = |all: &[usize]| -> Vec<usize> {
+            let axes = order.iter().filter_map(|axis| all.get(*axis).copied());
+            axes.collect()
+        };
+        let (lens, from) = (ordered(&lens), ordered(&plain));
+        let mut out = zeros(to_u64(data.len()))?;
+        let to = Strided {
+            bytes: out.as_mut_slice(),
+            start: 0,
+            strides: &strides(&lens, self.fill.len()),
+        };
+        let from = Strided {
+            bytes: data,
+            start: 0,
+            strides: &from,
+        };
+        strided::copy(&lens, self.fill.len(), from, to)?;
+        Ok(out)
+    }
+
+    /// The chunks of a shard, and its index. What has nothing but the fill value is not stored.
+    fn shard(
+        &self,
+        (shard, inner): (&Shard, &Self),
+        data: &[u8],
+        shape: &[u64],
+    ) -> Result<Vec<u8>> {
+        let grid = Grid::new(shape.to_vec(), shard.chunk_shape.clone());
+        let whole = grid.whole();
+        let itemsize = to_u64(self.fill.len());
+        let mut entries = Vec::new();
+        let mut body = Vec::new();
+        for at in grid.positions(&whole) {
+            let part = grid.extent(&at);
+            let mut elements = zeros(part.bytes(itemsize))?;
+            copy(&part, (&whole, data), (&part, &mut elements), itemsize)?;
+            let is_fill = |element: &[u8]| element == self.fill;
+            if elements.chunks_exact(self.fill.len().max(1)).all(is_fill) {
+                entries.push(None);
+                continue;
+            }
+            let stored = inner.pack(elements, &shard.chunk_shape)?;
+            entries.push(Some((to_u64(body.len()), to_u64(stored.len()))));
+            body.extend_from_slice(&stored);
+        }
+        let digest = if shard.has_crc { 4 } else { 0 };
+        let index_len = to_u64(entries.len() * MISSING.len() + digest);
+        let before = if shard.at_start { index_len } else { 0 };
+        let mut index = Vec::new();
+        for entry in entries {
+            let Some((at, len)) = entry else {
+                index.extend_from_slice(&MISSING);
+                continue;
+            };
+            for number in [at.saturating_add(before), len] {
+                index.extend_from_slice(&match shard.index_order {
+                    ByteOrder::Little => number.to_le_bytes(),
+                    ByteOrder::Big => number.to_be_bytes(),
+                });
+            }
+        }
+        if shard.has_crc {
+            index.extend_from_slice(&crc32c::crc32c(&index).to_le_bytes());
+        }
+        Ok(if shard.at_start {
+            [index, body].concat()
+        } else {
+            [body, index].concat()
+        })
+    }
+}
+
+impl Step {
+    fn of(codec: BytesCodec, fields: &Fields<'_>, itemsize: usize) -> Result<Self> {
+        let level = |default: i32| match fields.get("level") {
+            None => Ok(default),
+            Some(value) => {
+                let level = value.as_i64().and_then(|level| i32::try_from(level).ok());
+                level.ok_or_else(|| wrong_field(fields.path("level"), value, "a level"))
+            }
+        };
+        Ok(match codec {
+            BytesCodec::Blosc => Self::Blosc(blosc(fields, itemsize)?, Pool::default()),
+            BytesCodec::Gzip => Self::Gzip(level(5)?),
+            BytesCodec::Zlib => Self::Zlib(level(1)?),
+            BytesCodec::Zstd => {
+                let checksum = fields.get("checksum").and_then(Value::as_bool);
+                Self::Zstd(level(0)?, checksum.unwrap_or(false))
+            }
+            BytesCodec::Lz4 => Self::Lz4,
+            BytesCodec::Crc32c => Self::Crc32c,
+        })
+    }
+
+    fn act(&self, data: Vec<u8>) -> Result<Vec<u8>> {
+        match self {
+            Self::Blosc(settings, encoders) => {
+                let make = || ChunkEncoder::new(*settings);
+                let encoded = encoders.lend(make, |encoder| {
+                    let mut chunk = Vec::new();
+                    encoder.encode(&data, &mut chunk)?;
+                    Ok::<_, blosc1::ChunkError>(chunk)
+                });
+                Ok(encoded?)
+            }
+            Self::Gzip(level) => super::bytes::to_gzip(&data, *level),
+            Self::Zlib(level) => super::bytes::to_zlib(&data, *level),
+            Self::Zstd(level, checksum) => super::bytes::to_zstd(&data, *level, *checksum),
+            Self::Lz4 => super::bytes::to_lz4(&data),
+            Self::Crc32c => {
+                let digest = crc32c::crc32c(&data).to_le_bytes();
+                Ok([data.as_slice(), &digest].concat())
+            }
+        }
+    }
+}
+
+/// The settings of Blosc chunks; what is not given is as numcodecs has it.
+fn blosc(fields: &Fields<'_>, itemsize: usize) -> Result<ChunkSettings> {
+    let number = |field: &str, default: u64| match fields.get(field) {
+        None => Ok(default),
+        Some(value) => value
+            .as_u64()
+            .ok_or_else(|| wrong_field(fields.path(field), value, "a number")),
+    };
+    let compressor = match fields.get("cname") {
+        None => Compressor::Lz4,
+        Some(value) => {
+            let mut all = Compressor::ALL.into_iter();
+            let found = all.find(|codec| Some(codec.name()) == value.as_str());
+            found.ok_or_else(|| unsupported("the compressor of Blosc", value, "another"))?
+        }
+    };
+    let typesize = number("typesize", to_u64(itemsize))?;
+    let typesize = u8::try_from(typesize).unwrap_or(1).max(1);
+    let automatic = if typesize == 1 {
+        Filter::Bit
+    } else {
+        Filter::Byte
+    };
+    let filter = match fields.get("shuffle") {
+        None => Filter::Byte,
+        Some(value) => match (value.as_i64(), value.as_str()) {
+            (Some(0), _) | (_, Some("noshuffle")) => Filter::None,
+            (Some(1), _) | (_, Some("shuffle")) => Filter::Byte,
+            (Some(2), _) | (_, Some("bitshuffle")) => Filter::Bit,
+            (Some(-1), _) => automatic,
+            _ => return Err(wrong_field(fields.path("shuffle"), value, "a filter")),
+        },
+    };
+    let level = u8::try_from(number("clevel", 5)?)
+        .ok()
+        .filter(|level| *level < 10);
+    let level = level.ok_or_else(|| {
+        let found = fields.get("clevel").cloned().unwrap_or_default();
+        wrong_field(fields.path("clevel"), found, "a level of 0 to 9")
+    })?;
+    let blocksize = u32::try_from(number("blocksize", 0)?).ok();
+    Ok(ChunkSettings::default()
+        .compressor(compressor)
+        .level(level)
+        .filter(filter)
+        .typesize(typesize)
+        .blocksize(blocksize.filter(|bytes| *bytes > 0)))
+}
