@@ -24,7 +24,7 @@ impl Held {
     /// All of a source, so many bytes at a time; nothing where it is too much.
     fn of(mut source: BoxedSource<'_>, bytes: usize) -> Option<Result<Self>> {
         let schema = source.schema().clone();
-        let rows = source.rows();
+        let rows = source.known_rows().expect("opened without a type for each column");
         if rows > MOST_ROWS || rows.saturating_mul(schema.row_bytes()) > ENOUGH {
             // A file may be shorter than it declares, which the first rows show.
             let _ = source.next_batch(bytes.min(64));
@@ -77,8 +77,8 @@ impl Source for Held {
         &self.schema
     }
 
-    fn rows(&self) -> u64 {
-        self.rows
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows)
     }
 
     fn next_batch(&mut self, _: usize) -> Result<Option<Batch>> {

@@ -266,7 +266,7 @@ impl Source for Interruptible {
         self.0.schema()
     }
 
-    fn rows(&self) -> u64 {
+    fn rows(&self) -> Option<u64> {
         self.0.rows()
     }
 

@@ -27,11 +27,12 @@ import store_turns
 import stores
 import written
 import zarr
+import zarr_turns
 from common import Command, Place, Tally, prepare_reference
 
 PARTS = {part.__name__: part for part in (
     written, read, pipes, append, habits, recovered, records, datasets, arrays, exchange,
-    chunks2, stores, store_turns, zarr, matrix)}
+    chunks2, stores, store_turns, zarr, zarr_turns, matrix)}
 
 
 def main():

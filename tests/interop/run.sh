@@ -4,7 +4,7 @@
 # usage: tests/interop/run.sh [PATH-OF-BLPK] [PART...]
 #   PATH-OF-BLPK   default: target/release/blpk
 #   PART           written read pipes append habits recovered records datasets arrays exchange chunks2 stores store_turns zarr
-#                  matrix
+#                  zarr_turns matrix
 #                  (default: all)
 # The parts `datasets`, `arrays` and `chunks2` need the examples `dataset_driver`, `array_driver` and `chunk_driver` in the folder
 # `examples/` next to the command; the part `exchange` needs a command built with the feature `arrow`.
@@ -43,7 +43,7 @@ if [[ $# -lt 2 || " ${*:2} " == *" arrays "* || " ${*:2} " == *" matrix "* ]]; t
 fi
 
 # Version 2 and 3 of Zarr have the same name.
-if [[ $# -lt 2 || " ${*:2} " == *" zarr "* || " ${*:2} " == *" matrix "* ]]; then
+if [[ $# -lt 2 || " ${*:2} " == *" zarr"* || " ${*:2} " == *" matrix "* ]]; then
     for version in 2 3; do
         environment python3 "$venv-zarr$version" "$here/requirements-zarr$version.txt"
         export "BLPK_ZARR$version=$venv-zarr$version/bin/python"

@@ -25,6 +25,7 @@ mod dataset;
 mod edit;
 mod failure;
 mod frame;
+mod grow;
 mod help;
 mod input;
 mod interrupt;

@@ -42,8 +42,8 @@ pub fn write_npy(
     let schema = source.schema();
     refuse_varying(schema, Format::Npy)?;
     let (dtype, shape) = match schema.columns.as_slice() {
-        [column] if !schema.is_table => (column.dtype.clone(), schema.shape(source.rows())?),
-        columns => (structured(columns)?, vec![source.rows()]),
+        [column] if !schema.is_table => (column.dtype.clone(), schema.shape(source.known_rows()?)?),
+        columns => (structured(columns)?, vec![source.known_rows()?]),
     };
     to.write_all(&npy_header(&dtype, shape)?)?;
     for_each(source, progress, |schema, batch| {

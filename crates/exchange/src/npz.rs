@@ -73,7 +73,7 @@ pub fn write_npz(
 ) -> Result<()> {
     let schema = source.schema().clone();
     refuse_varying(&schema, Format::Npz)?;
-    let rows = source.rows();
+    let rows = source.known_rows()?;
     let files = schema.columns.iter().map(|_| tempfile::tempfile());
     let mut files = files.collect::<io::Result<Vec<File>>>()?;
     for_each(source, progress, |schema, batch| {

@@ -42,6 +42,9 @@ pub struct ImportOptions {
     pub(super) member: Option<String>,
     /// Whether what is missing stays missing.
     pub(super) keeps_missing: bool,
+    /// Whether rows are counted before the first is read.
+    pub(super) is_counted: bool,
+    threads: Option<usize>,
 }
 
 /// Cells that stand for a missing value among numbers, times and truth values.
@@ -59,6 +62,8 @@ impl Default for ImportOptions {
             missing: MISSING.map(str::to_owned).to_vec(),
             member: None,
             keeps_missing: false,
+            is_counted: true,
+            threads: None,
         }
     }
 }
@@ -98,12 +103,26 @@ impl ImportOptions {
         self
     }
 
+    /// Threads that parse text; by default as many as there are processors.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads.max(1));
+        self
+    }
+
+    #[cfg(feature = "csv")]
+    pub(super) fn workers(&self) -> usize {
+        self.threads
+            .unwrap_or_else(bloscpack_storage::parallel::processors)
+    }
+
     /// The types of all columns as a table of python-blosc2 has them, to append to it.
     ///
     /// # Errors
     /// Returns the errors of types.
     pub fn for_store(mut self, columns: &[StoreColumn]) -> Result<Self> {
         self.names = columns.iter().map(|column| column.name.clone()).collect();
+        self.is_counted = false;
         for column in columns {
             let (dtype, row_shape) = match &column.kind {
                 ColumnKind::Fixed { dtype, row_shape } => (dtype.clone(), row_shape.clone()),
@@ -124,12 +143,14 @@ impl ImportOptions {
         self.keeps_missing && !is_filled && column.row_shape.is_empty()
     }
 
-    /// The types of all columns as this table has them, to append to it.
+    /// The types of all columns as this table has them, to append to it. Lines whose types are all known are read once, and not
+    /// [counted](bloscpack_array::Source::rows) before.
     ///
     /// # Errors
     /// Returns errors of opening the columns.
     pub fn for_table(mut self, table: &CTable) -> Result<Self> {
         self.names = table.names().to_vec();
+        self.is_counted = false;
         for name in table.names() {
             let array = table.column(name)?;
             let mut column = Column::new(name, array.dtype().clone());
@@ -141,7 +162,8 @@ impl ImportOptions {
 
     /// The type of a column of this name as this array has it, to append to it.
     #[must_use]
-    pub fn for_array(self, name: &str, array: &CArray) -> Self {
+    pub fn for_array(mut self, name: &str, array: &CArray) -> Self {
+        self.is_counted = false;
         let mut column = Column::new(name, array.dtype().clone());
         column.row_shape = row_shape(array.shape()).to_vec();
         self.column(column)

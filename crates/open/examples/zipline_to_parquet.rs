@@ -54,7 +54,7 @@ pub fn convert(bundle: &Path, out: &Path, opens: Option<&Path>) -> Result<u64> {
 
 fn write(bars: &mut dyn Source, out: &Path) -> Result<u64> {
     write_parquet(bars, File::create(out)?, &mut |_| ())?;
-    Ok(bars.rows())
+    bars.known_rows()
 }
 
 fn schema(first: Vec<Column>) -> Schema {
@@ -108,7 +108,7 @@ impl Source for Daily<'_> {
         &self.schema
     }
 
-    fn rows(&self) -> u64 {
+    fn rows(&self) -> Option<u64> {
         self.table.rows()
     }
 
@@ -249,8 +249,8 @@ impl Source for Minutes {
         &self.schema
     }
 
-    fn rows(&self) -> u64 {
-        self.assets.iter().map(|(_, _, rows)| rows).sum()
+    fn rows(&self) -> Option<u64> {
+        Some(self.assets.iter().map(|(_, _, rows)| rows).sum())
     }
 
     fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {

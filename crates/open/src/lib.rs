@@ -266,7 +266,9 @@ pub trait Container: Send + Sync {
             None => {
                 let mut source = self.columns(selection)?;
                 exchange::write_bytes(&mut *source, to, &mut |_| ())?;
-                Ok(source.rows().saturating_mul(source.schema().row_bytes()))
+                Ok(source
+                    .known_rows()?
+                    .saturating_mul(source.schema().row_bytes()))
             }
         }
     }
@@ -311,7 +313,7 @@ pub trait Container: Send + Sync {
                 elements::write(to, &exchange::npy_header(array.dtype(), shape)?)?;
             }
             elements::copy(&*array, &selection.part, to, self.watch())?;
-            return Ok(source.rows());
+            return source.known_rows();
         }
         let columns = &source.schema().columns;
         let can_be_fixed = columns.iter().all(Column::can_be_fixed);
@@ -326,8 +328,9 @@ pub trait Container: Send + Sync {
         if selection.nan_as_null {
             source = source.nan_as_null();
         }
-        exchange::export(&mut *source, format, to, &mut |_| ())?;
-        Ok(source.rows())
+        let mut done = 0;
+        exchange::export(&mut *source, format, to, &mut |rows| done = rows)?;
+        Ok(done)
     }
 
     /// The warnings since the last call: things that are unusual but did not prevent what was done.
@@ -357,7 +360,7 @@ fn columns_of_arrays<'a>(
     let is_slice = matches!(selection.part, Part::Slice(_));
     let source: BoxedSource<'_> = match container.table(&selection.columns)? {
         Some(table) if !is_slice => {
-            let region = selection.part.region(&[table.rows()])?;
+            let region = selection.part.region(&[table.known_rows()?])?;
             Box::new(table.range(region.ranges.first().cloned().unwrap_or(0..0))?)
         }
         table => {

@@ -65,7 +65,7 @@ impl Source for Watched<BoxedSource<'_>> {
         self.inner.schema()
     }
 
-    fn rows(&self) -> u64 {
+    fn rows(&self) -> Option<u64> {
         self.inner.rows()
     }
 
@@ -76,11 +76,11 @@ impl Source for Watched<BoxedSource<'_>> {
     fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
         let row_bytes = self.schema().row_bytes();
         // A file may claim any number of rows. This is only shown.
-        let total = self.rows().saturating_mul(row_bytes);
+        let total = self.rows().map(|rows| rows.saturating_mul(row_bytes));
         let batch = self.inner.next_batch(bytes);
         let batch = batch.map_err(|error| error.on(Side::Source))?;
         let bytes = batch.as_ref().map_or(0, |batch| batch.rows);
-        advance(&self.watch, bytes.saturating_mul(row_bytes), Some(total))?;
+        advance(&self.watch, bytes.saturating_mul(row_bytes), total)?;
         Ok(batch)
     }
 }

@@ -136,8 +136,8 @@ impl<A: Array> Source for ArraySource<A> {
         &self.schema
     }
 
-    fn rows(&self) -> u64 {
-        self.rows
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows)
     }
 
     fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {

@@ -69,7 +69,7 @@ impl Source for FieldsSource<'_> {
         &self.schema
     }
 
-    fn rows(&self) -> u64 {
+    fn rows(&self) -> Option<u64> {
         self.inner.rows()
     }
 

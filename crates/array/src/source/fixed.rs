@@ -86,7 +86,7 @@ impl Source for FixedSource<'_> {
         &self.schema
     }
 
-    fn rows(&self) -> u64 {
+    fn rows(&self) -> Option<u64> {
         self.source.rows()
     }
 

@@ -37,8 +37,19 @@ pub trait Source: Send {
     /// The columns.
     fn schema(&self) -> &Schema;
 
-    /// How many rows there are in all, from the first batch to the last.
-    fn rows(&self) -> u64;
+    /// How many rows there are in all, from the first batch to the last. `None` if only reading them tells.
+    fn rows(&self) -> Option<u64>;
+
+    /// The number of rows, for a target that begins with it.
+    ///
+    /// # Errors
+    /// Returns wrong usage if only reading the rows tells.
+    fn known_rows(&self) -> Result<u64> {
+        self.rows().ok_or_else(|| {
+            let what = "the number of rows is only known after the last: write them to a target that grows";
+            Error::usage(what)
+        })
+    }
 
     /// What a user may not expect of the columns, such as numbers that are text.
     fn warnings(&self) -> &[String] {
@@ -93,10 +104,9 @@ pub fn for_each(
         take(&schema, batch)?;
         progress(done);
     }
-    if done == source.rows() {
-        Ok(())
-    } else {
-        Err(one::changed(source.rows(), done))
+    match source.rows() {
+        Some(rows) if rows != done => Err(one::changed(rows, done)),
+        _ => Ok(()),
     }
 }
 
@@ -134,7 +144,7 @@ const MAX_EMPTY_ROWS: u64 = 1 << 20;
 
 /// Refuses to write rows without bytes one by one, since a few bytes of input may claim any number of them.
 pub fn check_empty_rows(source: &dyn Source) -> Result<()> {
-    let rows = source.rows();
+    let rows = source.rows().unwrap_or(0);
     let is_empty = source.schema().row_bytes() == 0 && !source.schema().has_varying();
     if is_empty && rows > MAX_EMPTY_ROWS {
         Err(Error::usage(format!(

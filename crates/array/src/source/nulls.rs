@@ -25,7 +25,7 @@ impl Source for NullsSource<'_> {
         &self.schema
     }
 
-    fn rows(&self) -> u64 {
+    fn rows(&self) -> Option<u64> {
         self.inner.rows()
     }
 

@@ -49,7 +49,7 @@ impl<'a> OneArray<'a> {
             return Err(unsuitable(&column, "values of varying length"));
         }
         Ok(Self {
-            shape: schema.shape(source.rows())?,
+            shape: schema.shape(source.known_rows()?)?,
             source,
             schema,
             column,
@@ -81,7 +81,7 @@ impl<'a> OneArray<'a> {
     /// Returns the errors of the source, and wrong usage for a missing value and for another number of rows than the source
     /// announced.
     pub fn next_elements(&mut self, bytes: usize) -> Result<Option<Vec<u8>>> {
-        let rows = self.source.rows();
+        let rows = self.source.known_rows()?;
         let Some(mut batch) = self.source.next_batch(bytes)? else {
             return if self.done == rows {
                 Ok(None)

@@ -34,7 +34,7 @@ impl<'a> PartSource<'a> {
     /// # Errors
     /// Returns wrong usage for a column that does not exist or is named twice, and for rows that are not there.
     pub fn new(inner: BoxedSource<'a>, columns: &[String], rows: Range<u64>) -> Result<Self> {
-        check_rows(&rows, inner.rows())?;
+        check_rows(&rows, inner.known_rows()?)?;
         let mut schema = inner.schema().clone();
         let all = std::mem::take(&mut schema.columns);
         let mut chosen: Vec<usize> = Vec::new();
@@ -69,8 +69,8 @@ impl Source for PartSource<'_> {
         &self.schema
     }
 
-    fn rows(&self) -> u64 {
-        self.rows
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows)
     }
 
     fn warnings(&self) -> &[String] {

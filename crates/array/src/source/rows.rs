@@ -62,7 +62,7 @@ impl Source for RowsSource<'_> {
         &self.schema
     }
 
-    fn rows(&self) -> u64 {
+    fn rows(&self) -> Option<u64> {
         self.inner.rows()
     }
 

@@ -151,8 +151,8 @@ impl Source for TableSource<'_> {
         &self.schema
     }
 
-    fn rows(&self) -> u64 {
-        self.rows
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows)
     }
 
     fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {

@@ -1,19 +1,14 @@
-//! `blpk append`: plain bytes to the end of a file's content, or rows to a table of python-blosc2.
+//! `blpk append`: plain bytes to the end of a file's content, elements to an array, or rows to a table of python-blosc2.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use bloscpack::{
-    Category, Code, Error, Metadata,
-    edit::Editor,
-    error::IoSide as _,
-    wire::{NumpyArray, internal::to_u64},
+    Category, Code, Error, Metadata, edit::Editor, error::IoSide as _, wire::NumpyArray,
 };
 use bloscpack_open::{
-    Region,
-    array::Array,
-    exchange::{ImportOptions, NumpyFile, Source as _, import_store},
-    frames::NdArray,
+    array::Array as _,
+    exchange::{ImportOptions, NumpyFile, import_store},
     internal::{locate_store, size},
     stores::TableWriter,
 };
@@ -25,7 +20,8 @@ use crate::container::{Opened, Reading};
 use crate::dataset::{source::ImportArgs, source::ProgressSource};
 use crate::edit::FileEdit;
 use crate::failure::{About as _, Failure};
-use crate::frame::{self, BAND};
+use crate::frame;
+use crate::grow::Growing;
 use crate::input::{self, Input, InterruptibleReader, STANDARD, is_standard_input};
 use crate::interrupt::{self, Deferred};
 use crate::progress::Progress;
@@ -34,9 +30,9 @@ use crate::status::Status;
 use crate::store::HeldStore;
 use crate::text::{count, is_url, quoted};
 
-/// Append to a file, an array in a frame, or a table of python-blosc2
+/// Append to a file, an array in a frame or in Zarr, or a table of python-blosc2
 ///
-/// To an array in a Blosc2 frame (.b2nd) the elements of IN are appended along an axis: an array of any kind that blpk convert reads, with
+/// To an array in a Blosc2 frame (.b2nd) or in Zarr (.zarr) the elements of IN are appended along an axis: an array of any kind that blpk convert reads, with
 /// the same type and as long along all other axes.
 ///
 /// To a table in a store (.b2z, .b2d) the rows of IN are appended, which is of any format that blpk import reads. Columns are
@@ -86,7 +82,7 @@ pub struct Append {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count)]
     max_app_chunks: Option<u64>,
 
-    /// The axis of an array in a Blosc2 frame that grows [default: 0]
+    /// The axis of an array in a Blosc2 frame or in Zarr that grows [default: 0]
     #[arg(long, value_name = "N")]
     axis: Option<usize>,
 
@@ -108,12 +104,14 @@ impl Append {
         if let Some((root, inside)) = is_path.then(|| locate_store(&self.file)).flatten() {
             return self.to_store((&root, &inside), session);
         }
-        if is_path && input::is_frame(&self.file)? {
-            return self.to_frame(session);
+        let _deferred = Deferred::begin();
+        if is_path && let Some(array) = Growing::open(&self.file, session)? {
+            return self.to_array(array, session);
         }
+        drop(_deferred);
         frame::refuse(&self.file, "only frames on the disk are appended to")?;
         if self.axis.is_some() {
-            let title = "--axis is only for arrays in Blosc2 frames";
+            let title = "--axis is only for arrays in Blosc2 frames and in Zarr";
             return Err(Failure::usage(title).hint("rows are appended along the first axis"));
         }
         self.check_extension()?;
@@ -253,8 +251,9 @@ impl Append {
         let import = || {
             let mut rows = rows.fields()?;
             let mut rows = ProgressSource::new(&mut *rows, session);
-            import_store(&mut rows, &mut table, &mut |_| ())?;
-            Ok(rows.rows())
+            let mut added = 0;
+            import_store(&mut rows, &mut table, &mut |rows| added = rows)?;
+            Ok(added)
         };
         let done: bloscpack::Result<u64> = import();
         let added = done.about(&new.made_from(&file))?;
@@ -281,12 +280,12 @@ impl Append {
         Ok(())
     }
 
-    /// Adds the elements of an array of any kind along an axis. Others see them once all are there.
-    fn to_frame(&self, session: &Session) -> Result<Status, Failure> {
+    /// Adds the elements of an array of any kind along an axis.
+    fn to_array(&self, mut array: Growing, session: &Session) -> Result<Status, Failure> {
         self.refuse_settings()?;
         let reading = Reading {
             format: self.reading.from,
-            options: self.reading.apply(ImportOptions::new()),
+            options: self.reading.apply(ImportOptions::new(), session),
             is_tree_wanted: false,
         };
         let mut opened = Opened::open_reading(&self.input, &reading, session, |options| options)?;
@@ -296,35 +295,8 @@ impl Append {
             Failure::usage(title).hint("blpk convert --column makes an array of a column")
         })?;
         let (name, axis) = (quoted(&self.file), self.axis.unwrap_or(0));
-        let _deferred = Deferred::begin();
-        let array = NdArray::edit_with(&self.file, &session.array_options());
-        let mut array = array.about(&name)?;
-        check_alike(&array, &*source, axis).about(&name)?;
-        let (shape, itemsize) = (source.grid().shape(), source.dtype().itemsize());
-        let along = shape.get(axis).copied().unwrap_or(0);
-        let chunk = array.chunk_shape().get(axis).copied().map_or(1, u64::from);
-        let each = Region::all(shape).bytes(itemsize) / along.max(1);
-        // Whole chunks at once, so that none is written twice.
-        let step = (to_u64(BAND) / each.max(1) / chunk.max(1)).max(1) * chunk.max(1);
-        let mut slice = Region::all(shape).ranges;
-        let mut append = || -> Result<(), Failure> {
-            let before = array.shape().get(axis).copied().unwrap_or(0);
-            let mut at = 0;
-            while at < along {
-                interrupt::check()?;
-                // The first part ends where a chunk does.
-                let end = (before + at + step) / chunk.max(1) * chunk.max(1) - before;
-                let end = end.max(at + 1).min(along);
-                if let Some(range) = slice.get_mut(axis) {
-                    *range = at..end;
-                }
-                let elements = source.read_slice(&slice)?;
-                array.append(axis, &elements)?;
-                at = end;
-            }
-            Ok(array.flush()?)
-        };
-        append().about(&name)?;
+        array.append(axis, &*source, session).about(&name)?;
+        let along = source.grid().shape().get(axis).copied().unwrap_or(0);
         let (from, shape) = (opened.origin.name.clone(), array.shape().to_vec());
         drop(source);
         opened.finish(session);
@@ -334,37 +306,6 @@ impl Append {
         ));
         Ok(Status::Done)
     }
-}
-
-/// Refuses an array of another type, or of another length along another axis.
-fn check_alike(array: &NdArray, source: &dyn Array, axis: usize) -> bloscpack::Result<()> {
-    let (found, expected) = (source.grid().shape(), array.shape());
-    let others = found.iter().zip(expected).enumerate();
-    let is_alike = found.len() == expected.len()
-        && axis < expected.len()
-        && others
-            .filter(|(at, _)| *at != axis)
-            .all(|(_, (a, b))| a == b);
-    if !is_alike {
-        return Err(Error::usage(format!(
-            "an array of shape {found:?} does not fit one of {expected:?} along axis {axis}"
-        )));
-    }
-    let dtype = source.dtype();
-    let is_same = match array.dtype() {
-        Some(own) => own == dtype,
-        None => dtype.itemsize() == u64::from(array.itemsize()),
-    };
-    if is_same {
-        return Ok(());
-    }
-    let own = array.dtype().map_or_else(
-        || format!("{} bytes", array.itemsize()),
-        ToString::to_string,
-    );
-    Err(Error::usage(format!(
-        "elements of {dtype}, and the array has {own}"
-    )))
 }
 
 /// Whether the input, which begins with these bytes, is a `.npy` file with rows for the array in the file. Refuses other

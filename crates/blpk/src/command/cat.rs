@@ -189,7 +189,7 @@ fn table_text(
     width: usize,
 ) -> bloscpack::Result<Option<String>> {
     let whole = container.columns(&Selection::of(Part::Rows(bounds)))?;
-    let (rows, schema) = (whole.rows(), whole.schema().clone());
+    let (rows, schema) = (whole.known_rows()?, whole.schema().clone());
     drop(whole);
     if schema.row_bytes() > LONG {
         return Ok(None);

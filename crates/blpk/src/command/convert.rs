@@ -213,7 +213,7 @@ impl Convert {
         if self.reading.from.is_none() {
             check_format(path)?;
         }
-        let mut options = self.reading.apply(ImportOptions::new());
+        let mut options = self.reading.apply(ImportOptions::new(), session);
         // Elsewhere NaN and the like stand for them.
         let has_missing = match goal {
             Some(Goal::Format(format)) => format.has_missing(),

@@ -38,9 +38,9 @@ impl<'a> ProgressSource<'a> {
     pub fn new(source: &'a mut dyn Source, session: &Session) -> Self {
         let row_bytes = source.schema().row_bytes();
         // A file may claim any number of rows. This one is only shown.
-        let total = source.rows().saturating_mul(row_bytes);
+        let total = source.rows().map(|rows| rows.saturating_mul(row_bytes));
         Self {
-            progress: Progress::new(session, Some(total)),
+            progress: Progress::new(session, total),
             row_bytes,
             missing: Default::default(),
             source,
@@ -82,7 +82,7 @@ impl Source for ProgressSource<'_> {
         self.source.schema()
     }
 
-    fn rows(&self) -> u64 {
+    fn rows(&self) -> Option<u64> {
         self.source.rows()
     }
 
@@ -269,8 +269,8 @@ impl ImportArgs {
     }
 
     /// Adds what was given to the options of the library.
-    pub fn apply(&self, options: ImportOptions) -> ImportOptions {
-        let options = options.header(!self.no_header);
+    pub fn apply(&self, options: ImportOptions, session: &Session) -> ImportOptions {
+        let options = options.threads(session.threads).header(!self.no_header);
         let mut options = with_given!(options, delimiter: self.delimiter);
         if let Some(name) = &self.member {
             options = options.member(name);
@@ -299,7 +299,7 @@ impl ImportArgs {
     ) -> Result<(BoxedSource<'static>, Imported), Failure> {
         let format = format_of(path, self.from)?;
         let file = Imported::new(path, format);
-        let source = open(path, format, &self.apply(options), session)?;
+        let source = open(path, format, &self.apply(options, session), session)?;
         session.warnings(&file.name, source.warnings());
         Ok((source, file))
     }

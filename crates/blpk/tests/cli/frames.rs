@@ -758,26 +758,45 @@ fn an_array_grows_along_an_axis() {
     folder.write("a.npy", npy("'|u1'", "(3, 4)", b"abcdefghijkl"));
     folder.write("row.npy", npy("'|u1'", "(2, 4)", b"mnopqrst"));
     folder.write("column.npy", npy("'|u1'", "(5, 1)", b"ABCDE"));
-    let make = "import a.npy a.b2nd --chunkshape 2,2 --blockshape 1,2";
-    folder.run(make.split(' ')).succeeded();
-    folder.run(["append", "a.b2nd", "row.npy"]).succeeded();
-    assert_eq!(folder.run(["cat", "a.b2nd"]).text(), "abcdefghijklmnopqrst");
-    let along = ["append", "a.b2nd", "column.npy", "--axis", "1"];
-    folder.run(along).succeeded();
-    let expected = "abcdAefghBijklCmnopDqrstE";
-    assert_eq!(folder.run(["cat", "a.b2nd"]).text(), expected);
-    folder.run(["verify", "a.b2nd"]).succeeded();
-    // What does not fit changes nothing.
-    let before = folder.read("a.b2nd");
     folder.write("wide.npy", npy("'<u2'", "(1, 5)", &[0; 10]));
-    for (args, words) in [
-        ("a.b2nd row.npy", "does not fit"),
-        ("a.b2nd column.npy --axis 2", "does not fit"),
-        ("a.b2nd wide.npy", "elements of uint16"),
-        ("a.b2nd row.npy -z 1M", "only for Bloscpack files"),
+    for (array, shape) in [
+        ("a.b2nd", "--blockshape 1,2"),
+        ("a.zarr", "--to zarr2"),
+        ("b.zarr", "--to zarr3"),
+        ("c.zarr", "--to zarr3 --chunks-per-superchunk 2"),
     ] {
-        let args = ["append"].into_iter().chain(args.split(' '));
-        folder.run(args).failed(2, words);
+        let make = format!("-q convert a.npy {array} --chunkshape 2,2 {shape}");
+        folder.run(make.split(' ')).succeeded();
+        folder.run(["append", array, "row.npy"]).succeeded();
+        assert_eq!(folder.run(["cat", array]).text(), "abcdefghijklmnopqrst");
+        let along = ["append", array, "column.npy", "--axis", "1"];
+        folder.run(along).succeeded();
+        let expected = "abcdAefghBijklCmnopDqrstE";
+        assert_eq!(folder.run(["cat", array]).text(), expected);
+        folder.run(["verify", array]).succeeded();
+        // What does not fit changes nothing.
+        for (args, words) in [
+            ("row.npy", "does not fit"),
+            ("column.npy --axis 2", "does not fit"),
+            ("wide.npy", "elements of uint16"),
+            ("row.npy -z 1M", "only for Bloscpack files"),
+        ] {
+            let args = ["append", array].into_iter().chain(args.split(' '));
+            folder.run(args).failed(2, words);
+        }
+        assert_eq!(folder.run(["cat", array]).text(), expected);
+        let resize = |shape: &str| folder.run(["dataset", "resize", array, shape]);
+        resize("2,3").succeeded();
+        assert_eq!(folder.run(["cat", array]).text(), "abcefg");
+        resize("3,4").succeeded();
+        assert_eq!(
+            folder.run(["cat", array]).succeeded(),
+            b"abc\0efg\0\0\0\0\0"
+        );
+        resize("3").failed(2, "axes");
     }
-    assert_eq!(folder.read("a.b2nd"), before);
+    let resize = ["dataset", "resize", "a.npy", "1,2"];
+    folder
+        .run(resize)
+        .failed(2, "another length along each axis");
 }

@@ -31,6 +31,11 @@ pub(super) struct Tail {
 impl ArrayStorage {
     /// Appends whole rows.
     pub(crate) fn append(&mut self, rows: &[u8]) -> Result<()> {
+        self.append_on(self.resources().threads, rows)
+    }
+
+    /// The same on up to this many threads.
+    pub(crate) fn append_on(&mut self, threads: usize, rows: &[u8]) -> Result<()> {
         self.check_plain()?;
         let row_bytes = self.grid().row_bytes();
         if !rows.len().is_multiple_of(row_bytes) {
@@ -47,7 +52,7 @@ impl ArrayStorage {
             None => self.load_tail(self.grid().rows())?,
         };
         // The tail is lost if anything fails from here on. An error that says that nothing was changed would be wrong.
-        self.append_to(&mut tail, rows)
+        self.append_to(&mut tail, rows, threads)
             .map_err(|error| match error.category() {
                 Category::Usage | Category::Unsupported => {
                     let message = format!("the change failed: {error}");
@@ -61,7 +66,7 @@ impl ArrayStorage {
         Ok(())
     }
 
-    fn append_to(&mut self, tail: &mut Tail, mut rows: &[u8]) -> Result<()> {
+    fn append_to(&mut self, tail: &mut Tail, mut rows: &[u8], threads: usize) -> Result<()> {
         let band_len = in_memory(self.grid().band_bytes())?;
         let mut band = self.grid().full_bands();
         if !rows.is_empty() {
@@ -76,15 +81,15 @@ impl ArrayStorage {
             rows = rest;
             if tail.rows.len() == band_len {
                 let full = std::mem::take(&mut tail.rows);
-                self.put_bands(tail, band, &full)?;
+                self.put_bands(tail, band, &full, threads)?;
                 band += 1;
             }
         }
-        let per_batch = in_memory(BATCH / to_u64(band_len))?.max(self.resources().threads);
+        let per_batch = in_memory(BATCH / to_u64(band_len))?.max(threads);
         let (bands, rest) = rows.split_at(rows.len() - rows.len() % band_len);
         // Saturating: a batch of more bytes than memory has is everything there is.
         for batch in bands.chunks(band_len.saturating_mul(per_batch)) {
-            self.put_bands(tail, band, batch)?;
+            self.put_bands(tail, band, batch, threads)?;
             band += to_u64(batch.len() / band_len);
         }
         tail.rows.extend_from_slice(rest);
@@ -92,15 +97,15 @@ impl ArrayStorage {
     }
 
     /// Compresses full bands, the first of which has the number `band`, and writes the superchunks that they fill.
-    fn put_bands(&mut self, tail: &mut Tail, band: u64, rows: &[u8]) -> Result<()> {
+    fn put_bands(&mut self, tail: &mut Tail, band: u64, rows: &[u8], threads: usize) -> Result<()> {
         let pieces = self.cut(rows)?;
         let first = band * self.grid().chunks_per_band();
         if self.chunks_per_file() == 1 {
-            return self.put_singles(first, &pieces);
+            return self.put_singles(first, &pieces, threads);
         }
         let mut chunks = vec![Vec::new(); pieces.len()];
         let jobs = pieces.iter().zip(chunks.iter_mut());
-        parallel::for_each(self.resources().threads, jobs, |(piece, chunk)| {
+        parallel::for_each(threads, jobs, |(piece, chunk)| {
             *chunk = self.compress(piece)?;
             Ok::<_, Error>(())
         })?;
@@ -112,17 +117,13 @@ impl ArrayStorage {
     }
 
     /// Writes superchunks of one chunk each, from number `first` on, in the threads that compress them.
-    fn put_singles(&mut self, first: u64, pieces: &[Cow<'_, [u8]>]) -> Result<()> {
+    fn put_singles(&mut self, first: u64, pieces: &[Cow<'_, [u8]>], threads: usize) -> Result<()> {
         let mut lens = vec![0; pieces.len()];
         let jobs: Vec<_> = (first..).zip(pieces.iter().zip(lens.iter_mut())).collect();
-        parallel::for_each(
-            self.resources().threads,
-            jobs.into_iter(),
-            |(number, (piece, len))| {
-                *len = self.put_single(number, piece)?;
-                Ok::<_, Error>(())
-            },
-        )?;
+        parallel::for_each(threads, jobs.into_iter(), |(number, (piece, len))| {
+            *len = self.put_single(number, piece)?;
+            Ok::<_, Error>(())
+        })?;
         for len in lens {
             self.count(len, 1);
         }

@@ -7,7 +7,7 @@ use crate::layout;
 use crate::remove::remove_column;
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
-use bloscpack_storage::Key;
+use bloscpack_storage::{Key, parallel};
 use serde_json::Value;
 use std::ops::Range;
 
@@ -77,8 +77,18 @@ impl CTable {
                 )));
             }
         }
-        let mut arrays = self.all_mut()?.into_iter().zip(columns);
-        let done = arrays.try_for_each(|(array, bytes)| array.storage_mut().append(bytes));
+        let arrays = self.all_mut()?;
+        let count = arrays.len();
+        let threads = arrays
+            .first()
+            .map_or(1, |array| array.storage().resources().threads);
+        // What is left for the chunks of one column.
+        let within = (threads / count.max(1)).max(1);
+        let done = parallel::for_each(
+            threads,
+            arrays.into_iter().zip(columns),
+            |(array, bytes)| array.storage_mut().append_on(within, bytes),
+        );
         self.handle.tried(done)
     }
 

@@ -25,7 +25,7 @@ impl CTable {
     ///
     /// let table = CTable::open("testdata/datasets/bcolz/zipline_daily_equities.bcolz")?;
     /// let mut source = table.source_of(&["id", "close"])?.range(0..5)?;
-    /// assert_eq!(source.rows(), 5);
+    /// assert_eq!(source.rows(), Some(5));
     /// let batch = source.next_batch(1 << 20)?.ok_or("no rows")?;
     /// assert_eq!(batch.columns, table.read_rows(&["id", "close"], 0..5)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

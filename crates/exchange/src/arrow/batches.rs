@@ -101,7 +101,7 @@ pub struct RecordBatches<'a> {
 ///
 /// let table = CTable::open("testdata/datasets/bcolz/table_mixed")?;
 /// let mut source = table.source()?;
-/// let rows = source.rows();
+/// let rows = table.rows()?;
 /// let batches = record_batches(&mut source)?.collect::<Result<Vec<_>, _>>()?;
 /// assert_eq!(batches.iter().map(|batch| batch.num_rows() as u64).sum::<u64>(), rows);
 /// # Ok::<(), bloscpack_error::Error>(())

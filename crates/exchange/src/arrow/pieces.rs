@@ -123,8 +123,8 @@ impl Source for ArrowSource {
         &self.schema
     }
 
-    fn rows(&self) -> u64 {
-        self.rows
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows)
     }
 
     fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {

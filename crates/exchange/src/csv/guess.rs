@@ -64,6 +64,14 @@ impl Guess {
         }
     }
 
+    /// Of a column whose cells nobody has looked at: some may be missing.
+    pub fn of_gaps() -> Self {
+        Self {
+            empty: true,
+            ..Self::new()
+        }
+    }
+
     /// Looks at one more cell. `missing` if it stands for a missing value, should the others be no text.
     ///
     /// Numbers, times and truth values may have blanks around them; text keeps its blanks.

@@ -1,5 +1,6 @@
 //! Text: CSV, values separated by commas, as RFC 4180 has them, with the names of the columns in the first line.
 
+mod block;
 mod guess;
 mod input;
 mod json;

@@ -1,5 +1,6 @@
 //! Columns from the lines of a file.
 
+use super::block::Block;
 use super::guess::Guess;
 use super::input::Lines;
 use super::json::{self, JsonLines, NextLine};
@@ -15,27 +16,108 @@ use bloscpack_array::{BoxedSource, Source};
 use bloscpack_dtype::Kind;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Code, Error, Result};
-use bloscpack_storage::ReadAt;
+use bloscpack_storage::{ReadAt, parallel};
 use std::collections::HashSet;
 use std::sync::Arc;
 
 /// A file whose lines are rows, as text.
 struct TextSource<S> {
-    lines: Rows<S>,
-    names: Vec<String>,
+    reader: Reader<S>,
+    block: Block,
+    /// The lines after those of the block.
+    ahead: Block,
     schema: Schema,
     fills: Vec<Filling>,
     /// Cells that are taken for empty ones among numbers.
     missing: Vec<String>,
     warnings: Vec<String>,
-    rows: u64,
+    threads: usize,
+    /// How many rows there are, if they were counted.
+    rows: Option<u64>,
     done: u64,
+    has_ended: bool,
+}
+
+/// What reads lines, so many of them at most.
+struct Reader<S> {
+    lines: Rows<S>,
+    unread: Option<u64>,
+    /// The error of a line, which comes after the rows before it.
+    failed: Option<Error>,
+    has_ended: bool,
+}
+
+impl<S: ReadAt> Reader<S> {
+    fn new(lines: Rows<S>, rows: Option<u64>) -> Self {
+        Self {
+            lines,
+            unread: rows,
+            failed: None,
+            has_ended: false,
+        }
+    }
+
+    /// Reads the next lines into the block; none after the last, and after an error.
+    fn read(&mut self, block: &mut Block) {
+        block.clear();
+        if self.has_ended {
+            return;
+        }
+        let most = self.unread.unwrap_or(u64::MAX);
+        self.failed = self.lines.read(block, most).err();
+        let unread = self.unread.as_mut();
+        let is_last = unread.is_some_and(|unread| {
+            *unread -= block.rows();
+            *unread == 0
+        });
+        self.has_ended = is_last || self.failed.is_some() || block.rows() == 0;
+    }
 }
 
 /// The lines of a file.
 enum Rows<S> {
     Csv(Lines<S>),
-    Json(JsonLines),
+    /// Those of JSON, with the names of the columns.
+    Json(JsonLines, Vec<String>),
+}
+
+impl<S: ReadAt> Rows<S> {
+    /// Reads the next lines into the block, at most so many.
+    fn read(&mut self, block: &mut Block, most: u64) -> Result<()> {
+        block.clear();
+        while !block.is_full(most) {
+            let line = match self {
+                Self::Csv(lines) => {
+                    let Some((line, cells)) = lines.next()? else {
+                        break;
+                    };
+                    cells
+                        .iter()
+                        .for_each(|cell| block.push(Some(cell).filter(|cell| !cell.is_empty())));
+                    line
+                }
+                Self::Json(lines, names) => {
+                    let Some((line, value)) = lines.next()? else {
+                        break;
+                    };
+                    for cell in json::cells(value, names) {
+                        block.push(cell.as_ref().map(String::as_bytes));
+                    }
+                    line
+                }
+            };
+            block.end_line(line);
+        }
+        Ok(())
+    }
+
+    /// The name of the format in errors.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Csv(_) => "CSV",
+            Self::Json(..) => "JSON lines",
+        }
+    }
 }
 
 /// The way in which missing cells of a column are stored.
@@ -81,13 +163,12 @@ fn open_separated<S: ReadAt + Send + Sync + 'static>(
     if !options.has_header {
         lines = Lines::new(&bytes, delimiter);
     }
-    let mut guesses: Vec<Guess> = names.iter().map(|_| Guess::new()).collect();
-    let mut rows = 0u64;
-    while let Some((_, cells)) = lines.next()? {
-        let seen = guesses.iter_mut().zip(cells);
-        seen.for_each(|(guess, cell)| guess.see(cell, is_missing(cell, &options.missing)));
-        rows += 1;
-    }
+    let (guesses, rows) = if options.is_counted || !has_types(&names, options) {
+        let (guesses, rows) = look(&mut Rows::Csv(lines), names.len(), options)?;
+        (guesses, Some(rows))
+    } else {
+        (names.iter().map(|_| Guess::of_gaps()).collect(), None)
+    };
     let guessed = names.iter().zip(&guesses);
     let warnings = guessed
         .clone()
@@ -101,15 +182,49 @@ fn open_separated<S: ReadAt + Send + Sync + 'static>(
         lines.next()?;
     }
     Ok(Box::new(TextSource {
-        lines: Rows::Csv(lines),
-        names,
+        reader: Reader::new(Rows::Csv(lines), rows),
+        block: Block::default(),
+        ahead: Block::default(),
         fills: fills(&columns, options),
         schema: Schema::table(columns),
         missing: options.missing.clone(),
         warnings,
+        threads: options.workers(),
         rows,
         done: 0,
+        has_ended: false,
     }))
+}
+
+/// Whether the types of all columns are known, with their lengths.
+fn has_types(names: &[String], options: &ImportOptions) -> bool {
+    let mut types = names.iter().map(|name| options.types.get(name));
+    types.all(|column| column.is_some_and(|column| column.dtype.itemsize() > 0))
+}
+
+/// Looks at the cells of all lines, and counts them.
+fn look<S: ReadAt>(
+    lines: &mut Rows<S>,
+    columns: usize,
+    options: &ImportOptions,
+) -> Result<(Vec<Guess>, u64)> {
+    let mut guesses: Vec<Guess> = (0..columns).map(|_| Guess::new()).collect();
+    let (mut block, mut rows) = (Block::default(), 0);
+    loop {
+        lines.read(&mut block, u64::MAX)?;
+        if block.rows() == 0 {
+            return Ok((guesses, rows));
+        }
+        rows += block.rows();
+        let jobs = guesses.iter_mut().enumerate();
+        parallel::for_each(options.workers(), jobs, |(number, guess)| {
+            for (_, cell) in block.column(number) {
+                let cell = cell.unwrap_or_default();
+                guess.see(cell, is_missing(cell, &options.missing));
+            }
+            Ok::<_, Error>(())
+        })?;
+    }
 }
 
 /// What is stored for the missing cells of each column.
@@ -150,7 +265,7 @@ pub(crate) fn open_json_lines<S: ReadAt + Send + Sync + 'static>(
 ///     Ok(next)
 /// };
 /// let source = open_records(open, &ImportOptions::new())?;
-/// assert_eq!((source.rows(), source.schema().columns[0].name.as_str()), (2, "id"));
+/// assert_eq!((source.rows(), source.schema().columns[0].name.as_str()), (Some(2), "id"));
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 ///
@@ -204,14 +319,17 @@ fn of_json(
     let mut schema = Schema::table(columns);
     schema.is_table = is_table;
     Ok(Box::new(TextSource::<Vec<u8>> {
-        lines: Rows::Json(lines),
-        names,
+        reader: Reader::new(Rows::Json(lines, names), Some(rows)),
+        block: Block::default(),
+        ahead: Block::default(),
         fills,
         schema,
         missing: Vec::new(),
         warnings: Vec::new(),
-        rows,
+        threads: options.workers(),
+        rows: Some(rows),
         done: 0,
+        has_ended: false,
     }))
 }
 
@@ -345,72 +463,103 @@ fn is_string(column: &Column) -> bool {
     matches!(column.dtype.kind(), Kind::Bytes | Kind::Text)
 }
 
-impl<S: ReadAt> TextSource<S> {
-    fn read(&mut self, rows: u64) -> Result<Batch> {
-        let mut batch = Batch {
-            cells: self.fills.iter().map(Filling::cells).collect(),
-            rows: 0,
-            columns: vec![Vec::new(); self.schema.columns.len()],
+/// What threads do at once.
+enum Job<'a, S> {
+    /// Reads the lines after those of the block.
+    Read(&'a mut Reader<S>, &'a mut Block),
+    /// Parses the cells of a column, and adds them to its bytes.
+    Parse(
+        usize,
+        &'a Column,
+        &'a Filling,
+        (&'a mut Vec<u8>, &'a mut Cells),
+    ),
+}
+
+impl<S: ReadAt + Send + Sync> TextSource<S> {
+    /// Adds at most so many rows of the block to the batch. Several threads parse its columns, and read ahead.
+    fn parse(&mut self, batch: &mut Batch, most: u64) -> Result<()> {
+        let block = &self.block;
+        let rows = block.left().min(most);
+        let format = self.reader.lines.name();
+        let words = match self.reader.lines {
+            Rows::Csv(_) => Some(self.missing.as_slice()),
+            Rows::Json(..) => None,
         };
-        while batch.rows < rows {
-            let (schema, fills) = (&self.schema, &self.fills);
-            match &mut self.lines {
-                Rows::Csv(lines) => {
-                    let Some((line, cells)) = lines.next()? else {
-                        break;
-                    };
-                    let cells = schema.columns.iter().zip(cells).map(|(column, cell)| {
-                        let is_missing = !is_string(column) && is_missing(cell, &self.missing);
-                        (!is_missing && !cell.is_empty()).then_some(cell)
-                    });
-                    push_row(schema, fills, ("CSV", line), cells, &mut batch)?;
-                }
-                Rows::Json(lines) => {
-                    let Some((line, value)) = lines.next()? else {
-                        break;
-                    };
-                    let cells = json::cells(value, &self.names);
-                    let cells = cells.iter().map(|cell| cell.as_ref().map(String::as_bytes));
-                    push_row(schema, fills, ("JSON lines", line), cells, &mut batch)?;
-                }
-            }
+        let columns = self.schema.columns.iter().zip(&self.fills);
+        let targets = batch.columns.iter_mut().zip(&mut batch.cells);
+        let columns = columns.zip(targets).enumerate();
+        let columns = columns
+            .map(|(number, ((column, fill), target))| Job::Parse(number, column, fill, target));
+        let mut jobs = Vec::new();
+        if self.ahead.left() == 0 && rows == block.left() {
+            jobs.push(Job::Read(&mut self.reader, &mut self.ahead));
         }
-        Ok(batch)
+        jobs.extend(columns);
+        // The first line with an error, the number of its column, and the error.
+        let mut first: Option<(u64, usize, Error)> = None;
+        let act = |job| {
+            let (number, column, fill, target) = match job {
+                Job::Read(reader, ahead) => {
+                    reader.read(ahead);
+                    return Ok(None);
+                }
+                Job::Parse(number, column, fill, target) => (number, column, fill, target),
+            };
+            let words = words.filter(|_| !is_string(column));
+            let cells = block.column(number).take(in_memory(rows)?);
+            let cells = cells.map(|(line, cell)| {
+                let is_there = |cell: &&[u8]| words.is_none_or(|words| !is_missing(cell, words));
+                (line, cell.filter(is_there))
+            });
+            let room = in_memory(rows.saturating_mul(column.row_bytes()))?;
+            let parsed = parse_column((column, fill), cells, room, target);
+            Ok::<_, Error>(parsed.err().map(|(line, error)| (line, number, error)))
+        };
+        parallel::map_in_order(self.threads, jobs.into_iter(), act, |failed| {
+            if let Some(failed) = failed
+                && first.as_ref().is_none_or(|first| failed.0 < first.0)
+            {
+                first = Some(failed);
+            }
+            Ok(())
+        })?;
+        batch.rows += rows;
+        self.block.take(rows)?;
+        let Some((line, number, error)) = first else {
+            return Ok(());
+        };
+        let name = self.schema.columns.get(number);
+        let name = name.map_or("", |column| &column.name);
+        Err(error.in_part(format_args!("{format}: line {line}: column {name:?}")))
     }
 }
 
-/// Adds a row.
-fn push_row<'a>(
-    schema: &Schema,
-    fills: &[Filling],
-    (format, line): (&str, u64),
-    cells: impl Iterator<Item = Option<&'a [u8]>>,
-    batch: &mut Batch,
-) -> Result<()> {
-    let columns = schema.columns.iter().zip(fills);
-    let targets = batch.columns.iter_mut().zip(&mut batch.cells);
-    for ((column, fill), (cell, (bytes, form))) in columns.zip(cells.zip(targets)) {
-        let start = bytes.len();
-        let len = in_memory(column.row_bytes())?;
-        bytes
-            .try_reserve(len)
-            .map_err(|_| Error::no_memory(column.row_bytes()))?;
-        bytes.resize(start + len, 0);
-        let row = bytes
-            .get_mut(start..)
-            .ok_or_else(|| Error::bug("a buffer that grew is shorter than before"))?;
+/// Adds cells to the rows of a column, which they need so much room in. An error is that of a line.
+fn parse_column<'a>(
+    (column, fill): (&Column, &Filling),
+    cells: impl Iterator<Item = (u64, Option<&'a [u8]>)>,
+    room: usize,
+    (bytes, form): (&mut Vec<u8>, &mut Cells),
+) -> std::result::Result<(), (u64, Error)> {
+    let whole = |error| (0, error);
+    let no_room = |_| whole(Error::no_memory(to_u64(room)));
+    let len = in_memory(column.row_bytes()).map_err(whole)?;
+    let mut start = bytes.len();
+    bytes.try_reserve(room).map_err(no_room)?;
+    bytes.resize(start + room, 0);
+    for (line, cell) in cells {
+        let row = bytes.get_mut(start..start + len);
+        let row = row.ok_or_else(|| whole(Error::bug("a buffer that grew is too short")))?;
+        start += len;
         if let Cells::Present(present) = form {
             present.push(cell.is_some());
             if cell.is_none() && !column.nan_is_null {
                 continue;
             }
         }
-        put(column, fill.text(), cell.unwrap_or_default(), row).map_err(|error| {
-            let column = &column.name;
-            error.in_part(format_args!("{format}: line {line}: column {column:?}"))
-        })?;
+        put(column, fill.text(), cell.unwrap_or_default(), row).map_err(|error| (line, error))?;
     }
-    batch.rows += 1;
     Ok(())
 }
 
@@ -458,7 +607,7 @@ impl<S: ReadAt + Send + Sync> Source for TextSource<S> {
         &self.schema
     }
 
-    fn rows(&self) -> u64 {
+    fn rows(&self) -> Option<u64> {
         self.rows
     }
 
@@ -467,21 +616,43 @@ impl<S: ReadAt + Send + Sync> Source for TextSource<S> {
     }
 
     fn next_batch(&mut self, bytes: usize) -> Result<Option<Batch>> {
-        // No batch has more rows than are left.
-        let rest = self.rows - self.done;
-        let most = (to_u64(bytes) / self.schema.row_bytes().max(1)).max(1);
-        if rest == 0 {
+        if self.has_ended {
             return Ok(None);
         }
-        let read = self.read(most.min(rest));
-        let batch = read.inspect_err(|_| self.done = self.rows)?;
+        let most = (to_u64(bytes) / self.schema.row_bytes().max(1)).max(1);
+        let mut batch = Batch {
+            cells: self.fills.iter().map(Filling::cells).collect(),
+            rows: 0,
+            columns: vec![Vec::new(); self.schema.columns.len()],
+        };
+        while batch.rows < most {
+            if self.block.left() == 0 {
+                std::mem::swap(&mut self.block, &mut self.ahead);
+                self.ahead.clear();
+            }
+            if self.block.left() == 0 {
+                self.reader.read(&mut self.block);
+            }
+            if self.block.left() == 0 {
+                break;
+            }
+            let rest = most - batch.rows;
+            let parsed = self.parse(&mut batch, rest);
+            parsed.inspect_err(|_| self.has_ended = true)?;
+        }
         self.done += batch.rows;
-        match batch.rows {
-            0 => Err(
-                Error::new(Code::Damaged, "the file was truncated while being read")
-                    .in_part(place(self.done)),
-            ),
-            _ => Ok(Some(batch)),
+        if batch.rows > 0 {
+            return Ok(Some(batch));
+        }
+        self.has_ended = true;
+        match (self.reader.failed.take(), self.rows) {
+            (Some(error), _) => Err(error),
+            (None, Some(rows)) if self.done < rows => Err(Error::new(
+                Code::Damaged,
+                "the file was truncated while being read",
+            )
+            .in_part(place(self.done))),
+            _ => Ok(None),
         }
     }
 }

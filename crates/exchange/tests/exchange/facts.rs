@@ -78,8 +78,8 @@ fn targets_of_elements_refuse_several_columns_and_missing_values() {
         fn schema(&self) -> &Schema {
             &self.0
         }
-        fn rows(&self) -> u64 {
-            2
+        fn rows(&self) -> Option<u64> {
+            Some(2)
         }
         fn next_batch(&mut self, _: usize) -> bloscpack_error::Result<Option<Batch>> {
             if std::mem::replace(&mut self.1, true) {

@@ -242,8 +242,8 @@ impl Source for Short {
         &self.0
     }
 
-    fn rows(&self) -> u64 {
-        3
+    fn rows(&self) -> Option<u64> {
+        Some(3)
     }
 
     fn next_batch(&mut self, _: usize) -> bloscpack_error::Result<Option<Batch>> {

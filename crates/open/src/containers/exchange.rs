@@ -46,7 +46,7 @@ pub fn open_file(
         format,
         reading: reading.clone(),
         schema: source.schema().clone(),
-        rows: source.rows(),
+        rows: source.known_rows()?,
         array: match format {
             Format::Npy => Some(NpyFile::open_at(bytes.clone())?),
             _ => None,

@@ -228,7 +228,7 @@ impl Container for BloscpackFile {
             }))
         };
         let source = open_records(open, &ImportOptions::new().keep_missing())?;
-        let region = selection.part.region(&[source.rows()])?;
+        let region = selection.part.region(&[source.known_rows()?])?;
         let rows = region.ranges.first().cloned().unwrap_or(0..0);
         Ok(Box::new(PartSource::new(source, &selection.columns, rows)?))
     }

@@ -38,8 +38,8 @@ impl Source for Once {
         &self.schema
     }
 
-    fn rows(&self) -> u64 {
-        self.rows
+    fn rows(&self) -> Option<u64> {
+        Some(self.rows)
     }
 
     fn next_batch(&mut self, _: usize) -> Result<Option<Batch>> {

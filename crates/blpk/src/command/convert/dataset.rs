@@ -9,6 +9,7 @@ use bloscpack_open::{
 };
 
 use super::Convert;
+use crate::args::with_given;
 use crate::container::Opened;
 use crate::dataset::source::ProgressSource;
 use crate::dataset::{new_array, new_table};
@@ -71,8 +72,8 @@ impl Convert {
         warn_about_axes(source.schema(), name, session);
         warn_about_zones(source.schema(), name, session);
         let builder = CArrayBuilder::of_schema(source.schema()).about(new.0)?;
-        let expected = self.expected_rows.unwrap_or(source.rows());
-        let builder = builder.expected_rows(expected).attributes(attributes);
+        let expected = self.expected_rows.or(source.rows());
+        let builder = with_given!(builder, expected_rows: expected).attributes(attributes);
         let builder = self.storage.array(builder).layout(layout).index(self.index);
         let mut array = new_array(new, builder, session)?;
         let mut rows = ProgressSource::new(&mut *source, session);
@@ -101,11 +102,12 @@ impl Convert {
                 }
             }
         }
-        let expected = self.expected_rows.unwrap_or(source.rows());
+        let expected = self.expected_rows.or(source.rows());
         let (schema, name) = (source.schema(), &opened.origin.name);
         warn_about_zones(schema, name, session);
         let builder = CTableBuilder::of_schema(schema, |column, builder| {
-            let builder = self.storage.array(builder.expected_rows(expected));
+            let builder = with_given!(builder, expected_rows: expected);
+            let builder = self.storage.array(builder);
             match of_columns.iter().find(|(name, _)| *name == column.name) {
                 Some((_, attributes)) if !is_documented(layout) => {
                     builder.attributes(attributes.clone())

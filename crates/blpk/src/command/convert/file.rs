@@ -244,7 +244,7 @@ impl Convert {
             container, origin, ..
         } = opened;
         let mut source = self.fixed(&**container).about(origin)?;
-        let rows = source.rows();
+        let rows = source.known_rows()?;
         let source = OneArray::new(&mut *source).about(origin)?;
         warn_about_zones(source.schema(), &origin.name, session);
         let column = source.column();

@@ -183,7 +183,7 @@ impl Convert {
     ) -> Result<(Vec<ArrayFiles>, ChunkCounts), Failure> {
         let (opened, session) = (work.opened, work.session);
         let mut source = self.fixed(&*opened.container)?;
-        let (rows, schema) = (source.rows(), source.schema().clone());
+        let (rows, schema) = (source.known_rows()?, source.schema().clone());
         warn_about_zones(&schema, &opened.origin.name, session);
         let (mut writers, mut compressed) = (Vec::new(), 0);
         for column in &schema.columns {

@@ -22,7 +22,9 @@ use crate::dataset::{
 };
 use crate::edit::DatasetEdit;
 use crate::failure::{About as _, Failure};
+use crate::grow::Growing;
 use crate::input;
+use crate::interrupt::Deferred;
 use crate::layout::ArrayLayout;
 use crate::session::Session;
 use crate::status::Status;
@@ -87,7 +89,7 @@ impl Append {
         let (source, file) = self.reading.open(&self.input, options, session)?;
         let mut source = self.with_columns(source, &dataset, &edit)?;
         let mut source = ProgressSource::new(&mut *source, session);
-        let rows = source.rows();
+        let before = dataset.rows().about(&edit)?;
         let done = match &mut dataset {
             Data::Array(array) => import_array(&mut source, array, &mut |_| ()),
             Data::Table(table) => import_table(&mut source, table, &mut |_| ()),
@@ -98,7 +100,7 @@ impl Append {
         session.done(format_args!(
             "{}, {}, appended to {}, which now has {total},",
             file.name,
-            count(rows, "row"),
+            count(total - before, "row"),
             edit.name(),
         ));
         Ok(Status::Done)
@@ -150,15 +152,22 @@ pub struct Trim {
 }
 
 /// Remove rows from the end of a dataset, or append rows of default values
+///
+/// An array in a Blosc2 frame or in Zarr gets another shape. What is new is zero in a frame, and the fill value in Zarr.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  blpk dataset resize prices 1000
+  blpk dataset resize cube.b2nd 100,64,64
+  blpk dataset resize cube.zarr 100,64,64")]
 pub struct Resize {
-    /// Dataset to change
+    /// Dataset, frame or Zarr array to change
     #[arg(value_name = "DIR")]
     path: PathBuf,
 
-    /// New number of rows
-    #[arg(value_name = "ROWS", allow_negative_numbers = true, value_parser = args::count)]
-    rows: u64,
+    /// New number of rows; of a frame or a Zarr array, the length of each axis
+    #[arg(value_name = "ROWS|N,N,...", required = true, num_args = 1, action = clap::ArgAction::Set, allow_negative_numbers = true, value_delimiter = ',', value_parser = args::count)]
+    shape: Vec<u64>,
 }
 
 impl Trim {
@@ -180,10 +189,26 @@ impl Trim {
 
 impl Resize {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        let deferred = Deferred::begin();
+        if let Some(mut array) = Growing::open(&self.path, session)? {
+            let before = array.shape().to_vec();
+            array.resize(&self.shape).about(self.path.as_path())?;
+            session.verbose(format_args!(
+                "{} had the shape {before:?}, and now has {:?}",
+                quoted(&self.path),
+                array.shape(),
+            ));
+            return Ok(Status::Done);
+        }
+        drop(deferred);
+        let [rows] = self.shape.as_slice() else {
+            let title = "only an array in a frame or in Zarr has another length along each axis";
+            return Err(Failure::usage(title).hint("give the number of rows"));
+        };
         change_rows(&self.path, session, |_, _, dataset| {
             match dataset {
-                Data::Array(array) => array.resize(self.rows)?,
-                Data::Table(table) => table.resize(self.rows)?,
+                Data::Array(array) => array.resize(*rows)?,
+                Data::Table(table) => table.resize(*rows)?,
             }
             Ok(())
         })

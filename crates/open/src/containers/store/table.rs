@@ -171,7 +171,7 @@ impl Container for Table {
         }
         self.warn(&selection.columns);
         let mut source = StoreSource::new(&self.table, &selection.columns)?;
-        let region = selection.part.region(&[source.rows()])?;
+        let region = selection.part.region(&[source.known_rows()?])?;
         if let [rows] = region.ranges.as_slice() {
             source = source.range(rows.clone())?;
         }
