@@ -81,7 +81,8 @@ impl fmt::Debug for Resources {
 
 /// An array of which a [`ChunkStore`] has the chunks: geometry, threads and the cache, the same for every format.
 ///
-/// Chunks of which a small part is read are kept, with the blocks that were decompressed for it.
+/// Chunks of which a small part is read are kept as they are stored, and from the second use on with the blocks that were
+/// decompressed for it.
 #[derive(Debug)]
 pub struct Chunked<S> {
     store: S,

@@ -192,13 +192,14 @@ impl<S: ChunkStore> Chunked<S> {
             return self.copy_from(&chunk, part, &inside, to, worker);
         }
         let is_whole = part.region == self.geometry.chunks.extent(&part.at);
-        if worker.keeps && !is_whole && self.store.may_keep(part.number) {
-            let chunk = self.kept(part, &inside, worker)?;
-            return self.copy_from(&chunk, part, &inside, to, worker);
-        }
         let blocks = self.wanted(&inside, self.known_block())?;
         let want = self.want(blocks.as_deref());
         let loaded = self.load(part, want, &mut worker.buffer)?;
+        if worker.keeps && !is_whole && self.store.may_keep(part.number) {
+            // Blocks are kept from the second use on: most are used once, and memory for each is not worth it.
+            let chunk = CachedChunk::new(loaded, &worker.buffer);
+            self.cache.put(part.number, &Arc::new(chunk));
+        }
         let (bytes, scratch) = (worker.buffer.bytes(), &mut worker.scratch);
         let geometry = &self.geometry;
         let header = match loaded {
