@@ -1,17 +1,19 @@
 //! [`Block`]: the cells of some lines, which threads parse column by column.
 
-use bloscpack_error::Result;
-use bloscpack_error::checked::{in_memory, to_u64};
+use bloscpack_error::checked::{in_memory, to_u64, to_usize};
+use bloscpack_error::{Error, Result};
 
-/// Bytes of text after which a block ends.
-const TEXT: usize = 4 << 20;
+/// Bytes of text after which a block ends: it stays in the cache of a processor while its columns are read one by one.
+const TEXT: usize = 512 << 10;
+/// A mark at the end of a cell without a value. Lines are shorter.
+const NOTHING: u32 = 1 << 31;
 
 /// The cells of some lines, each with one for every column. Lines are taken from the first on.
 #[derive(Default)]
 pub(super) struct Block {
     text: Vec<u8>,
-    /// The cells, line by line: the end of their text; and whether there is a value at all.
-    cells: Vec<(usize, bool)>,
+    /// The ends of the text of the cells, line by line, with [`NOTHING`] where there is no value.
+    ends: Vec<u32>,
     /// The numbers of the lines.
     lines: Vec<u64>,
     /// Lines that were taken.
@@ -21,15 +23,23 @@ pub(super) struct Block {
 impl Block {
     pub fn clear(&mut self) {
         self.text.clear();
-        self.cells.clear();
+        self.ends.clear();
         self.lines.clear();
         self.taken = 0;
     }
 
     /// Adds a cell to the line that ends next.
-    pub fn push(&mut self, cell: Option<&[u8]>) {
+    ///
+    /// # Errors
+    /// Returns an error for lines of more than 2 GiB.
+    pub fn push(&mut self, cell: Option<&[u8]>) -> Result<()> {
         self.text.extend_from_slice(cell.unwrap_or_default());
-        self.cells.push((self.text.len(), cell.is_some()));
+        let end = u32::try_from(self.text.len()).ok();
+        let end = end.filter(|end| end & NOTHING == 0);
+        let end = end.ok_or_else(|| Error::no_memory(to_u64(self.text.len())))?;
+        let mark = if cell.is_some() { 0 } else { NOTHING };
+        self.ends.push(end | mark);
+        Ok(())
     }
 
     /// Ends a line, which has this number.
@@ -59,22 +69,18 @@ impl Block {
 
     /// The cells of a column that were not taken, with the numbers of their lines; `None` for no value.
     pub fn column(&self, number: usize) -> impl Iterator<Item = (u64, Option<&[u8]>)> {
-        let columns = self.cells.len() / self.lines.len().max(1);
-        let first = self.taken * columns + number;
-        // The first cell begins with the text, any other where the one before it ends.
-        let before = first
-            .checked_sub(1)
-            .and_then(|before| self.cells.get(before));
-        let start = before.map_or(0, |(end, _)| *end);
-        let rest = self.cells.get(first..).unwrap_or_default();
-        let starts = rest.iter().skip(columns.max(1) - 1).map(|(end, _)| *end);
-        let starts = std::iter::once(start).chain(starts.step_by(columns.max(1)));
-        let cells = starts.zip(rest.iter().step_by(columns.max(1)));
-        let cells = cells.map(|(start, (end, is_there))| {
-            let cell = self.text.get(start..*end).unwrap_or_default();
-            is_there.then_some(cell)
-        });
-        let lines = self.lines.get(self.taken..).unwrap_or_default();
-        lines.iter().copied().zip(cells)
+        let columns = self.ends.len() / self.lines.len().max(1);
+        let lines = self.lines.iter().enumerate().skip(self.taken);
+        lines.map(move |(row, line)| {
+            let place = row * columns + number;
+            // The first cell begins with the text, any other where the one before it ends.
+            let before = place
+                .checked_sub(1)
+                .and_then(|before| self.ends.get(before));
+            let start = before.map_or(0, |end| end & !NOTHING);
+            let end = self.ends.get(place).copied().unwrap_or(NOTHING);
+            let cell = self.text.get(to_usize(start)..to_usize(end & !NOTHING));
+            (*line, cell.filter(|_| end & NOTHING == 0))
+        })
     }
 }

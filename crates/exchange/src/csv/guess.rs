@@ -11,6 +11,8 @@ const LONGEST: u64 = 1 << 16;
 /// Significant digits that every float keeps, and the magnitudes between which it does.
 const KEPT_DIGITS: usize = 15;
 const KEPT: std::ops::Range<f64> = 1e-290..1e290;
+/// Whole numbers below this are floats with all of their digits.
+const EXACT: u128 = 1 << 53;
 /// Significant digits of the longest float that is written out in full, and some more.
 const MOST_DIGITS: usize = 800;
 /// From the coarsest on.
@@ -125,16 +127,24 @@ impl Guess {
         let named = matches!(digits, [b'0', b'0'..=b'9', ..])
             || text.starts_with('+') && digits.iter().all(u8::is_ascii_digit);
         let whole = whole.filter(|_| !named);
+        if whole.is_some_and(|number| number.unsigned_abs() < EXACT) {
+            self.unsigned &= whole >= Some(0);
+            return;
+        }
         let fits = |bound: &dyn Fn(i128) -> bool| whole.is_some_and(bound);
         self.signed &= fits(&|number| i64::try_from(number).is_ok());
         self.unsigned &= fits(&|number| u64::try_from(number).is_ok());
         let float = text.parse().ok().filter(|_| !named);
         self.number &= float.is_some();
-        self.float &= float.is_some_and(|float| keeps_digits(text, float))
-            && DType::F64.parse_text(text, &mut [0; 8]).is_ok();
+        self.float = self.float
+            && float.is_some_and(|float| keeps_digits(text, float))
+            && (is_digit_first(digits) || DType::F64.parse_text(text, &mut [0; 8]).is_ok());
     }
 
     fn see_time(&mut self, text: &str) {
+        if self.units.is_empty() {
+            return;
+        }
         // A year and a month alone may be anything, and so may a count.
         if text.len() < 10 || text.bytes().skip(1).all(|byte| byte.is_ascii_digit()) {
             self.units.clear();
@@ -222,6 +232,11 @@ fn escaped(text: &str) -> Option<usize> {
     (is_hex && digits.len().is_multiple_of(2)).then_some(digits.len() / 2)
 }
 
+/// Whether a number without its sign begins as one that is written in digits.
+fn is_digit_first(text: &[u8]) -> bool {
+    matches!(text, [b'0'..=b'9' | b'.', ..])
+}
+
 /// Whether a float has all digits of the text that it was read from: rounded to as many digits, it is the same number. A whole
 /// number that is written out in full has to be the text of the float, too.
 ///
@@ -229,17 +244,20 @@ fn escaped(text: &str) -> Option<usize> {
 /// `9007199254740993` and `1e-400` are not.
 fn keeps_digits(text: &str, float: f64) -> bool {
     let text = text.trim_start_matches(['-', '+']);
-    if !text.starts_with(|first: char| first.is_ascii_digit() || first == '.') {
+    if !is_digit_first(text.as_bytes()) {
         return true; // NaN and infinity.
+    }
+    let mantissa = text.bytes().take_while(|byte| !matches!(byte, b'e' | b'E'));
+    let digits = mantissa.filter(u8::is_ascii_digit);
+    let count = digits.skip_while(|digit| *digit == b'0').count();
+    if count == 0 || count <= KEPT_DIGITS && KEPT.contains(&float.abs()) {
+        return true;
     }
     let is_whole = text.bytes().all(|byte| byte.is_ascii_digit());
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let all = [whole, fraction].concat();
     let digits = all.trim_start_matches('0');
-    if digits.is_empty() || digits.len() <= KEPT_DIGITS && KEPT.contains(&float.abs()) {
-        return true;
-    }
     let exponent = || {
         let before = i64::try_from(whole.len()).ok()?;
         let zeros = i64::try_from(all.len() - digits.len()).ok()?;

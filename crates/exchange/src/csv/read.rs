@@ -91,9 +91,9 @@ impl<S: ReadAt> Rows<S> {
                     let Some((line, cells)) = lines.next()? else {
                         break;
                     };
-                    cells
-                        .iter()
-                        .for_each(|cell| block.push(Some(cell).filter(|cell| !cell.is_empty())));
+                    for cell in cells {
+                        block.push(Some(cell).filter(|cell| !cell.is_empty()))?;
+                    }
                     line
                 }
                 Self::Json(lines, names) => {
@@ -101,7 +101,7 @@ impl<S: ReadAt> Rows<S> {
                         break;
                     };
                     for cell in json::cells(value, names) {
-                        block.push(cell.as_ref().map(String::as_bytes));
+                        block.push(cell.as_ref().map(String::as_bytes))?;
                     }
                     line
                 }
