@@ -41,13 +41,14 @@ pub(super) fn row_cell(
             return Ok(());
         }
     }
-    let mut text = String::new();
+    // The memory of the cell, which is empty.
+    let mut text = String::from_utf8(std::mem::take(cell)).unwrap_or_default();
     if column.row_shape.is_empty() {
         column.dtype.write_text(element, &mut text);
     } else {
         row_json(column, bytes, row, &mut text)?;
     }
-    cell.extend_from_slice(text.as_bytes());
+    *cell = text.into_bytes();
     Ok(())
 }
 
