@@ -67,9 +67,13 @@ impl Geometry {
     }
 
     /// Chunks of whole rows, whose elements are in C order. The last one ends with the array. `None` if a chunk is longer than
-    /// memory.
+    /// memory, and for chunks that the end of another axis cuts.
     #[must_use]
     pub fn clipped(shape: &[u64], chunk: &[u64], itemsize: usize) -> Option<Self> {
+        let mut others = shape.iter().zip(chunk).skip(1);
+        if others.any(|(len, chunk)| !len.is_multiple_of(*chunk)) {
+            return None;
+        }
         let blocks = Grid::new(chunk.to_vec(), chunk.to_vec());
         Self::new(shape, chunk, blocks, itemsize, (false, true))
     }

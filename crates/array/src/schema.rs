@@ -123,13 +123,6 @@ impl Column {
         self.varying.is_none() && self.is_filled()
     }
 
-    /// Whether a [`FixedSource`](crate::FixedSource) takes it: values of varying length are text. What is missing is only known row
-    /// by row.
-    #[must_use]
-    pub fn can_be_fixed(&self) -> bool {
-        matches!(self.varying, None | Some(ItemKind::Text))
-    }
-
     /// Whether missing rows have bytes that stand for them: NaN, "not a time" or an empty string.
     pub fn is_filled(&self) -> bool {
         !self.nullable || self.nan_is_null

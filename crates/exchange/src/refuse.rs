@@ -1,21 +1,16 @@
 //! Errors for what a format has no place for.
 
-use crate::error::unsupported_column;
 use crate::format::Format;
 use bloscpack_array::Cells;
 use bloscpack_array::{Batch, Schema};
-use bloscpack_error::Result;
+use bloscpack_error::{Code, Error, Result};
 
 /// Refuses columns of varying length, which the format has no place for.
 pub(crate) fn refuse_varying(schema: &Schema, format: Format) -> Result<()> {
     let mut columns = schema.columns.iter();
     match columns.find(|column| column.varying.is_some()) {
         None => Ok(()),
-        Some(column) => Err(unsupported_column(
-            format,
-            &column.name,
-            "values of varying length",
-        )),
+        Some(column) => Err(no_place(format, &column.name, "values of varying length")),
     }
 }
 
@@ -26,8 +21,13 @@ pub(crate) fn refuse_missing(schema: &Schema, batch: &Batch, format: Format) -> 
             && !column.is_filled()
             && present.contains(&false)
         {
-            return Err(unsupported_column(format, &column.name, "a missing value"));
+            return Err(no_place(format, &column.name, "a missing value"));
         }
     }
     Ok(())
+}
+
+fn no_place(format: Format, column: &str, found: &str) -> Error {
+    let what = format!("{format} has no place for {found}: cast column {column:?} to another type");
+    Error::new(Code::CannotStore, what)
 }

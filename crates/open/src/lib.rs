@@ -315,10 +315,7 @@ pub trait Container: Send + Sync {
             elements::copy(&*array, &selection.part, to, self.watch())?;
             return source.known_rows();
         }
-        let columns = &source.schema().columns;
-        let can_be_fixed = columns.iter().all(Column::can_be_fixed);
-        // What cannot has an error of the format.
-        if !format.has_missing() && can_be_fixed && !columns.iter().all(Column::is_fixed) {
+        if !format.has_missing() && !source.schema().columns.iter().all(Column::is_fixed) {
             let longest = FixedSource::longest(source)?;
             source = Box::new(FixedSource::new(self.columns(selection)?, &longest)?);
         }

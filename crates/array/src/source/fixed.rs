@@ -4,11 +4,11 @@ use super::{Batch, BoxedSource, Schema, Source};
 use crate::BATCH;
 use crate::Cells;
 use crate::msgpack::Value;
-use crate::schema::Column;
 use crate::schema::is_value_of_nothing;
+use crate::schema::{Column, ItemKind};
 use bloscpack_dtype::DType;
 use bloscpack_error::checked::{in_memory, to_u64};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Code, Error, Result};
 
 /// Elements in place of values that vary in length or are missing.
 ///
@@ -31,7 +31,7 @@ impl<'a> FixedSource<'a> {
     /// The characters of the longest text of each column. All text is read.
     ///
     /// # Errors
-    /// Returns the errors of the source, and wrong usage for other values of varying length than text.
+    /// Returns the errors of the source, and `CannotStore` for other values of varying length than text.
     pub fn longest(mut source: BoxedSource<'_>) -> Result<Vec<u64>> {
         if source.schema().has_varying() {
             longest(&mut *source)
@@ -62,11 +62,14 @@ impl<'a> FixedSource<'a> {
 /// The characters of the longest text of each column.
 fn longest(source: &mut dyn Source) -> Result<Vec<u64>> {
     let columns = source.schema().columns.clone();
-    if let Some(column) = columns.iter().find(|column| !column.can_be_fixed()) {
+    let is_other = |column: &&Column| !matches!(column.varying, None | Some(ItemKind::Text));
+    if let Some(column) = columns.iter().find(is_other) {
         let name = &column.name;
-        return Err(Error::usage(format!(
-            "column {name:?} has values of varying length, which cannot be stored there; choose others"
-        )));
+        let what = "values of varying length, which cannot be stored there; choose others";
+        return Err(Error::new(
+            Code::CannotStore,
+            format!("column {name:?} has {what}"),
+        ));
     }
     let mut longest = vec![0; columns.len()];
     while let Some(batch) = source.next_batch(BATCH)? {
@@ -117,9 +120,11 @@ fn fill(column: &Column, bytes: &mut [u8], present: &[bool]) -> Result<()> {
     }
     if !is_value_of_nothing(&column.dtype) {
         let (name, dtype) = (&column.name, &column.dtype);
-        return Err(Error::usage(format!(
-            "column {name:?} has missing values, and {dtype} has none for them"
-        )));
+        let what = format!("missing values, and {dtype} has none for them");
+        return Err(Error::new(
+            Code::CannotStore,
+            format!("column {name:?} has {what}"),
+        ));
     }
     let mut element = vec![0; in_memory(column.dtype.itemsize())?];
     let parsed = column.dtype.parse_text("", &mut element);

@@ -483,7 +483,6 @@ fn what_changes_other_files_says_what_is_done_with_frames() {
             "records get @ 0",
             "records append @ in",
             "dataset append @ a.npy",
-            "dataset resize @ 3",
             "dataset repair @",
             "dataset attrs @",
         ] {
