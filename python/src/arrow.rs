@@ -331,7 +331,7 @@ pub fn write_stream(
     let written = py.detach(|| {
         let source = of_record_batches(&schema, batches, &options.import()?)?;
         let mut source = Interruptible(source, signals);
-        let rows = source.rows();
+        let rows = source.known_rows()?;
         let builder = CTableBuilder::of_schema(source.schema(), |_, column| {
             let column = column.compressor(compressor).filter(filter);
             column.level(options.clevel).expected_rows(rows)

@@ -3,7 +3,6 @@
 use crate::arrow::{Place, Rows};
 use crate::container::opened;
 use crate::error::OrRaise;
-use bloscpack::Error;
 use bloscpack_open::Options;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -28,7 +27,10 @@ impl RowReader {
     ) -> PyResult<Self> {
         let options = Options::new().threads(threads);
         let container = opened(py, object, &options)?;
-        let count = py.detach(|| Ok::<_, Error>(container.columns(&Default::default())?.rows()));
+        let count = py.detach(|| {
+            let source = container.columns(&Default::default())?;
+            source.known_rows()
+        });
         Ok(Self {
             count: count.or_raise(py)?,
             rows: Rows {

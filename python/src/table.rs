@@ -42,7 +42,7 @@ impl Opened {
     fn rows(&self) -> Result<u64, Error> {
         match self {
             Self::Stored(table) => table.rows(),
-            Self::Any(container) => Ok(container.columns(&Selection::default())?.rows()),
+            Self::Any(container) => container.columns(&Selection::default())?.known_rows(),
         }
     }
 

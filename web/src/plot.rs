@@ -38,7 +38,7 @@ fn each(source: &mut dyn Source, mut take: impl FnMut(u64, Option<f64>)) -> Resu
 /// The number of elements, if there are so many.
 fn elements(source: &dyn Source) -> Option<u64> {
     let column = source.schema().columns.first()?;
-    source.rows().checked_mul(column.row_len())
+    source.rows()?.checked_mul(column.row_len())
 }
 
 /// The least and the greatest number of each of so many bins, `null` for a bin without numbers.

@@ -159,7 +159,7 @@ fn rows(container: &dyn Container) -> Option<u64> {
     let none = container.columns(&Selection::of(part)).ok()?;
     drop(none);
     let all = container.columns(&Selection::default()).ok()?;
-    Some(all.rows())
+    all.rows()
 }
 
 /// The dtype and the shape of the array in a file whose metadata describes one.
@@ -171,7 +171,7 @@ fn array(container: &dyn Container) -> Option<Value> {
     let [column] = source.schema().columns.as_slice() else {
         return None;
     };
-    let shape = source.schema().shape(source.rows()).ok()?;
+    let shape = source.schema().shape(source.rows()?).ok()?;
     Some(
         json!({"dtype": column.dtype.to_string(), "shape": shape, "varying": column.varying.is_some()}),
     )

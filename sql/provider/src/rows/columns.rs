@@ -42,7 +42,7 @@ impl ColumnRows {
     pub(super) fn new(container: Box<dyn Container>) -> Result<Self> {
         let is_table = container.outline()?.columns.is_some();
         let source = container.columns(&Selection::default())?;
-        let len = source.rows();
+        let len = source.known_rows()?;
         let schema = if is_table {
             source.schema().clone()
         } else {
