@@ -24,7 +24,9 @@ impl Held {
     /// All of a source, so many bytes at a time; nothing where it is too much.
     fn of(mut source: BoxedSource<'_>, bytes: usize) -> Option<Result<Self>> {
         let schema = source.schema().clone();
-        let rows = source.known_rows().expect("opened without a type for each column");
+        let rows = source
+            .known_rows()
+            .expect("opened without a type for each column");
         if rows > MOST_ROWS || rows.saturating_mul(schema.row_bytes()) > ENOUGH {
             // A file may be shorter than it declares, which the first rows show.
             let _ = source.next_batch(bytes.min(64));
