@@ -81,8 +81,7 @@ impl fmt::Debug for Resources {
 
 /// An array of which a [`ChunkStore`] has the chunks: geometry, threads and the cache, the same for every format.
 ///
-/// Chunks of which a small part is read are kept as they are stored, and from the second use on with the blocks that were
-/// decompressed for it.
+/// The cache keeps partially read chunks as stored; a second use adds their decompressed blocks.
 #[derive(Debug)]
 pub struct Chunked<S> {
     store: S,

@@ -1,6 +1,7 @@
 //! [`Growing`]: an n-dimensional array that is changed in place, in a frame or in Zarr.
 
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bloscpack::{
@@ -18,15 +19,19 @@ use bloscpack_open::{
 
 use crate::failure::{About as _, Failure};
 use crate::frame::BAND;
-use crate::interrupt;
+use crate::interrupt::{self, Deferred};
 use crate::progress::Progress;
 use crate::session::Session;
 
-/// An n-dimensional array that is changed in place.
-pub enum Growing {
-    /// Others see the change once all of it is there.
+/// An n-dimensional array that is changed in place. Readers see the old array until all of the change is on the disk. Meanwhile, Ctrl-C
+/// asks the work to stop.
+pub struct Growing {
+    array: Editor,
+    _deferred: Deferred,
+}
+
+enum Editor {
     Frame(Box<NdArray>),
-    /// Others see a new shape once all that is within it is there.
     Zarr(Box<ZarrEditor>),
 }
 
@@ -34,26 +39,31 @@ impl Growing {
     /// Opens the array at `path`; `None` for anything that is neither a frame nor Zarr.
     pub fn open(path: &Path, session: &Session) -> Result<Option<Self>, Failure> {
         let options = session.array_options();
-        Ok(match probe(path).about(path)?.family {
+        let deferred = Deferred::begin();
+        let array = match probe(path).about(path)?.family {
             Some(Family::Frame) => {
                 let array = NdArray::edit_with(path, &options).about(path)?;
-                Some(Self::Frame(Box::new(array)))
+                Editor::Frame(Box::new(array))
             }
             Some(Family::Zarr) => {
                 let (root, folder) = root_of(path).about(path)?;
                 let store = DiskStore::open(&root).about(path)?;
                 let editor = ZarrEditor::open(Arc::new(store), folder, &options).about(path)?;
-                Some(Self::Zarr(Box::new(editor)))
+                Editor::Zarr(Box::new(editor))
             }
-            _ => None,
-        })
+            _ => return Ok(None),
+        };
+        Ok(Some(Self {
+            array,
+            _deferred: deferred,
+        }))
     }
 
     /// Elements along each axis.
     pub fn shape(&self) -> &[u64] {
-        match self {
-            Self::Frame(array) => array.shape(),
-            Self::Zarr(editor) => editor.array().shape(),
+        match &self.array {
+            Editor::Frame(array) => array.shape(),
+            Editor::Zarr(editor) => editor.array().shape(),
         }
     }
 
@@ -67,9 +77,9 @@ impl Growing {
         let shape = source.grid().shape();
         let bytes = Region::all(shape).bytes(source.dtype().itemsize());
         let progress = Progress::new(session, Some(bytes));
-        let array = match self {
-            Self::Frame(array) => array,
-            Self::Zarr(editor) => {
+        let array = match &mut self.array {
+            Editor::Frame(array) => array,
+            Editor::Zarr(editor) => {
                 return editor.append(axis, source, &mut |bytes| {
                     interrupt::check()?;
                     progress.advance(bytes);
@@ -78,12 +88,12 @@ impl Growing {
             }
         };
         Array::grid(&**array).check_joins(shape, axis)?;
-        // Those of Caterva do not say what their elements are.
+        // Caterva does not store the dtype.
         let dtype = NdArray::dtype(array).unwrap_or(source.dtype());
         let source = Reordered::new(source, dtype.clone())?;
         if dtype.itemsize() != u64::from(array.itemsize()) {
             let (found, own) = (dtype, array.itemsize());
-            let message = format!("elements of {found}, and the array has some of {own} bytes");
+            let message = format!("elements of {found}, and the array has elements of {own} bytes");
             return Err(Error::usage(message));
         }
         let along = shape.get(axis).copied().unwrap_or(0);
@@ -113,18 +123,18 @@ impl Growing {
 
     /// Gives the array another shape. What is new is zero in a frame, and the fill value in Zarr.
     pub fn resize(&mut self, shape: &[u64]) -> bloscpack::Result<()> {
-        match self {
-            Self::Frame(array) => {
+        match &mut self.array {
+            Editor::Frame(array) => {
                 array.resize(shape)?;
                 array.flush()
             }
-            Self::Zarr(editor) => editor.resize(shape, &mut |_| Ok(interrupt::check()?)),
+            Editor::Zarr(editor) => editor.resize(shape, &mut |_| Ok(interrupt::check()?)),
         }
     }
 }
 
 /// The topmost Zarr group that the array at this path is in, and its place there: groups have copies of metadata.
-fn root_of(path: &Path) -> std::io::Result<(std::path::PathBuf, Key)> {
+fn root_of(path: &Path) -> io::Result<(PathBuf, Key)> {
     let path = path.canonicalize()?;
     let is_group = |folder: &&Path| {
         let names = ["zarr.json", ".zgroup"];
@@ -134,7 +144,7 @@ fn root_of(path: &Path) -> std::io::Result<(std::path::PathBuf, Key)> {
     let root = above.unwrap_or(&path);
     let mut folder = Key::root();
     for name in path.strip_prefix(root).unwrap_or(Path::new("")) {
-        let name = name.to_str().ok_or(std::io::ErrorKind::InvalidInput)?;
+        let name = name.to_str().ok_or(io::ErrorKind::InvalidInput)?;
         folder = folder.join(name)?;
     }
     Ok((root.to_owned(), folder))

@@ -1,33 +1,28 @@
 //! [`ZarrEditor`]: an array that grows and shrinks.
 //!
 //! ```text
-//!   growing    files of chunks, whole, by renaming ─▶ sync ─▶ the shape in the metadata ─▶ its copies in groups above
-//!   shrinking  the shape ─▶ its copies ─▶ files that are outside are removed
+//!   files of chunks, whole, by renaming ─▶ sync ─▶ the shape in the metadata ─▶ its copies in groups above ─▶ files outside go
 //! ```
 //!
-//! At every moment the metadata has the old or the new shape, and every element within it is there: what is written before the
-//! new shape is outside of the old one.
+//! At every moment the metadata has the old or the new shape, and every element within it is there: files are only changed outside
+//! of the old shape before it, and outside of the new one after it.
 
 use crate::array::ZarrArray;
 use crate::codec::Packer;
+use crate::group::Files;
 use crate::meta::{ArrayMeta, Document, Format};
-use crate::read::open_file;
+use crate::verify::Found;
+use crate::write::Made;
 use bloscpack::Options;
-use bloscpack_array::Reordered;
-use bloscpack_array::{Array, Grid, Region, common, copy, relative};
-use bloscpack_error::checked::{in_memory, zeros};
+use bloscpack_array::{Array, Grid, Region, Reordered, common, copy, relative};
+use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Error, IoSide as _, Result};
-use bloscpack_storage::parallel;
-use bloscpack_storage::{Key, Store};
+use bloscpack_storage::{Key, Store, parallel};
 use bloscpack_wire::internal::{Members, with_value};
-use std::collections::BTreeSet;
-use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// Chunks that are planned at once.
 const PLANNED: usize = 1 << 10;
-/// Files that are waited for at once, since a disk does several at a time.
-const SYNCED: usize = 8;
 
 /// Called with the bytes of each chunk that was written; ends the work with an error.
 pub type Written<'a> = dyn FnMut(u64) -> Result<()> + 'a;
@@ -73,7 +68,7 @@ impl ZarrEditor {
     pub fn open(store: Arc<dyn Store>, folder: Key, options: &Options) -> Result<Self> {
         let array = ZarrArray::open(Arc::clone(&store), &folder, options)?;
         let meta = array.meta();
-        let text = read(&*store, &folder, name(meta.format))?;
+        let text = read(&store, &folder, name(meta.format), options)?.unwrap_or_default();
         let itemsize = in_memory(meta.dtype.itemsize())?;
         let fill = meta.fill.clone().unwrap_or_else(|| vec![0; itemsize]);
         let document = Document::parse(&text)?;
@@ -101,8 +96,8 @@ impl ZarrEditor {
     /// Appends the elements of an array along an axis. Along the others, it has to be as long as this one.
     ///
     /// # Errors
-    /// Returns wrong usage for another shape or another type of elements; the errors of the source, of damage to the chunks at the
-    /// old end, and of writing. The array is as before, then.
+    /// Returns wrong usage for another shape or another type of elements, and if another program has changed the metadata; the errors
+    /// of the source, of damage to the chunks at the old end, and of writing. The array has the old shape or the new one, then.
     pub fn append(
         &mut self,
         axis: usize,
@@ -119,22 +114,34 @@ impl ZarrEditor {
             let too_long = || Error::usage("an array of more than 2^64 elements along an axis");
             *len = begin.checked_add(more).ok_or_else(too_long)?;
         }
-        let text = self.reshaped(&shape)?;
-        let mut new = Region::all(&shape).ranges;
-        if let Some(range) = new.get_mut(axis) {
+        let (text, _) = self.reshaped(&shape)?;
+        let mut place = Region::all(&shape).ranges;
+        if let Some(range) = place.get_mut(axis) {
             range.start = begin;
         }
         let mut origin = vec![0; shape.len()];
         if let Some(at) = origin.get_mut(axis) {
             *at = begin;
         }
-        let source = Added {
-            array: &source,
-            place: &new,
-            origin: &origin,
+        let files = Grid::new(shape, self.array.chunk_shape().to_vec());
+        let made = Made::default();
+        let bytes = Region::all(files.chunk_shape()).bytes(self.array.dtype().itemsize());
+        let mut all = files.positions(&place);
+        let write = |at: Vec<u64>| {
+            let chunk = self.box_of(&at);
+            let new = common(&chunk, &place);
+            let elements = source.read_slice(&relative(&new, &origin))?;
+            self.write_file(&at, Some((&new, &elements)), &made)
         };
-        self.write_region(&shape, &new, Some(&source), written)?;
-        self.commit(text)
+        loop {
+            let some: Vec<Vec<u64>> = all.by_ref().take(PLANNED).collect();
+            if some.is_empty() {
+                break;
+            }
+            let threads = self.options.workers();
+            parallel::map_in_order(threads, some.into_iter(), write, |()| written(bytes))?;
+        }
+        self.commit(text, &made)
     }
 
     /// Gives the array another shape. What is new is the fill value; what is cut off is removed.
@@ -149,85 +156,51 @@ impl ZarrEditor {
                 "a shape of {found} axes for an array of {expected}"
             )));
         }
-        let least: Vec<u64> = old
-            .iter()
-            .zip(shape)
-            .map(|(old, new)| *old.min(new))
-            .collect();
-        if least != old {
-            self.commit(self.reshaped(&least)?)?;
-            self.remove_outside(&old)?;
-        }
-        if least == *shape {
-            return Ok(());
-        }
-        let text = self.reshaped(shape)?;
-        // Whoever cut the array off may have left elements in the chunks at the end of an axis.
-        for (axis, (old, new)) in least.iter().zip(shape).enumerate() {
-            let mut last = Region::all(&least).ranges;
-            if let Some(range) = last.get_mut(axis).filter(|_| old < new) {
-                range.start = old.saturating_sub(1);
-                self.write_region(shape, &last, None, written)?;
+        let (text, meta) = self.reshaped(shape)?;
+        let new = ZarrArray::new(&self.store, &self.folder, meta, &self.options)?;
+        let (old_box, new_box) = (Region::all(&old), Region::all(shape));
+        let has_both = |one: &Region, other: &Region| has_elements(&common(one, other));
+        let made = Made::default();
+        // Whoever cut the array off may have left elements where it grows.
+        new.for_each_file(&mut |found, _| {
+            for file in found {
+                let chunk = self.box_of(&file.at);
+                let wanted = common(&chunk, &new_box);
+                if !has_both(&chunk, &old_box) {
+                    made.remove(&*self.store, &file.key)?;
+                } else if common(&wanted, &old_box) != wanted {
+                    self.write_file(&file.at, None, &made)?;
+                }
+                written(chunk.bytes(self.array.dtype().itemsize()))?;
             }
-        }
-        self.commit(text)
+            Ok(())
+        })?;
+        let before = self.array.clone();
+        self.commit(text, &made)?;
+        before.for_each_file(&mut |found, _| {
+            let has_none = |file: &&Found| !has_both(&self.box_of(&file.at), &new_box);
+            let mut outside = found.iter().filter(has_none);
+            outside.try_for_each(|file| made.remove(&*self.store, &file.key))
+        })
     }
 
-    /// Writes the files of chunks that have elements of this region. Without a source, those that do not exist stay so.
-    fn write_region(
-        &self,
-        shape: &[u64],
-        region: &[Range<u64>],
-        source: Option<&Added<'_>>,
-        written: &mut Written<'_>,
-    ) -> Result<()> {
-        let files = Grid::new(shape.to_vec(), self.array.chunk_shape().to_vec());
-        let changed = Changed::default();
-        let bytes = Region::all(files.chunk_shape()).bytes(self.array.dtype().itemsize());
-        let mut all = files.positions(region);
-        loop {
-            let some: Vec<Vec<u64>> = all.by_ref().take(PLANNED).collect();
-            if some.is_empty() {
-                break;
-            }
-            let write = |at: Vec<u64>| self.write_file(&files, &at, source, &changed);
-            parallel::map_in_order(self.options.workers(), some.into_iter(), write, |()| {
-                written(bytes)
-            })?;
+    /// The elements of the file at this position, also those past the end of the array.
+    fn box_of(&self, at: &[u64]) -> Region {
+        let axes = at.iter().zip(self.array.chunk_shape());
+        // Saturates past the end of every array.
+        let ranges = axes.map(|(at, len)| {
+            let begin = at.saturating_mul(*len);
+            begin..begin.saturating_add(*len)
+        });
+        Region {
+            ranges: ranges.collect(),
         }
-        changed.sync(&*self.store)
     }
 
-    fn write_file(
-        &self,
-        files: &Grid,
-        at: &[u64],
-        source: Option<&Added<'_>>,
-        changed: &Changed,
-    ) -> Result<()> {
-        let key = self.array.meta().keys.key(&self.folder, at).writing()?;
-        if source.is_none() && self.store.kind(&key).reading()?.is_none() {
-            return Ok(());
-        }
-        let itemsize = self.array.dtype().itemsize();
-        let origin = files.origin(at);
-        let lens = origin.iter().zip(files.chunk_shape());
-        let chunk = Region {
-            ranges: lens
-                .map(|(begin, len)| *begin..begin.saturating_add(*len))
-                .collect(),
-        };
-        let mut data = zeros(chunk.bytes(itemsize))?;
-        if let Some(fill) = self
-            .array
-            .meta()
-            .fill
-            .as_deref()
-            .filter(|fill| !fill.is_empty())
-        {
-            data.chunks_exact_mut(fill.len())
-                .for_each(|to| to.copy_from_slice(fill));
-        }
+    /// Writes a file: its elements in the array as they are, these new ones, and the fill value in place of all others.
+    fn write_file(&self, at: &[u64], new: Option<(&Region, &[u8])>, made: &Made) -> Result<()> {
+        let (chunk, itemsize) = (self.box_of(at), self.array.dtype().itemsize());
+        let mut data = self.array.chunks.store().reader().filled(&chunk)?;
         let old = common(&chunk, &Region::all(self.array.shape()));
         let mut put = |part: &Region, elements: &[u8]| {
             copy(part, (part, elements), (&chunk, &mut data), itemsize)
@@ -235,66 +208,38 @@ impl ZarrEditor {
         if has_elements(&old) {
             put(&old, &self.array.read_slice(&old)?)?;
         }
-        if let Some(source) = source {
-            let new = common(&chunk, source.place);
-            if has_elements(&new) {
-                let there = relative(&new, source.origin);
-                put(&new, &source.array.read_slice(&there)?)?;
-            }
+        if let Some((part, elements)) = new {
+            put(part, elements)?;
         }
-        let stored = self.packer.pack(data, files.chunk_shape())?;
-        changed.put(&*self.store, &key, &stored)
-    }
-
-    /// Removes the files of chunks that are outside of the array, which had this shape.
-    fn remove_outside(&self, old: &[u64]) -> Result<()> {
-        let files = Grid::new(old.to_vec(), self.array.chunk_shape().to_vec());
-        let shape = self.array.shape();
-        for (axis, (len, chunk)) in shape.iter().zip(self.array.chunk_shape()).enumerate() {
-            let mut outside = Region::all(old).ranges;
-            if let Some(range) = outside.get_mut(axis) {
-                range.start = len.next_multiple_of((*chunk).max(1));
-            }
-            for at in files.positions(&outside) {
-                let key = self.array.meta().keys.key(&self.folder, &at).writing()?;
-                match self.store.remove(&key) {
-                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                        return Err(Error::from(error).in_file(key.as_str()));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        Ok(())
+        let stored = self.packer.pack(&data, self.array.chunk_shape())?;
+        let key = self.array.meta().keys.key(&self.folder, at).writing()?;
+        made.replace(&*self.store, &key, &stored)
     }
 
     /// The metadata with another shape, which was checked.
-    fn reshaped(&self, shape: &[u64]) -> Result<String> {
+    fn reshaped(&self, shape: &[u64]) -> Result<(String, ArrayMeta)> {
         let text = std::str::from_utf8(&self.text).map_err(|_| Error::bug("text that was read"))?;
         let text = replaced(text, &["shape"], &json(shape));
         let text = text.ok_or_else(|| Error::bug("metadata without a shape"))?;
-        match self.array.format() {
+        let meta = match self.array.format() {
             Format::V2 => ArrayMeta::parse_v2(text.as_bytes(), None, &self.options.limits)?,
             Format::V3 => ArrayMeta::parse_v3(text.as_bytes(), &self.options.limits)?,
         };
-        Ok(text)
+        Ok((text, meta))
     }
 
-    /// Puts the metadata in its place, and copies of the shape into those of the groups above.
-    fn commit(&mut self, text: String) -> Result<()> {
+    /// Once the files are on the disk, puts the metadata in its place, and copies of the shape into those of the groups above.
+    fn commit(&mut self, text: String, made: &Made) -> Result<()> {
+        made.sync(&*self.store)?;
         let file = name(self.array.format());
-        if read(&*self.store, &self.folder, file)? != self.text {
-            return Err(Error::usage(
-                "the array was changed by another program meanwhile",
-            ));
+        let now = read(&self.store, &self.folder, file, &self.options)?;
+        if now.is_none_or(|now| now != self.text) {
+            let what = "the array was changed by another program meanwhile";
+            return Err(Error::usage(what));
         }
-        let changed = Changed::default();
-        changed.put(
-            &*self.store,
-            &self.folder.join(file).writing()?,
-            text.as_bytes(),
-        )?;
-        changed.sync(&*self.store)?;
+        let key = self.folder.join(file).writing()?;
+        made.replace(&*self.store, &key, text.as_bytes())?;
+        made.sync(&*self.store)?;
         self.text = text.into_bytes();
         self.array = ZarrArray::open(Arc::clone(&self.store), &self.folder, &self.options)?;
         let shape = json(self.array.shape());
@@ -316,26 +261,17 @@ impl ZarrEditor {
                     vec!["consolidated_metadata", "metadata", &of_array, "shape"],
                 ),
             };
-            let key = above.join(file).writing()?;
-            if self.store.kind(&key).reading()?.is_some() {
-                let text = read(&*self.store, &above, file)?;
-                let text = std::str::from_utf8(&text).unwrap_or_default();
-                if let Some(text) = replaced(text, &place, &shape) {
-                    changed.put(&*self.store, &key, text.as_bytes())?;
+            if let Some(text) = read(&self.store, &above, file, &self.options)? {
+                let text = String::from_utf8(text).unwrap_or_default();
+                if let Some(text) = replaced(&text, &place, &shape) {
+                    let key = above.join(file).writing()?;
+                    made.replace(&*self.store, &key, text.as_bytes())?;
                 }
             }
             group = above;
         }
-        changed.sync(&*self.store)
+        made.sync(&*self.store)
     }
-}
-
-/// An array that is added, and its place in the one that grows.
-struct Added<'a> {
-    array: &'a dyn Array,
-    place: &'a [Range<u64>],
-    /// The element of the array that grows at which the first of this one comes to be.
-    origin: &'a [u64],
 }
 
 fn has_elements(region: &Region) -> bool {
@@ -350,13 +286,20 @@ const fn name(format: Format) -> &'static str {
     }
 }
 
-fn read(store: &dyn Store, folder: &Key, name: &str) -> Result<Vec<u8>> {
-    let key = folder.join(name).reading()?;
-    let missing = || Error::from(std::io::Error::from(std::io::ErrorKind::NotFound));
-    let file = open_file(store, &key)?.ok_or_else(missing)?;
-    let size = file.size().reading()?;
-    let bytes = file.read_bytes(0, in_memory(size)?).reading()?;
-    Ok(bytes.to_vec())
+/// The bytes of a file of metadata; `None` if there is none.
+fn read(
+    store: &Arc<dyn Store>,
+    folder: &Key,
+    name: &str,
+    options: &Options,
+) -> Result<Option<Vec<u8>>> {
+    let limits = &options.limits;
+    Files {
+        store,
+        folder,
+        limits,
+    }
+    .read(name)
 }
 
 /// The text of an object with another value in the object to which these names lead; `None` if there is none.
@@ -373,52 +316,4 @@ fn replaced(text: &str, path: &[&str], value: &str) -> Option<String> {
 
 fn json(shape: &[u64]) -> String {
     serde_json::Value::from(shape).to_string()
-}
-
-/// Files that were replaced, and the folders that they are in.
-#[derive(Default)]
-struct Changed(Mutex<BTreeSet<Key>>);
-
-impl Changed {
-    /// Puts a file in the place of the one that has this key, if there is one.
-    fn put(&self, store: &dyn Store, key: &Key, bytes: &[u8]) -> Result<()> {
-        let put = || -> std::io::Result<()> {
-            let Some((folder, name)) = key.split() else {
-                return Err(std::io::ErrorKind::InvalidInput.into());
-            };
-            let mut above = vec![Key::root()];
-            let mut made = Key::root();
-            for name in folder.names() {
-                made = made.join(name)?;
-                store.make_folder(&made)?;
-                above.push(made.clone());
-            }
-            // Zarr's own stores leave such files behind as well.
-            let part = folder.join(&format!("{name}.partial"))?;
-            match store.remove(&part) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
-            store.create_like(&part, key, bytes)?;
-            store.sync(&part)?;
-            store.rename(&part, key)?;
-            let mut changed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            // A folder that is new has a name in the one above it.
-            changed.extend(above);
-            Ok(())
-        };
-        put()
-            .map_err(|error| Error::from(error).in_file(key.as_str()))
-            .map_err(|error| error.on(bloscpack_error::Side::Target))
-    }
-
-    /// Waits until the files would survive a power cut.
-    fn sync(&self, store: &dyn Store) -> Result<()> {
-        let changed = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
-        let keys: Vec<Key> = changed.into_iter().collect();
-        parallel::for_each(SYNCED, keys.into_iter(), |key| {
-            store.sync(&key).map_err(Error::from)
-        })
-        .map_err(|error| error.on(bloscpack_error::Side::Target))
-    }
 }

@@ -170,10 +170,10 @@ pub(crate) fn open(
 }
 
 /// The files of a folder.
-struct Files<'a> {
-    store: &'a Arc<dyn Store>,
-    folder: &'a Key,
-    limits: &'a Limits,
+pub(crate) struct Files<'a> {
+    pub store: &'a Arc<dyn Store>,
+    pub folder: &'a Key,
+    pub limits: &'a Limits,
 }
 
 impl Files<'_> {
@@ -194,7 +194,7 @@ impl Files<'_> {
     }
 
     /// The bytes of a file; `None` if there is none.
-    fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
+    pub(crate) fn read(&self, name: &str) -> Result<Option<Vec<u8>>> {
         self.located(name, || {
             let key = self.folder.join(name).reading()?;
             let Some(file) = open_file(&**self.store, &key)? else {

@@ -27,9 +27,9 @@ const MAX_DAMAGES: usize = 1000;
 const MAX_FILES: usize = 1 << 10;
 
 /// What has the name of a chunk, or of a folder of chunks.
-struct Found {
-    at: Vec<u64>,
-    key: Key,
+pub(crate) struct Found {
+    pub at: Vec<u64>,
+    pub key: Key,
     is_file: bool,
 }
 
@@ -121,7 +121,10 @@ impl ZarrArray {
     }
 
     /// Passes the files with chunks on, some at a time, with the number of other files beside them.
-    fn for_each_file(&self, take: &mut dyn FnMut(Vec<Found>, u64) -> Result<()>) -> Result<()> {
+    pub(crate) fn for_each_file(
+        &self,
+        take: &mut dyn FnMut(Vec<Found>, u64) -> Result<()>,
+    ) -> Result<()> {
         const OWN: [&str; 3] = [".zarray", ".zattrs", "zarr.json"];
         let mut folders = vec![(self.folder().clone(), String::new())];
         while let Some((folder, path)) = folders.pop() {

@@ -69,15 +69,31 @@ fn change(store: TreeRecorder, shape: Option<&[u64]>, axis: usize) -> Result<()>
     editor.append(axis, &more, &mut |_| Ok(()))
 }
 
+/// The same array after it was resized to a shape that is nowhere shorter.
+fn grown((shape, data): &Seen, to: [u64; 2]) -> Seen {
+    let mut elements = data.iter().copied();
+    let mut all = Vec::new();
+    for row in 0..to[0] {
+        for column in 0..to[1] {
+            let is_there = row < shape[0] && column < shape[1];
+            let element = is_there.then(|| elements.next().unwrap());
+            all.push(element.unwrap_or(200));
+        }
+    }
+    (to.to_vec(), all)
+}
+
 #[test]
 fn a_crash_leaves_the_old_array_or_the_new_one() {
     let mut random = Random::new(39);
-    let shapes: [(Option<&[u64]>, usize); 5] = [
+    let shapes: [(Option<&[u64]>, usize); 7] = [
         (None, 0),
         (None, 1),
         (Some(&[3, 4]), 0),
         (Some(&[9, 8]), 0),
         (Some(&[5, 0]), 0),
+        (Some(&[3, 9]), 0),
+        (Some(&[8, 2]), 0),
     ];
     for (format, shards) in [(Format::V2, 1), (Format::V3, 1), (Format::V3, 2)] {
         let begun = TreeRecorder::new(Disk::new());
@@ -99,11 +115,19 @@ fn a_crash_leaves_the_old_array_or_the_new_one() {
                     "after operation {at} of {done}"
                 );
                 assert!(at < done || found == new, "lost after it was done");
-                if found == old && states % 5 == 0 {
-                    // What was left behind is in nobody's way.
+                if states % 3 != 0 {
+                    return;
+                }
+                // What was left behind is in nobody's way.
+                if found == old {
                     change(left.clone(), shape, axis).unwrap();
                     assert!(seen(&left).unwrap() == new, "after operation {at}, again");
                 }
+                change(left.clone(), Some(&[11, 14]), 0).unwrap();
+                assert!(
+                    seen(&left).unwrap() == grown(&new, [11, 14]),
+                    "after operation {at}, grown"
+                );
             });
             assert!(states > 5, "{states} states");
         }

@@ -196,7 +196,7 @@ impl<S: ChunkStore> Chunked<S> {
         let want = self.want(blocks.as_deref());
         let loaded = self.load(part, want, &mut worker.buffer)?;
         if worker.keeps && !is_whole && self.store.may_keep(part.number) {
-            // Blocks are kept from the second use on: most are used once, and memory for each is not worth it.
+            // The first use decompresses into scratch memory: most blocks are used once, and fresh memory costs more.
             let chunk = CachedChunk::new(loaded, &worker.buffer);
             self.cache.put(part.number, &Arc::new(chunk));
         }

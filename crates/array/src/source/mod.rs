@@ -37,16 +37,17 @@ pub trait Source: Send {
     /// The columns.
     fn schema(&self) -> &Schema;
 
-    /// How many rows there are in all, from the first batch to the last. `None` if only reading them tells.
+    /// The total number of rows in all batches; `None` if it is unknown before the last one.
     fn rows(&self) -> Option<u64>;
 
     /// The number of rows, for a target that begins with it.
     ///
     /// # Errors
-    /// Returns wrong usage if only reading the rows tells.
+    /// A [`Usage`](bloscpack_error::Category::Usage) error if it is unknown.
     fn known_rows(&self) -> Result<u64> {
         self.rows().ok_or_else(|| {
-            let what = "the number of rows is only known after the last: write them to a target that grows";
+            let what =
+                "the number of rows is unknown before the last: write to a target that grows";
             Error::usage(what)
         })
     }

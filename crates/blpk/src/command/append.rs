@@ -23,7 +23,7 @@ use crate::failure::{About as _, Failure};
 use crate::frame;
 use crate::grow::Growing;
 use crate::input::{self, Input, InterruptibleReader, STANDARD, is_standard_input};
-use crate::interrupt::{self, Deferred};
+use crate::interrupt;
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
@@ -104,11 +104,9 @@ impl Append {
         if let Some((root, inside)) = is_path.then(|| locate_store(&self.file)).flatten() {
             return self.to_store((&root, &inside), session);
         }
-        let _deferred = Deferred::begin();
         if is_path && let Some(array) = Growing::open(&self.file, session)? {
             return self.to_array(array, session);
         }
-        drop(_deferred);
         frame::refuse(&self.file, "only frames on the disk are appended to")?;
         if self.axis.is_some() {
             let title = "--axis is only for arrays in Blosc2 frames and in Zarr";

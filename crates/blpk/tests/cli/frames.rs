@@ -773,7 +773,7 @@ fn an_array_grows_along_an_axis() {
         let expected = "abcdAefghBijklCmnopDqrstE";
         assert_eq!(folder.run(["cat", array]).text(), expected);
         folder.run(["verify", array]).succeeded();
-        // What does not fit changes nothing.
+        // A refused append leaves the array unchanged.
         for (args, words) in [
             ("row.npy", "does not fit"),
             ("column.npy --axis 2", "does not fit"),

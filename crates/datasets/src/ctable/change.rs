@@ -82,7 +82,7 @@ impl CTable {
         let threads = arrays
             .first()
             .map_or(1, |array| array.storage().resources().threads);
-        // What is left for the chunks of one column.
+        // Threads per column.
         let within = (threads / count.max(1)).max(1);
         let done = parallel::for_each(
             threads,

@@ -5,14 +5,14 @@ use bloscpack_error::{Error, Result};
 
 /// Bytes of text after which a block ends: it stays in the cache of a processor while its columns are read one by one.
 const TEXT: usize = 512 << 10;
-/// A mark at the end of a cell without a value. Lines are shorter.
+/// Marks the end of a cell without a value: no text is this long.
 const NOTHING: u32 = 1 << 31;
 
 /// The cells of some lines, each with one for every column. Lines are taken from the first on.
 #[derive(Default)]
 pub(super) struct Block {
     text: Vec<u8>,
-    /// The ends of the text of the cells, line by line, with [`NOTHING`] where there is no value.
+    /// The end of each cell in `text`, line by line; [`NOTHING`] marks a missing value.
     ends: Vec<u32>,
     /// The numbers of the lines.
     lines: Vec<u64>,
@@ -52,7 +52,7 @@ impl Block {
         to_u64(self.lines.len())
     }
 
-    /// How many lines were not taken.
+    /// The number of lines that are left.
     pub fn left(&self) -> u64 {
         to_u64(self.lines.len() - self.taken)
     }
@@ -61,13 +61,13 @@ impl Block {
         self.text.len() >= TEXT || self.rows() >= most
     }
 
-    /// Takes lines, of which there are so many left.
+    /// Marks this many more lines as taken.
     pub fn take(&mut self, rows: u64) -> Result<()> {
         self.taken = self.lines.len().min(self.taken + in_memory(rows)?);
         Ok(())
     }
 
-    /// The cells of a column that were not taken, with the numbers of their lines; `None` for no value.
+    /// The remaining cells of a column with their line numbers; `None` for a missing value.
     pub fn column(&self, number: usize) -> impl Iterator<Item = (u64, Option<&[u8]>)> {
         let columns = self.ends.len() / self.lines.len().max(1);
         let lines = self.lines.iter().enumerate().skip(self.taken);

@@ -66,7 +66,7 @@ impl Guess {
         }
     }
 
-    /// Of a column whose cells nobody has looked at: some may be missing.
+    /// The guess for a column that is not scanned, and may have missing cells.
     pub fn of_gaps() -> Self {
         Self {
             empty: true,

@@ -38,7 +38,7 @@ struct TextSource<S> {
     has_ended: bool,
 }
 
-/// What reads lines, so many of them at most.
+/// Reads lines, up to a number of them if that is known.
 struct Reader<S> {
     lines: Rows<S>,
     unread: Option<u64>,
@@ -77,12 +77,12 @@ impl<S: ReadAt> Reader<S> {
 /// The lines of a file.
 enum Rows<S> {
     Csv(Lines<S>),
-    /// Those of JSON, with the names of the columns.
+    /// Lines of JSON, and the names of the columns.
     Json(JsonLines, Vec<String>),
 }
 
 impl<S: ReadAt> Rows<S> {
-    /// Reads the next lines into the block, at most so many.
+    /// Fills the block with the next lines, at most `most`.
     fn read(&mut self, block: &mut Block, most: u64) -> Result<()> {
         block.clear();
         while !block.is_full(most) {
@@ -463,7 +463,7 @@ fn is_string(column: &Column) -> bool {
     matches!(column.dtype.kind(), Kind::Bytes | Kind::Text)
 }
 
-/// What threads do at once.
+/// A job of one thread while a block is parsed.
 enum Job<'a, S> {
     /// Reads the lines after those of the block.
     Read(&'a mut Reader<S>, &'a mut Block),
@@ -477,7 +477,7 @@ enum Job<'a, S> {
 }
 
 impl<S: ReadAt + Send + Sync> TextSource<S> {
-    /// Adds at most so many rows of the block to the batch. Several threads parse its columns, and read ahead.
+    /// Moves at most `most` rows of the block into the batch: threads parse its columns, and one reads the next block.
     fn parse(&mut self, batch: &mut Batch, most: u64) -> Result<()> {
         let block = &self.block;
         let rows = block.left().min(most);
@@ -535,7 +535,7 @@ impl<S: ReadAt + Send + Sync> TextSource<S> {
     }
 }
 
-/// Adds cells to the rows of a column, which they need so much room in. An error is that of a line.
+/// Parses cells into the bytes of a column, which grow by `room`. An error comes with its line.
 fn parse_column<'a>(
     (column, fill): (&Column, &Filling),
     cells: impl Iterator<Item = (u64, Option<&'a [u8]>)>,

@@ -5,7 +5,7 @@ mod pack;
 mod unpack;
 
 pub(crate) use bytes::check_crc32c;
-pub(crate) use pack::Packer;
+pub(crate) use pack::{Packer, joined};
 pub(crate) use unpack::Unpacker;
 
 use bloscpack_dtype::ByteOrder;

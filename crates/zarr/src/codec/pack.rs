@@ -3,6 +3,7 @@
 use super::{BytesCodec, Codecs, Serializer, Shard};
 use crate::error::{unsupported, wrong_field};
 use crate::meta::Fields;
+use crate::read::{ENTRY, MISSING};
 use blosc1::{ChunkEncoder, ChunkSettings, Compressor, Filter};
 use bloscpack_array::strided::{self, Strided, strides};
 use bloscpack_array::{Grid, copy};
@@ -11,9 +12,7 @@ use bloscpack_error::checked::{in_memory, to_u64, zeros};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel::Pool;
 use serde_json::Value;
-
-/// The bytes in an index for a chunk that is not stored.
-const MISSING: [u8; 16] = [0xff; 16];
+use std::borrow::Cow;
 
 /// Encodes chunks, for several threads.
 #[derive(Debug)]
@@ -89,23 +88,39 @@ impl Packer {
         })
     }
 
-    /// The file of a chunk of this shape, from its elements in C order.
-    pub(crate) fn pack(&self, data: Vec<u8>, shape: &[u64]) -> Result<Vec<u8>> {
-        let data = match &self.codecs.transpose {
-            None => data,
-            Some(order) => self.transposed(&data, shape, order)?,
+    /// Blosc chunks with these settings, of elements in this order of axes.
+    pub(crate) fn of_blosc(
+        settings: ChunkSettings,
+        transpose: Option<Vec<usize>>,
+        fill: Vec<u8>,
+    ) -> Self {
+        let codecs = Codecs {
+            transpose,
+            serializer: Serializer::Bytes,
+            bytes: vec![BytesCodec::Blosc],
         };
-        let mut data = match (&self.codecs.serializer, &self.inner) {
-            (Serializer::Sharding(shard), Some(inner)) => {
-                let shape = self.codecs.stored_shape(shape);
-                self.shard((shard, inner), &data, &shape)?
-            }
-            _ => data,
-        };
-        for step in &self.steps {
-            data = step.act(data)?;
+        Self {
+            codecs,
+            steps: vec![Step::Blosc(settings, Pool::default())],
+            inner: None,
+            fill,
         }
-        Ok(data)
+    }
+
+    /// The file of a chunk of this shape, from its elements in C order.
+    pub(crate) fn pack(&self, data: &[u8], shape: &[u64]) -> Result<Vec<u8>> {
+        let mut data = match &self.codecs.transpose {
+            None => Cow::Borrowed(data),
+            Some(order) => self.transposed(data, shape, order)?.into(),
+        };
+        if let (Serializer::Sharding(shard), Some(inner)) = (&self.codecs.serializer, &self.inner) {
+            let shape = self.codecs.stored_shape(shape);
+            data = self.shard((shard, inner), &data, &shape)?.into();
+        }
+        for step in &self.steps {
+            data = step.act(&data)?.into();
+        }
+        Ok(data.into_owned())
     }
 
     /// The elements with their axes in this order.
@@ -133,7 +148,7 @@ impl Packer {
         Ok(out)
     }
 
-    /// The chunks of a shard, and its index. What has nothing but the fill value is not stored.
+    /// A shard. Chunks that have nothing but the fill value are not stored.
     fn shard(
         &self,
         (shard, inner): (&Shard, &Self),
@@ -141,48 +156,52 @@ impl Packer {
         shape: &[u64],
     ) -> Result<Vec<u8>> {
         let grid = Grid::new(shape.to_vec(), shard.chunk_shape.clone());
-        let whole = grid.whole();
-        let itemsize = to_u64(self.fill.len());
-        let mut entries = Vec::new();
-        let mut body = Vec::new();
-        for at in grid.positions(&whole) {
+        let (whole, itemsize) = (grid.whole(), to_u64(self.fill.len()));
+        let chunks = grid.positions(&whole).map(|at| {
             let part = grid.extent(&at);
             let mut elements = zeros(part.bytes(itemsize))?;
             copy(&part, (&whole, data), (&part, &mut elements), itemsize)?;
-            let is_fill = |element: &[u8]| element == self.fill;
-            if elements.chunks_exact(self.fill.len().max(1)).all(is_fill) {
-                entries.push(None);
-                continue;
+            let mut each = elements.chunks_exact(self.fill.len().max(1));
+            if each.all(|element| element == self.fill) {
+                return Ok(None);
             }
-            let stored = inner.pack(elements, &shard.chunk_shape)?;
-            entries.push(Some((to_u64(body.len()), to_u64(stored.len()))));
-            body.extend_from_slice(&stored);
-        }
-        let digest = if shard.has_crc { 4 } else { 0 };
-        let index_len = to_u64(entries.len() * MISSING.len() + digest);
-        let before = if shard.at_start { index_len } else { 0 };
-        let mut index = Vec::new();
-        for entry in entries {
-            let Some((at, len)) = entry else {
-                index.extend_from_slice(&MISSING);
-                continue;
-            };
-            for number in [at.saturating_add(before), len] {
-                index.extend_from_slice(&match shard.index_order {
-                    ByteOrder::Little => number.to_le_bytes(),
-                    ByteOrder::Big => number.to_be_bytes(),
-                });
-            }
-        }
-        if shard.has_crc {
-            index.extend_from_slice(&crc32c::crc32c(&index).to_le_bytes());
-        }
-        Ok(if shard.at_start {
-            [index, body].concat()
-        } else {
-            [body, index].concat()
-        })
+            inner.pack(&elements, &shard.chunk_shape).map(Some)
+        });
+        let chunks = chunks.collect::<Result<Vec<_>>>()?;
+        let form = (shard.index_order, shard.has_crc, shard.at_start);
+        Ok(joined(&chunks, form))
     }
+}
+
+/// The file of a shard of these encoded chunks, of which some are not stored, with the index in this byte order, with a checksum or
+/// without one, before the chunks or after them.
+pub(crate) fn joined(
+    chunks: &[Option<Vec<u8>>],
+    (order, has_crc, at_start): (ByteOrder, bool, bool),
+) -> Vec<u8> {
+    let index_len = chunks.len() * ENTRY + if has_crc { 4 } else { 0 };
+    let mut at = if at_start { to_u64(index_len) } else { 0 };
+    let mut index = Vec::with_capacity(index_len);
+    for chunk in chunks {
+        let len = chunk.as_ref().map(|chunk| to_u64(chunk.len()));
+        let entry = len.map_or([MISSING, MISSING], |len| [at, len]);
+        index.extend(entry.into_iter().flat_map(|number| match order {
+            ByteOrder::Little => number.to_le_bytes(),
+            ByteOrder::Big => number.to_be_bytes(),
+        }));
+        // Memory has all of them.
+        at += len.unwrap_or(0);
+    }
+    if has_crc {
+        index.extend_from_slice(&crc32c::crc32c(&index).to_le_bytes());
+    }
+    let body = chunks.iter().flatten().map(Vec::as_slice);
+    let parts: Vec<&[u8]> = if at_start {
+        std::iter::once(&*index).chain(body).collect()
+    } else {
+        body.chain(std::iter::once(&*index)).collect()
+    };
+    parts.concat()
 }
 
 impl Step {
@@ -207,24 +226,24 @@ impl Step {
         })
     }
 
-    fn act(&self, data: Vec<u8>) -> Result<Vec<u8>> {
+    fn act(&self, data: &[u8]) -> Result<Vec<u8>> {
         match self {
             Self::Blosc(settings, encoders) => {
                 let make = || ChunkEncoder::new(*settings);
                 let encoded = encoders.lend(make, |encoder| {
                     let mut chunk = Vec::new();
-                    encoder.encode(&data, &mut chunk)?;
+                    encoder.encode(data, &mut chunk)?;
                     Ok::<_, blosc1::ChunkError>(chunk)
                 });
                 Ok(encoded?)
             }
-            Self::Gzip(level) => super::bytes::to_gzip(&data, *level),
-            Self::Zlib(level) => super::bytes::to_zlib(&data, *level),
-            Self::Zstd(level, checksum) => super::bytes::to_zstd(&data, *level, *checksum),
-            Self::Lz4 => super::bytes::to_lz4(&data),
+            Self::Gzip(level) => super::bytes::to_gzip(data, *level),
+            Self::Zlib(level) => super::bytes::to_zlib(data, *level),
+            Self::Zstd(level, checksum) => super::bytes::to_zstd(data, *level, *checksum),
+            Self::Lz4 => super::bytes::to_lz4(data),
             Self::Crc32c => {
-                let digest = crc32c::crc32c(&data).to_le_bytes();
-                Ok([data.as_slice(), &digest].concat())
+                let digest = crc32c::crc32c(data).to_le_bytes();
+                Ok([data, &digest].concat())
             }
         }
     }

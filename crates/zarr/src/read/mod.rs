@@ -2,7 +2,7 @@
 
 mod shard;
 
-pub(crate) use shard::ShardIndex;
+pub(crate) use shard::{ENTRY, MISSING, ShardIndex};
 
 use crate::codec::{Codecs, Serializer, Unpacker};
 use crate::int::byte_len;
@@ -134,7 +134,7 @@ impl Reader<'_> {
     }
 
     /// The elements of a box of which nothing is stored.
-    fn filled(&self, part: &[Range<u64>]) -> Result<Vec<u8>> {
+    pub(crate) fn filled(&self, part: &[Range<u64>]) -> Result<Vec<u8>> {
         let mut data = zeros(bytes_of(part, self.itemsize))?;
         if let Some(fill) = self.fill.filter(|fill| fill.iter().any(|byte| *byte != 0)) {
             data.chunks_exact_mut(fill.len())

@@ -18,9 +18,9 @@ use bloscpack_error::{Code, Error, Result};
 use std::ops::Range;
 
 /// Bytes of an entry of the index.
-const ENTRY: usize = 16;
+pub(crate) const ENTRY: usize = 16;
 /// Offset and length of a chunk that is not stored.
-const MISSING: u64 = u64::MAX;
+pub(crate) const MISSING: u64 = u64::MAX;
 
 impl Reader<'_> {
     /// All elements of a shard of this shape.

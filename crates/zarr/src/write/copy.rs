@@ -1,9 +1,11 @@
 //! [`ArrayWriter::fill_from`]: chunks of another format, taken as they are where that is possible.
 
 use super::{ArrayWriter, padded};
+use crate::codec::joined;
 use crate::int::byte_len;
 use blosc1::{ChunkHeader, CompressorFormat, validate};
 use bloscpack_array::{Array, Grid};
+use bloscpack_dtype::ByteOrder;
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::parallel;
@@ -142,29 +144,24 @@ impl ArrayWriter {
         let Some((first, rest)) = at.split_first() else {
             return Err(Error::bug("a shard without axes"));
         };
-        let (mut counts, mut shard, mut index) = (ChunkCounts::default(), Vec::new(), Vec::new());
+        let (mut counts, mut chunks) = (ChunkCounts::default(), Vec::new());
         let there = self.new.grid().counts().first().copied().unwrap_or(0);
         for number in 0..self.new.chunks_per_shard {
             let position = first
                 .saturating_mul(self.new.chunks_per_shard)
                 .saturating_add(number);
             if position >= there {
-                index.extend_from_slice(&[0xff; 16]);
+                chunks.push(None);
                 continue;
             }
             let at: Vec<u64> = std::iter::once(position)
                 .chain(rest.iter().copied())
                 .collect();
             let (stored, written) = self.chunk(&at, (source, takes))?;
-            index.extend_from_slice(&to_u64(shard.len()).to_le_bytes());
-            index.extend_from_slice(&to_u64(stored.len()).to_le_bytes());
-            shard.extend_from_slice(&stored);
+            chunks.push(Some(stored));
             counts += written;
         }
-        let digest = crc32c::crc32c(&index);
-        shard.append(&mut index);
-        shard.extend_from_slice(&digest.to_le_bytes());
-        self.put(at, &shard)?;
+        self.put(at, &joined(&chunks, (ByteOrder::Little, true, false)))?;
         Ok(counts)
     }
 }

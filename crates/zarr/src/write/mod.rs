@@ -8,16 +8,17 @@ pub use copy::ChunkCounts;
 pub use new::NewArray;
 pub use rows::RowWriter;
 
+use crate::codec::Packer;
 use crate::int::byte_len;
 use crate::keys::ChunkKeys;
 use crate::meta::{Encoded, Format, encode_array, encode_group, plain_group};
-use blosc1::ChunkEncoder;
 use bloscpack_array::{Region, copy};
 use bloscpack_error::checked::{to_u64, zeros};
 use bloscpack_error::{Error, IoSide as _, Result};
-use bloscpack_storage::parallel::{self, Pool};
+use bloscpack_storage::parallel;
 use bloscpack_storage::{Key, Store};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Writes an array into a folder of a store that can be written to. Chunks are written in any order, by any threads; what is not
@@ -31,7 +32,7 @@ pub struct ArrayWriter {
     new: NewArray,
     keys: ChunkKeys,
     metadata: Encoded,
-    encoders: Pool<ChunkEncoder>,
+    packer: Packer,
     made: Made,
 }
 
@@ -44,6 +45,8 @@ impl ArrayWriter {
     pub fn create(store: Arc<dyn Store>, folder: Key, new: NewArray) -> Result<Self> {
         new.check()?;
         let metadata = encode_array(&new)?;
+        let order = new.fortran.then(|| (0..new.shape.len()).rev().collect());
+        let packer = Packer::of_blosc(new.settings, order, new.fill_bytes()?);
         let made = Made::default();
         made.folder(&*store, &folder)?;
         for (name, text) in &metadata {
@@ -58,7 +61,7 @@ impl ArrayWriter {
             folder,
             new,
             metadata,
-            encoders: Pool::default(),
+            packer,
             made,
         })
     }
@@ -86,20 +89,7 @@ impl ArrayWriter {
                 "a chunk of {found} bytes, expected {expected:?}"
             )));
         }
-        let turned;
-        let data = if self.new.fortran {
-            turned = self.new.turned(data)?;
-            &turned
-        } else {
-            data
-        };
-        let make = || ChunkEncoder::new(self.new.settings);
-        let encoded = self.encoders.lend(make, |encoder| {
-            let mut chunk = Vec::new();
-            encoder.encode(data, &mut chunk)?;
-            Ok::<_, blosc1::ChunkError>(chunk)
-        });
-        Ok(encoded?)
+        self.packer.pack(data, &self.new.chunk_shape)
     }
 
     /// Writes the bytes of a chunk that is encoded. In a sharded array, these are those of a shard.
@@ -175,14 +165,14 @@ pub fn create_group(
 
 /// The files and folders that were made.
 #[derive(Debug, Default)]
-struct Made {
+pub(crate) struct Made {
     folders: Mutex<BTreeSet<Key>>,
     files: Mutex<Vec<Key>>,
 }
 
 impl Made {
     /// Makes a folder and those above it.
-    fn folder(&self, store: &dyn Store, folder: &Key) -> Result<()> {
+    pub(crate) fn folder(&self, store: &dyn Store, folder: &Key) -> Result<()> {
         let mut folders = self.folders.lock().unwrap_or_else(PoisonError::into_inner);
         if *folder == Key::root() || folders.contains(folder) {
             return Ok(());
@@ -206,7 +196,37 @@ impl Made {
         Ok(())
     }
 
-    fn sync(&self, store: &dyn Store) -> Result<()> {
+    /// Puts a file in the place of the one that has this key, if there is one: at every moment it is the old or the new one.
+    pub(crate) fn replace(&self, store: &dyn Store, key: &Key, bytes: &[u8]) -> Result<()> {
+        let bug = || Error::bug("a file without a name");
+        let (folder, name) = key.split().ok_or_else(bug)?;
+        self.folder(store, &folder)?;
+        // As zarr-python names them.
+        let part = folder.join(&format!("{name}.partial")).writing()?;
+        self.remove(store, &part)?;
+        let replaced = store.create_like(&part, key, bytes);
+        let replaced = replaced.and_then(|()| store.sync(&part));
+        let replaced = replaced.and_then(|()| store.rename(&part, key));
+        replaced
+            .writing()
+            .map_err(|error| error.in_file(key.as_str()))
+    }
+
+    /// Removes a file, if there is one.
+    pub(crate) fn remove(&self, store: &dyn Store, key: &Key) -> Result<()> {
+        if let Some((folder, _)) = key.split() {
+            self.folder(store, &folder)?;
+        }
+        match store.remove(key) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed
+                .writing()
+                .map_err(|error| error.in_file(key.as_str())),
+        }
+    }
+
+    /// Waits until what was made would survive a power cut.
+    pub(crate) fn sync(&self, store: &dyn Store) -> Result<()> {
         let files = std::mem::take(&mut *self.files.lock().unwrap_or_else(PoisonError::into_inner));
         let folders =
             std::mem::take(&mut *self.folders.lock().unwrap_or_else(PoisonError::into_inner));

@@ -4,7 +4,6 @@ use crate::int::byte_len;
 use crate::meta::Format;
 use blosc1::{ChunkSettings, MAX_NBYTES};
 use bloscpack_array::Grid;
-use bloscpack_array::strided::{self, Strided, strides};
 use bloscpack_dtype::DType;
 use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Code, Error, Result};
@@ -114,34 +113,5 @@ impl NewArray {
     /// The array in chunks.
     pub(super) fn grid(&self) -> Grid {
         Grid::new(self.shape.clone(), self.chunk_shape.clone())
-    }
-
-    /// The elements of a chunk with the first axis running fastest.
-    pub(super) fn turned(&self, data: &[u8]) -> Result<Vec<u8>> {
-        let narrow = |len: &u64| in_memory(*len);
-        let lens = self
-            .chunk_shape
-            .iter()
-            .map(narrow)
-            .collect::<Result<Vec<usize>>>()?;
-        let itemsize = in_memory(self.dtype.itemsize())?;
-        let mut from = strides(&lens, itemsize);
-        let mut turned = lens;
-        from.reverse();
-        turned.reverse();
-        let mut out = vec![0; data.len()];
-        let to = strides(&turned, itemsize);
-        let from = Strided {
-            bytes: data,
-            start: 0,
-            strides: &from,
-        };
-        let to = Strided {
-            bytes: out.as_mut_slice(),
-            start: 0,
-            strides: &to,
-        };
-        strided::copy(&turned, itemsize, from, to)?;
-        Ok(out)
     }
 }

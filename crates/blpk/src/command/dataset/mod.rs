@@ -24,7 +24,6 @@ use crate::edit::DatasetEdit;
 use crate::failure::{About as _, Failure};
 use crate::grow::Growing;
 use crate::input;
-use crate::interrupt::Deferred;
 use crate::layout::ArrayLayout;
 use crate::session::Session;
 use crate::status::Status;
@@ -189,7 +188,6 @@ impl Trim {
 
 impl Resize {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        let deferred = Deferred::begin();
         if let Some(mut array) = Growing::open(&self.path, session)? {
             let before = array.shape().to_vec();
             array.resize(&self.shape).about(self.path.as_path())?;
@@ -200,7 +198,6 @@ impl Resize {
             ));
             return Ok(Status::Done);
         }
-        drop(deferred);
         let [rows] = self.shape.as_slice() else {
             let title = "only an array in a frame or in Zarr has another length along each axis";
             return Err(Failure::usage(title).hint("give the number of rows"));
