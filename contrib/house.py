@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # From the bottom up: a crate may depend on those before it. Test kits and crates outside the workspace are not production code.
 LAYERS = ["blosc1", "dtype", "storage", "wire", "error", "bloscpack", "array", "datasets", "documents", "frames", "stores", "zarr",
-          "exchange", "open", "remote", "blpk"]
+          "exchange", "open", "convert", "remote", "blpk"]
 RINGS = {"codec": ["blosc1", "storage", "wire", "error", "bloscpack"],
          "array": ["array", "datasets", "documents", "frames", "stores", "zarr", "exchange"], "command": ["blpk"]}
 # Traits and enums that mean an array or the rows of a table, here and in the workspaces `sql` and `python`.

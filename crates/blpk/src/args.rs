@@ -14,26 +14,14 @@ use bloscpack::{
     dtype::DType,
     edit::EditorBuilder,
 };
+use bloscpack_convert::Goal;
 use bloscpack_open::{Bounds, Slice, exchange::Format, internal::size};
 use clap::{
     Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, ValueEnum,
     builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser},
 };
 
-use crate::layout::{ArrayLayout, ZarrVersion};
-
-/// A builder with the settings that were given.
-macro_rules! with_given {
-    ($builder:expr, $($setter:ident: $value:expr),+ $(,)?) => {{
-        let builder = $builder;
-        $(let builder = match $value {
-            Some(value) => builder.$setter(value),
-            None => builder,
-        };)+
-        builder
-    }};
-}
-pub(crate) use with_given;
+pub(crate) use bloscpack_convert::with_given;
 
 /// The heading above the options of chunks.
 pub const BLOSC: &str = "Blosc settings";
@@ -359,26 +347,29 @@ pub fn auto() -> impl TypedValueParser<Value = Auto> {
     named(&Auto::ALL, Auto::name)
 }
 
-/// Parses `--layout`.
-pub fn array_layout() -> impl TypedValueParser<Value = ArrayLayout> {
-    named(ArrayLayout::IMPORTED, ArrayLayout::name)
+/// Parses `--layout` of `import` and `convert`.
+pub fn layouts() -> impl TypedValueParser<Value = Goal> {
+    goals_of(Goal::all().filter(|goal| !goal.is_written()))
 }
 
-/// Parses `--layout` of `convert`. Zarr without a version is the newest one.
-pub fn converted_layout() -> impl TypedValueParser<Value = ArrayLayout> {
-    let names = ArrayLayout::ALL.iter().map(|layout| match layout {
-        ArrayLayout::Zarr(ZarrVersion::V3) => PossibleValue::new(layout.name()).alias("zarr"),
-        _ => PossibleValue::new(layout.name()),
+/// Parses `--to` of `convert`.
+pub fn goals() -> impl TypedValueParser<Value = Goal> {
+    goals_of(Goal::all())
+}
+
+/// Parses the name of one of these; `zarr` without a version is the newest one.
+fn goals_of(goals: impl Iterator<Item = Goal>) -> impl TypedValueParser<Value = Goal> {
+    let newest = Goal::named("zarr");
+    let names = goals.map(|goal| {
+        let name = PossibleValue::new(goal.name());
+        if Some(goal) == newest {
+            name.alias("zarr")
+        } else {
+            name
+        }
     });
-    PossibleValuesParser::new(names.collect::<Vec<_>>()).try_map(|text: String| {
-        let name = match text.as_str() {
-            "zarr" => "zarr3",
-            name => name,
-        };
-        let mut all = ArrayLayout::ALL.into_iter();
-        let found = all.find(|layout| layout.name().eq_ignore_ascii_case(name));
-        found.ok_or("unknown name")
-    })
+    PossibleValuesParser::new(names.collect::<Vec<_>>())
+        .try_map(|text: String| Goal::named(&text).ok_or("unknown name"))
 }
 
 /// Parses one of `all` by its name.

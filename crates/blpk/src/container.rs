@@ -88,7 +88,7 @@ fn is_bloscpack(container: &dyn Container) -> bool {
 }
 
 /// The options by which inputs are opened. Work is shown as progress, and ends once it is asked to stop.
-fn options(session: &Session) -> (Options, Progress) {
+pub fn options(session: &Session) -> (Options, Progress) {
     let progress = Progress::new(session, None);
     let shown = progress.clone();
     let options = session.array_options().watch(move |bytes, total| {
@@ -221,20 +221,6 @@ impl Opened {
         })
     }
 
-    /// What is at a path of a tree.
-    pub fn member(&self, path: &str) -> Result<Self, Failure> {
-        let opened = self.container.member(path).about(&self.origin)?;
-        let container = opened
-            .ok_or_else(|| Failure::usage(format!("{} has nothing at {path}", self.origin.name)))?;
-        let name = format!("{}: {path}", self.origin.name);
-        Ok(Self {
-            origin: Origin::new(name, &*container),
-            container,
-            input: None,
-            progress: self.progress.clone(),
-        })
-    }
-
     /// Prints the warnings that there are now.
     pub fn warn(&mut self, session: &Session) {
         session.warnings(&self.origin.name, &self.container.take_warnings());
@@ -249,11 +235,6 @@ impl Opened {
             // Only a shared position is affected, and reading has succeeded or has its own error.
             let _ = input.seek_to_end();
         }
-    }
-
-    /// Whether it is of another program, or records, whose text is as long as the longest.
-    pub fn is_of_text(&self) -> bool {
-        matches!(self.container.kind(), Kind::File(_) | Kind::Records)
     }
 
     /// Whether it is a Bloscpack file.

@@ -6,38 +6,15 @@ pub mod walk;
 
 use std::path::Path;
 
-use bloscpack_open::datasets::{CArray, CArrayBuilder, CTable, CTableBuilder, Dataset};
+use bloscpack_open::datasets::{CArray, CTable, Dataset};
 
 use crate::failure::{About as _, Directory, Failure};
 use crate::input::{FROM_JOURNAL, INTERRUPTED};
-use crate::output::Target;
 use crate::session::Session;
 use crate::text::{plain, quoted};
 
 /// Bytes of elements that are in memory at once, besides the chunks that the library caches.
 pub const BATCH: usize = 16 << 20;
-
-/// Creates the array of a new dataset, at a path: that of the target, or one in it.
-pub fn new_array(
-    (target, path): (&Target, &Path),
-    builder: CArrayBuilder,
-    session: &Session,
-) -> Result<CArray, Failure> {
-    let builder = builder.replace(target.is_replaced_in_place());
-    let array = builder.options(session.array_options()).create(path);
-    array.about(target)
-}
-
-/// The same for a table.
-pub fn new_table(
-    (target, path): (&Target, &Path),
-    builder: CTableBuilder,
-    session: &Session,
-) -> Result<CTable, Failure> {
-    let builder = builder.replace(target.is_replaced_in_place());
-    let table = builder.options(session.array_options()).create(path);
-    table.about(target)
-}
 
 /// Opens a dataset for reading, and warns about an interrupted change.
 pub fn open(path: &Path, session: &Session) -> Result<Dataset, Failure> {

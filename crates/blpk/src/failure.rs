@@ -313,6 +313,7 @@ fn hint(error: &Error) -> Option<String> {
         (Code::NeedsColumn, _) => {
             "choose a single column: --column NAME, or --columns NAME for blpk export"
         }
+        (Code::NeedsDtype, _) => "add --dtype DTYPE",
         (Code::NeedsArray, _) => "use --range A..B or --chunk N",
         (Code::NeedsFile, _) => "save it to a file first; blpk cat --range also reads a pipe",
         // The only feature of the library that the command may lack.

@@ -9,6 +9,7 @@ use bloscpack::{
     storage::{DiskStore, Key},
     wire::internal::to_u64,
 };
+use bloscpack_convert::BAND;
 use bloscpack_open::{
     Family, Region,
     array::{Array, Reordered},
@@ -18,7 +19,6 @@ use bloscpack_open::{
 };
 
 use crate::failure::{About as _, Failure};
-use crate::frame::BAND;
 use crate::interrupt::{self, Deferred};
 use crate::progress::Progress;
 use crate::session::Session;

@@ -30,7 +30,6 @@ mod help;
 mod input;
 mod interrupt;
 mod json_text;
-mod layout;
 mod message;
 mod output;
 mod progress;

@@ -6,22 +6,13 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use bloscpack::{
-    Compressor,
-    storage::{DiskStore, ZipStore},
-};
-use bloscpack_open::{
-    exchange::{Schema, UserAttributes, store_columns},
-    frames::NdArrayBuilder,
-    stores::{EMBED_FILE, TableWriter, unpack_store},
-};
+use bloscpack::storage::{DiskStore, ZipStore};
+use bloscpack_convert::StoreForm;
+use bloscpack_open::stores::{EMBED_FILE, unpack_store};
 
-use crate::args::with_given;
-use crate::dataset::storage_args::StorageArgs;
 use crate::failure::{About as _, Failure};
 use crate::interrupt;
-use crate::layout::StoreForm;
-use crate::output::{FolderKind, Target};
+use crate::output::Target;
 use crate::session::{LOCK_TIMEOUT, Session};
 use crate::status::Status;
 use crate::text::quoted;
@@ -29,86 +20,10 @@ use crate::text::quoted;
 /// How long to wait before another attempt to lock a store.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Why an attribute does not become a metalayer.
-pub const NO_LAYER: &str =
-    "metalayers have names of at most 31 bytes, and integers of at most 64 bits";
-
-/// Warns about metadata that a target does not store.
-pub fn warn_about_lost(names: &[String], why: &str, name: &str, session: &Session) {
-    if !names.is_empty() {
-        let names: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();
-        let names = names.join(", ");
-        session.warning(format_args!(
-            "{name}: its metadata {names} is dropped: {why}"
-        ));
-    }
-}
-
-/// Warns about time zones, which only tables of python-blosc2, Arrow and Parquet store.
-pub fn warn_about_zones(schema: &Schema, name: &str, session: &Session) {
-    for column in &schema.columns {
-        if let Some(zone) = &column.zone {
-            session.warning(format_args!(
-                "{name}: the time zone {zone} of column {} is dropped; its times are in UTC",
-                column.name
-            ));
-        }
-    }
-}
-
-/// How the arrays of a store are compressed.
-fn settings(
-    storage: &StorageArgs,
-    session: &Session,
-) -> impl Fn(NdArrayBuilder) -> NdArrayBuilder + Send + Sync + 'static {
-    let compressor = storage.codec.codec.unwrap_or(Compressor::Zstd);
-    let level = storage.codec.level();
-    let level = level.unwrap_or_else(|| compressor.default_level());
-    let filter = storage.filter.filter();
-    let options = session.array_options();
-    move |array| {
-        let array = array.compressor(compressor).level(level);
-        with_given!(array, filters: filter).options(options.clone())
-    }
-}
-
-/// Begins a store at `path`, made from what is at `input`. The target has an empty folder for it.
-pub fn new_target(
-    path: &Path,
-    input: &Path,
-    form: StoreForm,
-    session: &Session,
-) -> Result<Target, Failure> {
-    match form {
-        StoreForm::Folder => Target::folder(path, FolderKind::Store, input, session),
-        StoreForm::Archive => with_folder(Target::file_at_path(path, input, session)?),
-    }
-}
-
 /// The same target with an empty folder, which is to become an archive.
-fn with_folder(target: Target) -> Result<Target, Failure> {
+pub fn with_folder(target: Target) -> Result<Target, Failure> {
     fs::create_dir(target.path()).about(target.name())?;
     Ok(target)
-}
-
-/// Begins a table for these columns. Text has any length, unless its length is to stay.
-pub fn new_table(
-    new: &Target,
-    schema: &Schema,
-    keeps_length: impl Fn(&str) -> bool,
-    storage: &StorageArgs,
-    session: &Session,
-) -> Result<TableWriter, Failure> {
-    let columns = store_columns(schema, keeps_length).about(new)?;
-    let rows = storage.chunklen.map(|rows| u32::try_from(rows.get()));
-    let rows = rows
-        .transpose()
-        .map_err(|_| Failure::usage("--chunklen: so many rows do not fit in a chunk"))?;
-    let settings = settings(storage, session);
-    let (attributes, lost) = UserAttributes::values(&schema.attributes);
-    warn_about_lost(&lost, NO_LAYER, new.name(), session);
-    let table = TableWriter::create(new.path(), &columns, rows, settings);
-    table.map(|table| table.attributes(attributes)).about(new)
 }
 
 /// A store that is replaced by a changed copy, locked against other changes by this command.

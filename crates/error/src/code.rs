@@ -78,6 +78,7 @@ codes! {
     NotFound = "not-found", Usage: "The store or table has no such member.";
     NotATable = "not-a-table", Usage: "Columns of something that is not a table.";
     NeedsColumn = "needs-column", Usage: "A table where a single column is needed.";
+    NeedsDtype = "needs-dtype", Usage: "Elements of a frame that does not store their dtype.";
     NeedsArray = "needs-array", Usage: "Rows or a slice of something that contains no array.";
     NeedsFile = "needs-file", Usage: "Random access to an input that can only be read in order.";
     WrongType = "wrong-type", Usage: "The elements are of another type than the one asked for.";

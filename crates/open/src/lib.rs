@@ -57,7 +57,7 @@ pub use bloscpack_array::Region;
 pub use containers::exchange::open_file;
 pub use containers::folder::open_folder;
 pub use opener::open_store;
-pub use opener::{open, open_source, open_stream};
+pub use opener::{open, open_source, open_stream, open_with};
 pub use probe::{Family, Probe, probe, probe_bytes, probe_source};
 pub use report::Report;
 pub use selection::{Bounds, Part, Selection};
@@ -70,7 +70,9 @@ pub mod internal {
     pub use super::error::{needs_column, not_a_table};
     pub use super::located::locate_store;
     pub use super::located::{has_members, is_directory, is_store};
+    pub use super::numpy_file::numpy_metadata;
     pub use super::text::{count, list, or_unknown, plain, shape};
+    pub use super::watch::rows as watched;
     pub mod size;
 }
 
@@ -343,7 +345,7 @@ pub trait Container: Send + Sync {
         Inner::Other
     }
 
-    /// The bytes of a Bloscpack file that can be read at any position; `None` for all else.
+    /// The bytes of a Bloscpack file that can be read at any position, or of a `.npy` file; `None` for all else.
     fn source(&self) -> Option<&SharedSource> {
         None
     }

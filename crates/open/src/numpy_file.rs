@@ -228,3 +228,25 @@ fn npy_within<S: ReadAt>(reader: &IndexedReader<S>) -> Result<(NpyHeader, u64)> 
     })?;
     Ok((header, to_u64(len)))
 }
+
+/// The description of an array that `pack_ndarray` of Bloscpack writes, with attributes as their writer spelled them.
+pub fn numpy_metadata(
+    dtype: &DType,
+    shape: &[u64],
+    is_fortran: bool,
+    attributes: &Attributes,
+) -> Result<Metadata> {
+    let object = serde_json::json!({
+        "dtype": dtype.descr()?,
+        "shape": shape,
+        "order": if is_fortran { "F" } else { "C" },
+        "container": "numpy",
+    });
+    let mut text = object.to_string();
+    if !attributes.is_empty() {
+        // JSON in Rust has no room for the numbers that only Python knows.
+        text.pop();
+        text += &format!(",\"{ATTRIBUTES}\":{}}}", attributes.text());
+    }
+    Ok(Metadata::from_json(text)?)
+}

@@ -38,6 +38,18 @@ const CACHE: usize = 64 << 20;
 /// Returns errors of the file system, with the path; those of opening a dataset or a frame; and
 /// [`Unsupported`](bloscpack_error::Category::Unsupported) for a directory that is not a dataset.
 pub fn open(path: &Path, options: &Options) -> Result<Box<dyn Container>> {
+    open_with(path, &ImportOptions::new(), options)
+}
+
+/// As [`open`]; `reading` says of a file of text what it does not say itself.
+///
+/// # Errors
+/// Returns the errors of [`open`].
+pub fn open_with(
+    path: &Path,
+    reading: &ImportOptions,
+    options: &Options,
+) -> Result<Box<dyn Container>> {
     if let Some(found) = crate::containers::store::open_path(path, options)? {
         return Ok(found);
     }
@@ -68,8 +80,7 @@ pub fn open(path: &Path, options: &Options) -> Result<Box<dyn Container>> {
     // The lines of text show no format.
     let named = Format::of_path(path).filter(|format| family.is_none() && format.is_read());
     if let Some(format) = named {
-        return open_file(Arc::new(snapshot), format, &ImportOptions::new(), options)
-            .map_err(failed);
+        return open_file(Arc::new(snapshot), format, reading, options).map_err(failed);
     }
     let warning = snapshot.is_interrupted().then(|| INTERRUPTED.to_owned());
     open_shared(Arc::new(snapshot), options, Vec::from_iter(warning))

@@ -19,7 +19,7 @@ pub(crate) fn show(watch: &Watch, bytes: u64, total: u64) {
 }
 
 /// Counts the bytes of rows.
-pub(crate) fn rows<'a>(watch: &Watch, source: BoxedSource<'a>) -> BoxedSource<'a> {
+pub fn rows<'a>(watch: &Watch, source: BoxedSource<'a>) -> BoxedSource<'a> {
     Box::new(Watched {
         inner: source,
         watch: watch.clone(),

@@ -17,7 +17,7 @@ use clap::Args;
 use super::bloscpack_file::{LOOK, NPY, has_extension, known_format};
 use crate::args::{self, ChunkArgs, with_given};
 use crate::container::{Opened, Reading};
-use crate::dataset::{source::ImportArgs, source::ProgressSource};
+use crate::dataset::source::ImportArgs;
 use crate::edit::FileEdit;
 use crate::failure::{About as _, Failure};
 use crate::frame;
@@ -248,9 +248,8 @@ impl Append {
         let (rows, file) = opened.about(&new)?;
         let import = || {
             let mut rows = rows.fields()?;
-            let mut rows = ProgressSource::new(&mut *rows, session);
             let mut added = 0;
-            import_store(&mut rows, &mut table, &mut |rows| added = rows)?;
+            import_store(&mut *rows, &mut table, &mut |rows| added = rows)?;
             Ok(added)
         };
         let done: bloscpack::Result<u64> = import();

@@ -5,10 +5,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use bloscpack::{EncoderBuilder, Error, Metadata, blosc::Tuned, dtype::DType, error::IoSide as _};
-use bloscpack_open::datasets::Attributes;
+use bloscpack::{EncoderBuilder, Error, blosc::Tuned, error::IoSide as _};
 use clap::Args;
-use serde_json::json;
 
 use crate::failure::Failure;
 use crate::frame::{self, READ};
@@ -18,8 +16,6 @@ use crate::session::Session;
 use crate::status::Status;
 use crate::text::{quoted, shown};
 
-/// The key of an array's attributes in the metadata of a Bloscpack file, beside the keys of NumPy.
-const ATTRIBUTES: &str = "attributes";
 /// The extension of Bloscpack files.
 const EXTENSION: &str = ".blp";
 
@@ -56,28 +52,6 @@ pub fn without_extension(path: &Path) -> Option<PathBuf> {
         None if path.extension() == Some("blp".as_ref()) => Some(path.with_extension("")),
         None => None,
     }
-}
-
-/// The description of an array that `pack_ndarray` of Bloscpack writes, with attributes as their writer spelled them.
-pub fn numpy_metadata(
-    dtype: &DType,
-    shape: &[u64],
-    is_fortran: bool,
-    attributes: &Attributes,
-) -> bloscpack::Result<Metadata> {
-    let object = json!({
-        "dtype": dtype.descr()?,
-        "shape": shape,
-        "order": if is_fortran { "F" } else { "C" },
-        "container": "numpy",
-    });
-    let mut text = object.to_string();
-    if !attributes.is_empty() {
-        // JSON in Rust has no room for the numbers that only Python knows.
-        text.pop();
-        text += &format!(",\"{ATTRIBUTES}\":{}}}", attributes.text());
-    }
-    Ok(Metadata::from_json(text)?)
 }
 
 /// Bytes at the beginning of an input that show its format.

@@ -4,31 +4,18 @@
     reason = "help texts contain NumPy types in brackets"
 )]
 
-mod dataset;
-mod exchange;
-mod file;
-mod frame;
-mod store;
-mod tree;
-mod zarr;
-
 use std::path::{Path, PathBuf};
 
-use bloscpack::{
-    Checksum, Compressor, Error, FormatVersion,
-    blosc::{ChunkSettings, CompressorFormat},
-    dtype::DType,
-};
+use bloscpack::{FormatVersion, dtype::DType};
+use bloscpack_convert::{Conversion, Goal, Made, Output, StoreForm, Tree};
 use bloscpack_open::{
-    Bounds, Container, Inner, Kind, Part, Selection, Slice,
-    array::{Array, Column, Window},
-    datasets::{Attributes, CArray},
-    exchange::{BoxedSource, Ending, FixedSource, ImportOptions},
-    frames::{ArrayKind, NdArray},
-    internal::{needs_column, not_a_table, size},
+    Bounds, Part, Slice,
+    exchange::{Ending, ImportOptions},
+    internal::size,
     probe,
 };
 use clap::Args;
+use serde_json::json;
 
 use super::bloscpack_file::has_records;
 use crate::args;
@@ -39,14 +26,12 @@ use crate::dataset::{
 };
 use crate::failure::{About as _, Failure};
 use crate::input::Input;
-use crate::layout::{self, ArrayLayout, Goal};
-use crate::output::unchanged;
+use crate::json_text;
+use crate::output::{FolderKind, MadeFrom, Replaces, Target, unchanged};
 use crate::session::Session;
 use crate::status::Status;
-use crate::store::warn_about_lost;
+use crate::store::with_folder;
 use crate::text::{count, is_url, quoted};
-
-pub(super) use exchange::write as write_exchange;
 
 /// Convert anything into anything else
 ///
@@ -64,13 +49,13 @@ pub(super) use exchange::write as write_exchange;
 #[command(after_help = EXAMPLES, override_usage = "blpk convert [OPTIONS] <PATH>... <OUT>")]
 pub struct Convert {
     /// What OUT becomes, if its name does not show it
-    #[arg(long, value_name = "KIND", value_parser = layout::goals(), conflicts_with_all = ["layout", "format"])]
+    #[arg(long, value_name = "KIND", value_parser = args::goals(), conflicts_with_all = ["layout", "format"])]
     pub(super) to: Option<Goal>,
 
     /// Layout of a new dataset: bcolz, blz, blz-doc or carray-doc; of a new frame: caterva or b2nd; of a new store: b2z or b2d; or
     /// zarr2 or zarr3 (zarr)
-    #[arg(long, value_name = "LAYOUT", value_parser = args::converted_layout(), conflicts_with = "format")]
-    pub(super) layout: Option<ArrayLayout>,
+    #[arg(long, value_name = "LAYOUT", value_parser = args::layouts(), conflicts_with = "format")]
+    pub(super) layout: Option<Goal>,
 
     /// Header version of a new Bloscpack file
     #[arg(long, value_name = "1|2|3", value_parser = args::header_format)]
@@ -162,30 +147,36 @@ impl Convert {
             Ok(_) if !failure.is_settled() => failure.detail(unchanged(&quoted(self.output()))),
             _ => failure,
         })?;
-        let goal = match promised {
+        let goal = match promised.or_else(|| Goal::like(&*opened.container)) {
             Some(goal) => goal,
-            None => self.same_kind(&opened)?,
+            None => {
+                let hint = "use --to, or blpk records unpack and blpk records pack";
+                return Err(has_records(&opened.origin.name).hint(hint));
+            }
         };
-        if self.paths().len() > 1 && !matches!(goal, Goal::Layout(ArrayLayout::Store(_))) {
+        if self.paths().len() > 1 && !matches!(goal, Goal::Store(_)) {
             let title = "several arrays only become a store, a tree of them";
             return Err(Failure::usage(title).hint("let OUT end in .b2z or .b2d"));
         }
-        self.check(goal, &opened)?;
-        let is_tree = opened.container.is_tree() && self.column.is_none();
-        let made = match goal {
-            Goal::Format(format) => self.exchange(&mut opened, format, session),
-            Goal::Records => self.records(&opened, session),
-            Goal::File => self.file(&mut opened, session),
-            Goal::Layout(layout) if is_tree => self.tree(&opened, layout, session),
-            Goal::Layout(ArrayLayout::Dataset(layout)) => {
-                self.dataset(&mut opened, layout, session)
-            }
-            Goal::Layout(ArrayLayout::Frame(kind)) => self.frame(&opened, kind, session),
-            Goal::Layout(ArrayLayout::Store(form)) => self.store(&mut opened, form, session),
-            Goal::Layout(ArrayLayout::Zarr(version)) => self.zarr(&mut opened, version, session),
-        }?;
+        if self.json && !matches!(goal, Goal::Zarr(_)) {
+            return Err(Failure::usage("--json is only for Zarr").hint("omit --json"));
+        }
+        let mut conversion = self.conversion(goal, session);
+        conversion.check_settings()?;
+        conversion.check(&*opened.container).about(&opened.origin)?;
+        let made = if goal.is_written() {
+            write(
+                &mut opened,
+                &conversion,
+                (self.path(), self.output()),
+                session,
+            )?
+            .1
+        } else {
+            self.make(&mut opened, &mut conversion, session)?
+        };
         opened.finish(session);
-        let (amount, name) = (self.amount(&opened), &opened.origin.name);
+        let (amount, name) = (amount(&opened), &opened.origin.name);
         let verb = self.verb.unwrap_or("converted");
         session.done(format_args!("{name}, {amount}, {verb} into {made}"));
         Ok(Status::Done)
@@ -214,13 +205,7 @@ impl Convert {
             check_format(path)?;
         }
         let mut options = self.reading.apply(ImportOptions::new(), session);
-        // Elsewhere NaN and the like stand for them.
-        let has_missing = match goal {
-            Some(Goal::Format(format)) => format.has_missing(),
-            Some(Goal::Records | Goal::Layout(ArrayLayout::Store(_))) => true,
-            _ => false,
-        };
-        if has_missing {
+        if goal.is_some_and(Goal::has_missing) {
             options = options.keep_missing();
         }
         let reading = Reading {
@@ -236,231 +221,212 @@ impl Convert {
 
     /// The kind of output that the options or the ending of OUT say, if they do.
     fn promised(&self) -> Result<Option<Goal>, Failure> {
-        let given = match self.format {
-            Some(_) => Some(Goal::File),
-            None => self.to.or(self.layout.map(Goal::Layout)),
+        let (given, option) = match (self.format, self.to, self.layout) {
+            (Some(_), ..) => (Some(Goal::File), "--format"),
+            (_, Some(goal), _) => (Some(goal), "--to"),
+            (.., layout) => (layout, "--layout"),
         };
-        layout::goal(self.output(), given)
+        let goal = Goal::of_path(self.output(), given).map_err(|error| {
+            let hint = match given {
+                Some(_) => format!("choose another name, or omit {option}"),
+                None => format!("{}; or use --to", error.hint().unwrap_or_default()),
+            };
+            error.with_hint(hint)
+        });
+        goal.about(self.output())
     }
 
-    /// The kind of output where neither says it: that of PATH.
-    fn same_kind(&self, opened: &Opened) -> Result<Goal, Failure> {
-        Ok(Goal::Layout(match opened.container.inner() {
-            _ if opened.container.kind() == Kind::Records => {
-                let hint = "use --to, or blpk records unpack and blpk records pack";
-                return Err(has_records(&opened.origin.name).hint(hint));
-            }
-            _ if opened.is_bloscpack() => return Ok(Goal::File),
-            Inner::NdArray(array) => ArrayLayout::Frame(array.kind()),
-            Inner::Frame(_) => ArrayLayout::Frame(ArrayKind::B2nd),
-            Inner::Array(array) => ArrayLayout::Dataset(array.layout()),
-            Inner::Table(table) => ArrayLayout::Dataset(table.layout()),
-            _ => ArrayLayout::default(),
-        }))
-    }
-
-    /// Refuses options that have no meaning here.
-    fn check(&self, goal: Goal, opened: &Opened) -> Result<(), Failure> {
-        match goal {
-            Goal::Layout(_) if self.chunk_size.is_some() => {
-                let title = "-z is only for Bloscpack files";
-                return Err(Failure::usage(title).hint("use --chunklen or --chunkshape"));
-            }
-            Goal::Layout(layout) => self.storage.check(layout)?,
-            Goal::File => self.check_file()?,
-            Goal::Format(_) | Goal::Records
-                if self.storage.is_given() || self.chunk_size.is_some() =>
-            {
-                let title =
-                    "a file of another format has none of the settings of datasets and frames";
-                return Err(Failure::usage(title).hint("omit them"));
-            }
-            Goal::Format(_) | Goal::Records => {}
-        }
-        let is_dataset = matches!(goal, Goal::Layout(ArrayLayout::Dataset(_)));
-        if (self.index || self.expected_rows.is_some()) && !is_dataset {
-            let title = "--index and --expected-rows are only for datasets";
-            return Err(Failure::usage(title).hint("omit them"));
-        }
-        if self.json && !matches!(goal, Goal::Layout(ArrayLayout::Zarr(_))) {
-            return Err(Failure::usage("--json is only for Zarr").hint("omit --json"));
-        }
-        let is_one = matches!(goal, Goal::File | Goal::Layout(ArrayLayout::Frame(_)));
-        if self.column.is_some() || (is_one && !opened.container.is_tree()) {
-            self.check_one_array(opened)?;
-        }
-        Ok(())
-    }
-
-    /// Refuses a table where one array is needed, and a column of what is not a table.
-    fn check_one_array(&self, opened: &Opened) -> Result<(), Failure> {
-        if opened.container.kind() == Kind::Bloscpack && self.column.is_none() {
-            return Ok(());
-        }
-        let source = if self.table {
-            self.rows(&*opened.container)
-        } else {
-            opened.container.columns(&Selection::default())
-        };
-        let schema = source.about(&opened.origin)?.schema().clone();
-        let wrong = match (schema.is_table, &self.column) {
-            (true, None) => {
-                let names = schema.columns.into_iter().map(|column| column.name);
-                needs_column(&names.collect::<Vec<_>>())
-            }
-            (false, Some(_)) => not_a_table(),
-            _ => return Ok(()),
-        };
-        Err(wrong).about(&opened.origin)
-    }
-
-    /// The user's attributes of PATH or of its column, for a target that stores JSON. Warns about those that JSON does not express.
-    fn attributes(&self, opened: &Opened, session: &Session) -> Result<Attributes, Failure> {
-        let user = opened.container.attributes(self.column.as_deref());
-        let user = user.about(&opened.origin)?;
-        warn_about_lost(
-            &user.lost,
-            "JSON does not express it",
-            &opened.origin.name,
-            session,
-        );
-        Ok(user.attributes)
-    }
-
-    /// The wanted rows.
-    fn rows<'a>(&self, container: &'a dyn Container) -> bloscpack::Result<BoxedSource<'a>> {
-        let mut source = container.columns(&self.selection())?;
-        if self.table {
-            source = source.fields()?;
-            if !source.schema().is_table {
-                let title = "its elements have no fields to make columns of";
-                return Err(Error::usage(title).with_hint("omit --table"));
-            }
-        }
-        if self.nan_as_null {
-            source = source.nan_as_null();
-        }
-        Ok(source)
-    }
-
-    /// The same as elements of a fixed length, for targets that store no others.
-    fn fixed<'a>(&self, container: &'a dyn Container) -> bloscpack::Result<BoxedSource<'a>> {
-        let source = self.rows(container)?;
-        if source.schema().columns.iter().all(Column::is_fixed) {
-            return Ok(source);
-        }
-        let longest = FixedSource::longest(source)?;
-        let source = FixedSource::new(self.rows(container)?, &longest)?;
-        Ok(Box::new(source))
-    }
-
-    /// The wanted elements, if they are those of one array.
-    fn array<'a>(&self, opened: &'a Opened) -> Result<Option<Box<dyn Array + 'a>>, Failure> {
-        let array = opened.container.array(self.column.as_deref());
-        let Some(array) = array.about(&opened.origin)? else {
-            return Ok(None);
-        };
-        if self.is_whole() {
-            return Ok(Some(array));
-        }
-        let (grid, selection) = (array.grid(), self.selection());
-        let itemsize = array.dtype().itemsize();
-        let resolved = selection
-            .part
-            .resolve(grid.shape(), grid.chunk_shape(), itemsize);
-        let (region, _) = resolved.about(&opened.origin)?;
-        let window = Window::new(array, &region.ranges).about(&opened.origin)?;
-        Ok(Some(Box::new(window)))
-    }
-
-    /// The array of a dataset, if all of it is wanted: the dataset itself, or the column of a table.
-    fn carray<'a>(&self, opened: &'a Opened) -> Result<Option<&'a CArray>, Failure> {
-        match (opened.container.inner(), &self.column) {
-            _ if !self.is_whole() => Ok(None),
-            (Inner::Array(array), _) => Ok(Some(array)),
-            (Inner::Table(table), Some(name)) => table.column(name).map(Some).about(&opened.origin),
-            _ => Ok(None),
-        }
-    }
-
-    /// Refuses elements of which nobody says what they are.
-    fn check_dtype(&self, opened: &Opened) -> Result<(), Failure> {
-        match opened.container.inner() {
-            Inner::NdArray(array) if self.dtype_of(array, &opened.origin.name)?.is_none() => {
-                let title = format!(
-                    "{} does not store the dtype of its elements",
-                    opened.origin.name
-                );
-                Err(Failure::usage(title).hint("add --dtype DTYPE"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The dtype of the elements of a frame, if it is given or stored.
-    fn dtype_of(&self, array: &NdArray, name: &str) -> Result<Option<DType>, Failure> {
-        let dtype = self.dtype.as_ref().or(array.dtype());
-        match dtype.map(|dtype| (dtype, dtype.itemsize(), array.itemsize())) {
-            Some((dtype, found, expected)) if found != u64::from(expected) => {
-                let title = format!(
-                    "--dtype {dtype} has {found} bytes, but an element of {name} has {expected}"
-                );
-                Err(Failure::usage(title))
-            }
-            _ => Ok(dtype.cloned()),
-        }
-    }
-
-    /// The wanted part of PATH or of its columns.
-    fn selection(&self) -> Selection {
+    /// The same for the library.
+    fn conversion(&self, goal: Goal, session: &Session) -> Conversion {
+        let mut conversion = Conversion::new(goal);
+        conversion.storage = self.storage.storage();
+        conversion.column.clone_from(&self.column);
+        conversion.columns.clone_from(&self.columns);
         let rows = self.rows.map(Part::Rows);
         let part = rows.or(self.slice.clone().map(Part::Slice));
-        let columns = self.column.iter().chain(&self.columns);
-        let selection = Selection::of(part.unwrap_or_default()).columns(columns);
-        selection.nan_as_null(self.nan_as_null)
+        conversion.part = part.unwrap_or_default();
+        conversion.nan_as_null = self.nan_as_null;
+        conversion.table = self.table;
+        conversion.dtype.clone_from(&self.dtype);
+        conversion.name = self.member(self.path());
+        conversion.typed = self.reading.typed().map(str::to_owned).collect();
+        conversion.expected_rows = self.expected_rows;
+        conversion.index = self.index;
+        conversion.version = self.format;
+        conversion.chunk_size = self.chunk_size;
+        conversion.options = session.array_options();
+        conversion
     }
 
-    /// Whether everything is wanted as it is.
-    fn is_whole(&self) -> bool {
-        self.rows.is_none() && self.slice.is_none() && self.columns.is_empty() && !self.table
+    /// Makes what needs a path, and returns its name.
+    fn make(
+        &self,
+        opened: &mut Opened,
+        conversion: &mut Conversion,
+        session: &Session,
+    ) -> Result<String, Failure> {
+        let (output, input) = (self.output(), self.path());
+        let is_sparse = conversion.storage.sparse;
+        let is_tree = opened.container.is_tree() && self.column.is_none();
+        let kind = match conversion.goal {
+            Goal::Store(StoreForm::Archive) => None,
+            Goal::Store(StoreForm::Folder) => Some(FolderKind::Store),
+            Goal::Frame(_) => is_sparse.then_some(FolderKind::Frame),
+            Goal::Zarr(_) => Some(FolderKind::Zarr),
+            _ if is_tree => Some(FolderKind::Tree),
+            _ => Some(FolderKind::Dataset),
+        };
+        let new = match kind {
+            Some(kind) => Target::folder(output, kind, input, session)?,
+            None => Target::file_at_path(output, input, session)?,
+        };
+        let new = match conversion.goal {
+            Goal::Store(StoreForm::Archive) => with_folder(new)?,
+            _ => new,
+        };
+        conversion.replace = new.is_replaced_in_place();
+        let made = if self.paths().len() > 1 {
+            self.arrays(opened, conversion, &new, session)?
+        } else {
+            let name = opened.origin.name.clone();
+            let warn = |text: &str| session.warning(format_args!("{name}: {text}"));
+            let made = conversion.make(&*opened.container, new.path(), &warn);
+            made.about(&new.made_from(&opened.origin))?
+        };
+        opened.progress.finish();
+        let name = new.commit(session)?.name;
+        if let Goal::Zarr(_) = conversion.goal {
+            self.report_chunks(&name, conversion.goal, &made, session)?;
+        }
+        Ok(name)
     }
 
-    fn check_file(&self) -> Result<(), Failure> {
-        if self.storage.is_divided() {
-            let title = "--chunklen, --chunkshape, --blockshape, --sparse, --spare and --chunks-per-superchunk are only for datasets and frames";
-            return Err(Failure::usage(title).hint("-z is the size of a chunk of a file"));
+    /// Arrays into a tree, each under the name of its file.
+    fn arrays(
+        &self,
+        first: &mut Opened,
+        conversion: &Conversion,
+        new: &Target,
+        session: &Session,
+    ) -> Result<Made, Failure> {
+        let mut tree = Tree::create(new.path()).about(new)?;
+        for (number, path) in self.paths().enumerate() {
+            let mut other;
+            let opened = if number == 0 {
+                &mut *first
+            } else {
+                other = self.open(path, None, session)?;
+                &mut other
+            };
+            let name = opened.origin.name.clone();
+            let warn = |text: &str| session.warning(format_args!("{name}: {text}"));
+            let container = &*opened.container;
+            let added = tree.add(&self.member(path), conversion, container, &warn);
+            added.about(&new.made_from(&opened.origin))?;
+            opened.warn(session);
         }
-        let checksum = self.storage.checksum;
-        let checksum = checksum.is_some_and(|kind| kind != Checksum::None);
-        if self.format == Some(FormatVersion::V1) && checksum {
-            let title = "--format 1 does not support checksums";
-            return Err(Failure::usage(title).hint("omit -k"));
+        tree.finish().about(new)?;
+        Ok(Made::default())
+    }
+
+    /// The name of an array in a tree: that of its column, or of its file without the ending.
+    fn member(&self, path: &Path) -> String {
+        let stem = path.file_stem().and_then(|stem| stem.to_str());
+        let name = self.column.as_deref().or(stem).unwrap_or_default();
+        name.to_owned()
+    }
+
+    /// Reports how the chunks were made.
+    fn report_chunks(
+        &self,
+        name: &str,
+        goal: Goal,
+        made: &Made,
+        session: &Session,
+    ) -> Result<(), Failure> {
+        let (taken, compressed) = (made.chunks_taken, made.chunks_compressed);
+        if self.json {
+            return json_text::print(&json!({
+                "path": self.output().to_string_lossy(),
+                "layout": goal.name(),
+                "chunks": taken + compressed,
+                "chunks_taken": taken,
+                "chunks_compressed": compressed,
+            }));
         }
+        let how = if taken == 1 {
+            "as it is"
+        } else {
+            "as they are"
+        };
+        let taken = count(taken, "chunk");
+        session.note(format_args!(
+            "{name}: {taken} taken {how}, {compressed} compressed anew"
+        ));
         Ok(())
     }
+}
 
-    /// How much was converted: the size of a file, the shape of an array, or the rows of a table.
-    fn amount(&self, opened: &Opened) -> String {
-        let length = opened.input.as_ref().and_then(Input::length);
-        if let Some(length) = length.filter(|_| opened.is_bloscpack()) {
-            return size::pretty(length);
-        }
-        let outline = opened.container.outline().ok();
-        let shape = outline.as_ref().and_then(|outline| outline.shape.clone());
-        let bytes = outline.and_then(|outline| outline.bytes);
-        let size = size::pretty(bytes.unwrap_or(0));
-        match shape.as_deref() {
-            Some(shape) if shape.len() > 1 => format!("shape {shape:?}, {size}"),
-            shape => {
-                let rows = shape.and_then(|shape| shape.first().copied());
-                format!("{}, {size}", count(rows.unwrap_or(1), "row"))
-            }
-        }
+/// Writes a file. Returns the rows, and the name and size of the file.
+pub fn write(
+    opened: &mut Opened,
+    conversion: &Conversion,
+    (path, output): (&Path, &Path),
+    session: &Session,
+) -> Result<(u64, String), Failure> {
+    let replaces = match conversion.goal {
+        Goal::Format(_) => Replaces::Plain,
+        _ => Replaces::Compressed,
+    };
+    if let Goal::Format(_) = conversion.goal {
+        // Nothing is begun for a selection that does not exist.
+        let checked = opened
+            .container
+            .columns(&conversion.selection())
+            .map(|_| ());
+        opened.warn(session);
+        checked.about(&opened.origin)?;
     }
+    let origin = if opened.is_bloscpack() {
+        opened.input.as_ref().into()
+    } else {
+        MadeFrom::Path(path)
+    };
+    let mut output = Target::file(output, replaces, origin, session)?;
+    let name = opened.origin.name.clone();
+    let warn = |text: &str| session.warning(format_args!("{name}: {text}"));
+    let written = match output.seekable() {
+        Some(mut file) if replaces == Replaces::Compressed => {
+            conversion.write(&*opened.container, Output::File(&mut file), &warn)
+        }
+        _ => conversion.write(&*opened.container, Output::Stream(&mut output), &warn),
+    };
+    opened.progress.finish();
+    let written = written.about(&output.made_from(&opened.origin))?;
+    if let Some(tuned) = written.tuned {
+        session.verbose(tuned);
+    }
+    let made = output.commit(session)?;
+    let made = format!("{}, {},", made.name, size::pretty(made.length));
+    Ok((written.rows, made))
+}
 
-    /// The header version of a new file.
-    fn header_format(&self) -> FormatVersion {
-        self.format.unwrap_or(FormatVersion::V3)
+/// How much was converted: the size of a file, the shape of an array, or the rows of a table.
+fn amount(opened: &Opened) -> String {
+    let length = opened.input.as_ref().and_then(Input::length);
+    if let Some(length) = length.filter(|_| opened.is_bloscpack()) {
+        return size::pretty(length);
+    }
+    let outline = opened.container.outline().ok();
+    let shape = outline.as_ref().and_then(|outline| outline.shape.clone());
+    let bytes = outline.and_then(|outline| outline.bytes);
+    let size = size::pretty(bytes.unwrap_or(0));
+    match shape.as_deref() {
+        Some(shape) if shape.len() > 1 => format!("shape {shape:?}, {size}"),
+        shape => {
+            let rows = shape.and_then(|shape| shape.first().copied());
+            format!("{}, {size}", count(rows.unwrap_or(1), "row"))
+        }
     }
 }
 
@@ -472,17 +438,4 @@ fn check_format(path: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     source::format_of(path, None).map(drop)
-}
-
-/// The codec that writes this format, or the default one.
-fn codec_for(format: Option<CompressorFormat>) -> Compressor {
-    let mut all = Compressor::ALL.into_iter();
-    let found = all.find(|codec| Some(codec.format()) == format && codec.is_available());
-    found.unwrap_or(ChunkSettings::default().compressor)
-}
-
-/// The codec of the first chunks of an array.
-fn codec_of(array: &CArray) -> Compressor {
-    let survey = array.survey(100).ok();
-    codec_for(survey.and_then(|survey| survey.compressors.first().copied()))
 }

@@ -4,17 +4,17 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use bloscpack::dtype::DType;
+use bloscpack_convert::{Conversion, Goal, mismatch};
 use bloscpack_open::{
-    Bounds, Part, Selection, Slice,
+    Bounds, Part, Slice,
     exchange::{Ending, Format},
 };
 use clap::Args;
 
-use super::convert::write_exchange;
+use super::convert::write;
 use crate::args;
 use crate::container::Opened;
-use crate::failure::Failure;
-use crate::layout;
+use crate::failure::{About as _, Failure};
 use crate::output::is_standard_output;
 use crate::session::Session;
 use crate::status::Status;
@@ -81,10 +81,12 @@ impl Export {
         })?;
         let rows = self.rows.map(Part::Rows);
         let part = rows.or(self.slice.clone().map(Part::Slice));
-        let selection = Selection::of(part.unwrap_or_default()).columns(&self.columns);
-        let selection = selection.nan_as_null(self.nan_as_null);
+        let mut conversion = Conversion::new(Goal::Format(format));
+        conversion.part = part.unwrap_or_default();
+        conversion.columns.clone_from(&self.columns);
+        conversion.nan_as_null = self.nan_as_null;
         let paths = (self.path.as_path(), self.output.as_path());
-        let (rows, made) = write_exchange(&mut opened, &selection, format, paths, session)?;
+        let (rows, made) = write(&mut opened, &conversion, paths, session)?;
         session.done(format_args!(
             "{}, {}, exported to {made}",
             opened.origin.name,
@@ -126,7 +128,7 @@ impl Export {
                     }
                     _ => format!("use blpk convert {path} {name}, or choose another name"),
                 };
-                Err(layout::mismatch(&self.output, &ending.to_string(), hint))
+                Err(mismatch(&ending.to_string(), hint)).about(self.output.as_path())
             }
         }
     }

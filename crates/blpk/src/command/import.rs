@@ -6,13 +6,13 @@
 
 use std::path::PathBuf;
 
+use bloscpack_convert::Goal;
 use clap::Args;
 
 use super::convert::Convert;
 use crate::args;
 use crate::dataset::{source::ImportArgs, storage_args::StorageArgs};
 use crate::failure::Failure;
-use crate::layout::ArrayLayout;
 use crate::session::Session;
 use crate::status::Status;
 
@@ -30,10 +30,10 @@ pub struct Import {
     storage: StorageArgs,
 
     /// Layout of a dataset: bcolz, blz, blz-doc or carray-doc; of a frame: caterva, or b2nd, which stores the dtype; or of a
-    /// store of python-blosc2: b2z, an archive, or b2d, a directory
+    /// store of python-blosc2: b2z, an archive, or b2d, a directory; or zarr2 or zarr3 (zarr)
     /// [default: by the ending of OUT, otherwise bcolz]
-    #[arg(long, value_name = "LAYOUT", value_parser = args::array_layout())]
-    layout: Option<ArrayLayout>,
+    #[arg(long, value_name = "LAYOUT", value_parser = args::layouts())]
+    layout: Option<Goal>,
 
     /// Expected final number of rows, which determines the default chunk length
     #[arg(long, value_name = "N", value_parser = args::count)]

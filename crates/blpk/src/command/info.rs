@@ -175,7 +175,7 @@ impl Info {
 
 /// The bytes of a Bloscpack file whose chunks can be drawn.
 fn chunks_of(opened: &Opened) -> Result<SharedSource, Failure> {
-    match opened.container.source() {
+    match opened.container.source().filter(|_| opened.is_bloscpack()) {
         Some(source) => Ok(source.clone()),
         None => Err(
             Failure::usage("--plot only draws the chunks of Bloscpack files")

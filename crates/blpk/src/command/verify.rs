@@ -171,7 +171,7 @@ impl Verify {
     fn strip(&self, path: &Path, opened: &Opened, session: &Session) -> Option<Strip> {
         let is_wanted = self.paths == [path] && !self.json && message::is_shown();
         match opened.container.source() {
-            Some(source) if is_wanted => Some(Strip::of(source, session)),
+            Some(source) if is_wanted && opened.is_bloscpack() => Some(Strip::of(source, session)),
             _ => None,
         }
     }

@@ -4,134 +4,23 @@
     reason = "help texts contain NumPy types in brackets"
 )]
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read};
 use std::path::Path;
 
-use bloscpack::{Category, Error, dtype::DType, error::Side};
-use bloscpack_open::exchange::{
-    Batch, BoxedSource, Cells, Format, ImportOptions, OneArray, Schema, Source, open_at,
+use bloscpack::{Category, Error, dtype::DType};
+use bloscpack_open::{
+    exchange::{BoxedSource, Format, ImportOptions, open_at},
+    internal::watched,
 };
 use clap::Args;
 
-use super::BATCH;
 use crate::args::{self, with_given};
+use crate::container;
 use crate::failure::{About as _, Failure, Subject};
 use crate::input::{self, Input};
-use crate::interrupt;
-use crate::progress::Progress;
 use crate::session::Session;
-use crate::text::{plain, shown};
-
-/// A source that shows its progress, and fails once the work is asked to stop.
-pub struct ProgressSource<'a> {
-    source: &'a mut dyn Source,
-    progress: Progress,
-    row_bytes: u64,
-    /// How many values are missing in columns whose elements have NaN or "not a time", and in those of strings.
-    missing: [BTreeMap<String, usize>; 2],
-}
-
-impl<'a> ProgressSource<'a> {
-    pub fn new(source: &'a mut dyn Source, session: &Session) -> Self {
-        let row_bytes = source.schema().row_bytes();
-        // A file may claim any number of rows. This one is only shown.
-        let total = source.rows().map(|rows| rows.saturating_mul(row_bytes));
-        Self {
-            progress: Progress::new(session, total),
-            row_bytes,
-            missing: Default::default(),
-            source,
-        }
-    }
-
-    /// Warns of missing values, for which a dataset has no place.
-    pub fn warn_of_missing(&self, name: &str, session: &Session) {
-        let stored = [
-            "missing values are stored as NaN or NaT, and read as null",
-            "missing strings are stored as empty ones",
-        ];
-        for (stored, columns) in stored.iter().zip(&self.missing) {
-            if !columns.is_empty() {
-                let columns = columns.iter();
-                let columns = columns.map(|(column, rows)| format!("{} ({rows})", plain(column)));
-                let columns = columns.collect::<Vec<_>>().join(", ");
-                session.warning(format_args!("{name}: {stored}: {columns}"));
-            }
-        }
-    }
-
-    fn count_missing(&mut self, batch: &Batch) {
-        for (number, column) in self.source.schema().columns.iter().enumerate() {
-            if let Cells::Present(present) = batch.cells(number) {
-                let rows = present.iter().filter(|present| !**present).count();
-                let [nan, empty] = &mut self.missing;
-                let columns = if column.dtype.has_nan() { nan } else { empty };
-                if rows > 0 {
-                    *columns.entry(column.name.clone()).or_default() += rows;
-                }
-            }
-        }
-    }
-}
-
-impl Source for ProgressSource<'_> {
-    fn schema(&self) -> &Schema {
-        self.source.schema()
-    }
-
-    fn rows(&self) -> Option<u64> {
-        self.source.rows()
-    }
-
-    fn next_batch(&mut self, bytes: usize) -> bloscpack::Result<Option<Batch>> {
-        interrupt::check()?;
-        let batch = self.source.next_batch(bytes);
-        let batch = batch.map_err(|error| error.on(Side::Source))?;
-        match &batch {
-            Some(batch) => {
-                self.count_missing(batch);
-                self.progress
-                    .advance(batch.rows.saturating_mul(self.row_bytes));
-            }
-            None => self.progress.finish(),
-        }
-        Ok(batch)
-    }
-}
-
-/// The bytes of the elements of an array, one batch after another.
-pub struct ElementReader<'a> {
-    array: OneArray<'a>,
-    batch: io::Cursor<Vec<u8>>,
-}
-
-impl<'a> ElementReader<'a> {
-    pub fn new(array: OneArray<'a>) -> Self {
-        Self {
-            array,
-            batch: io::Cursor::default(),
-        }
-    }
-}
-
-impl Read for ElementReader<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let count = self.batch.read(buffer)?;
-            if count > 0 || buffer.is_empty() {
-                return Ok(count);
-            }
-            interrupt::check()?;
-            let Some(elements) = self.array.next_elements(BATCH)? else {
-                return Ok(0);
-            };
-            self.batch = io::Cursor::new(elements);
-        }
-    }
-}
+use crate::text::shown;
 
 /// The format of a file, by `--from` or by the extension of its name.
 pub fn format_of(path: &Path, given: Option<Format>) -> Result<Format, Failure> {
@@ -262,10 +151,9 @@ fn delimiter(text: &str) -> Result<u8, String> {
 }
 
 impl ImportArgs {
-    /// Whether the type of this column was given.
-    pub fn has_type(&self, name: &str) -> bool {
-        let mut types = self.types.iter().flatten();
-        types.any(|(given, _)| given == name)
+    /// The columns whose type was given.
+    pub fn typed(&self) -> impl Iterator<Item = &str> {
+        self.types.iter().flatten().map(|(name, _)| name.as_str())
     }
 
     /// Adds what was given to the options of the library.
@@ -290,7 +178,7 @@ impl ImportArgs {
         options
     }
 
-    /// Opens the file at `path`.
+    /// Opens the file at `path`. Reading it shows progress, and ends once the work is asked to stop.
     pub fn open(
         &self,
         path: &Path,
@@ -301,6 +189,7 @@ impl ImportArgs {
         let file = Imported::new(path, format);
         let source = open(path, format, &self.apply(options, session), session)?;
         session.warnings(&file.name, source.warnings());
-        Ok((source, file))
+        let (options, _) = container::options(session);
+        Ok((watched(&options.watch, source), file))
     }
 }

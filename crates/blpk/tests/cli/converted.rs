@@ -174,7 +174,7 @@ fn an_ending_is_obeyed_or_refused() {
     for ending in others {
         let out = format!("x.{ending}");
         for source in ["t", "a.b2nd", "a.blp"] {
-            let words = format!("the name of '{out}' is that of ");
+            let words = format!("'{out}': its name is that of ");
             folder.run(["convert", source, &out]).failed(2, &words);
             let layout = ["convert", source, &out, "--layout", "bcolz"];
             folder.run(layout).failed(2, &words);

@@ -401,7 +401,7 @@ fn what_cannot_be_indexed_is_refused() {
             5,
             "no place for one",
         ),
-        (&["import", "--index", "a.csv", "u.b2nd"], 2, "--index"),
+        (&["import", "--index", "a.csv", "u.b2nd"], 2, "an index"),
     ] {
         let ran = folder.run(args).status_is(status);
         assert!(ran.stderr.contains(words), "{args:?}: {}", ran.stderr);

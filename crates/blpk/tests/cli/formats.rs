@@ -136,7 +136,7 @@ fn the_ending_of_the_output_decides() {
         ("a.npy b.blp --layout bcolz", "that of a Bloscpack file"),
         ("t.csv b.blp", "this is a table; columns: a"),
         ("t.csv b.b2nd", "this is a table; columns: a"),
-        ("a.npy b.blp --chunklen 3", "only for datasets"),
+        ("a.npy b.blp --chunklen 3", "does not support chunklen"),
     ] {
         let args = ["import"].into_iter().chain(args.split(' '));
         folder.run(args).failed(2, words);

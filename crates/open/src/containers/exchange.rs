@@ -222,4 +222,8 @@ impl Container for File {
     fn watch(&self) -> &Watch {
         &self.watch
     }
+
+    fn source(&self) -> Option<&SharedSource> {
+        self.array.as_ref().map(|_| &self.bytes)
+    }
 }

@@ -8,23 +8,19 @@ mod set;
 use std::path::{Path, PathBuf};
 
 use bloscpack::wire::internal::to_u64;
+use bloscpack_convert::{Counted, Goal};
 use bloscpack_open::{
-    datasets::Dataset as Data,
-    exchange::{BoxedSource, ImportOptions, Source, import_array, import_table},
+    datasets::{CArrayBuilder, Dataset as Data},
+    exchange::{BoxedSource, ImportOptions, import_array, import_table},
 };
 use clap::{Args, Subcommand};
 
 use crate::args;
-use crate::dataset::{
-    BATCH,
-    source::{ImportArgs, ProgressSource},
-    storage_args::StorageArgs,
-};
+use crate::dataset::{BATCH, source::ImportArgs, storage_args::StorageArgs};
 use crate::edit::DatasetEdit;
 use crate::failure::{About as _, Failure};
 use crate::grow::Growing;
 use crate::input;
-use crate::layout::ArrayLayout;
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::{count, quoted};
@@ -86,15 +82,14 @@ impl Append {
         let mut dataset = edit.open(session)?;
         let options = import_options(&dataset).about(&edit)?;
         let (source, file) = self.reading.open(&self.input, options, session)?;
-        let mut source = self.with_columns(source, &dataset, &edit)?;
-        let mut source = ProgressSource::new(&mut *source, session);
+        let mut source = Counted::new(self.with_columns(source, &dataset, &edit)?);
         let before = dataset.rows().about(&edit)?;
         let done = match &mut dataset {
             Data::Array(array) => import_array(&mut source, array, &mut |_| ()),
             Data::Table(table) => import_table(&mut source, table, &mut |_| ()),
         };
         edit.confirm(done, Some(&file))?;
-        source.warn_of_missing(&file.name, session);
+        session.warnings(&file.name, &source.warnings());
         let total = dataset.rows().about(&edit)?;
         session.done(format_args!(
             "{}, {}, appended to {}, which now has {total},",
@@ -278,7 +273,8 @@ pub struct DeleteColumn {
 impl AddColumn {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
         DatasetEdit::change(&self.path, session, |edit, dataset| {
-            self.storage.check(ArrayLayout::Dataset(dataset.layout()))?;
+            let storage = self.storage.storage();
+            storage.check(Goal::Dataset(dataset.layout()))?;
             let table = edit.table(dataset)?;
             let options = ImportOptions::new();
             let (mut source, file) = self.reading.open(&self.input, options, session)?;
@@ -288,12 +284,7 @@ impl AddColumn {
                 let title = format!("{} has {columns}, expected one", file.name);
                 return Err(Failure::usage(title));
             }
-            let builder = self
-                .storage
-                .array(bloscpack_open::datasets::CArrayBuilder::of_schema(
-                    source.schema(),
-                )?);
-            let mut source = ProgressSource::new(&mut *source, session);
+            let builder = storage.array(CArrayBuilder::of_schema(source.schema())?);
             let mut data = Vec::new();
             while let Some(batch) = source.next_batch(BATCH).about(&file)? {
                 batch

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::path::PathBuf;
 
 use bloscpack::{Error, dtype::DType};
+use bloscpack_convert::ElementReader;
 use bloscpack_open::{
     Bounds, Region, Slice,
     datasets::{CArray, Dataset},
@@ -13,7 +14,6 @@ use clap::Args;
 
 use crate::args;
 use crate::dataset;
-use crate::dataset::source::ElementReader;
 use crate::edit::DatasetEdit;
 use crate::failure::{About as _, Failure, Subject as _};
 use crate::input::{Input, InterruptibleReader, STANDARD};

@@ -1,0 +1,75 @@
+//! Outputs that appear whole or not at all.
+
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use bloscpack_error::{IoSide as _, Result};
+use bloscpack_open::{Container, stores::EMBED_FILE};
+use bloscpack_storage::{Disk, Folder as _, internal::sync_file, zip_folder};
+
+use crate::{Conversion, Goal, Made, Output, StoreForm, Warn};
+
+impl Conversion {
+    /// Makes the output at a path, where it appears when it is complete. With [`replace`](Self::replace), a file or a dataset that is
+    /// there stays until then; everything else that is there is never replaced.
+    ///
+    /// # Errors
+    /// Returns the errors of [`make`](Self::make) and [`write`](Self::write), and one of the kind
+    /// [`AlreadyExists`](io::ErrorKind::AlreadyExists).
+    pub fn run(&self, source: &dyn Container, path: &Path, warn: &Warn<'_>) -> Result<Made> {
+        self.check(source)?;
+        let is_file = self.goal.is_written()
+            || matches!(self.goal, Goal::Store(StoreForm::Archive))
+            || (matches!(self.goal, Goal::Frame(_)) && !self.storage.sparse);
+        match fs::symlink_metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error).writing(),
+            Ok(found) if self.replace && is_file && found.is_file() => {}
+            Ok(found) if self.replace && found.is_dir() && self.is_dataset(source) => {
+                return self.make(source, path, warn);
+            }
+            Ok(_) => return Err(io::Error::from(io::ErrorKind::AlreadyExists)).writing(),
+        }
+        let folder = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let temporary = tempfile::Builder::new()
+            .prefix(".bloscpack-")
+            .tempdir_in(folder)
+            .writing()?;
+        let mut new = temporary.path().join("made");
+        let made = if self.goal.is_written() {
+            let file = OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create_new(true)
+                .open(&new);
+            self.write(source, Output::File(&mut file.writing()?), warn)?
+        } else {
+            if !matches!(self.goal, Goal::Frame(_)) || self.storage.sparse {
+                fs::create_dir(&new).writing()?;
+            }
+            self.make(source, &new, warn)?
+        };
+        if matches!(self.goal, Goal::Store(StoreForm::Archive)) {
+            let archive = temporary.path().join("archive");
+            let mut options = OpenOptions::new();
+            let file = options.read(true).write(true).create_new(true);
+            zip_folder(&new, EMBED_FILE, &file.open(&archive).writing()?).writing()?;
+            new = archive;
+        }
+        if is_file {
+            sync_file(&fs::File::open(&new).writing()?).writing()?;
+        }
+        fs::rename(&new, path).writing()?;
+        Disk::new(folder).sync().writing()?;
+        Ok(made)
+    }
+
+    /// Whether a dataset is made, and not a folder of them.
+    fn is_dataset(&self, source: &dyn Container) -> bool {
+        matches!(self.goal, Goal::Dataset(_)) && !self.is_tree(source)
+    }
+}

@@ -1,0 +1,77 @@
+//! Stores, groups and folders of several arrays and tables into each other.
+
+use std::fs;
+use std::path::Path;
+
+use bloscpack_error::{Error, IoSide as _, Result};
+use bloscpack_open::datasets::DatasetLayout;
+
+use crate::{Tree, Work};
+
+/// Advice where only a part of a tree can be converted.
+pub(crate) const WITHIN: &str = "add a path within it to its name";
+
+impl Work<'_> {
+    /// Makes a store of all arrays in a tree, in an empty folder.
+    pub(crate) fn tree_of_frames(&self, path: &Path) -> Result<()> {
+        let mut tree = Tree::create(path)?;
+        self.each_member(&mut |work, member| {
+            if member.is_table {
+                let message = "a table within a tree has no place in a store";
+                let hint = "convert it by itself: add its path to the name of the tree";
+                return Err(Error::usage(message).with_hint(hint));
+            }
+            tree.add(&member.path, work.settings, work.source, work.warn)
+        })?;
+        tree.finish()
+    }
+
+    /// Makes a folder of datasets of all that is in a tree, in an empty folder.
+    pub(crate) fn tree_of_datasets(&self, layout: DatasetLayout, path: &Path) -> Result<()> {
+        self.each_member(&mut |work, member| {
+            let path = path.join(&member.path);
+            fs::create_dir_all(&path).writing()?;
+            work.dataset(layout, &path)
+        })
+    }
+
+    /// Does something with each array and table in a tree. What cannot be opened is an error.
+    pub(crate) fn each_member(
+        &self,
+        with: &mut dyn FnMut(Work<'_>, &Member) -> Result<()>,
+    ) -> Result<()> {
+        let mut members = Vec::new();
+        self.source.members(&mut |path, outline| {
+            let is_table = outline?.columns.is_some();
+            members.push(Member {
+                path: path.to_owned(),
+                is_table,
+            });
+            Ok(())
+        })?;
+        for member in members {
+            let path = &member.path;
+            let mut done = || -> Result<()> {
+                let source = self.source.member(path)?;
+                let source = source.ok_or_else(|| Error::bug("a member that is none any more"))?;
+                let work = Work {
+                    settings: self.settings,
+                    source: &*source,
+                    warn: &|text| (self.warn)(&format!("{path}: {text}")),
+                };
+                with(work, &member)
+            };
+            done().map_err(|error| match error.part() {
+                Some(_) => error,
+                None => error.in_part(path),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// An array or a table in a tree.
+pub(crate) struct Member {
+    pub path: String,
+    pub is_table: bool,
+}

@@ -1,0 +1,239 @@
+//! Anything with an array or a table into Zarr.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use bloscpack_error::{IoSide as _, Result};
+use bloscpack_open::{
+    Part, Region, Selection,
+    array::{Array as _, BATCH, Column, DIMENSIONS, Grid, refuse_missing},
+    datasets::Attributes,
+    exchange::{OneArray, Source as _},
+    zarr::{
+        ArrayFiles, ArrayWriter, ChunkCounts, Conversion, Format, NewArray, RowWriter, create_group,
+    },
+};
+use bloscpack_storage::{DiskStore, Key};
+use bloscpack_wire::internal::to_u64;
+
+use crate::{Counted, Work};
+
+/// The name of the axis that the columns of a table share.
+const ROW: &str = "row";
+
+/// Bytes of a chunk of rows, about.
+const CHUNK: u64 = 1 << 20;
+
+/// Arrays and groups that are being made in a store.
+struct Group {
+    store: Arc<DiskStore>,
+    format: Format,
+    arrays: Vec<ArrayFiles>,
+    /// The attributes of the groups below the root, by path.
+    groups: BTreeMap<String, String>,
+    counts: ChunkCounts,
+}
+
+impl Work<'_> {
+    /// Makes a Zarr array or group in an empty folder.
+    pub(crate) fn zarr(&self, format: Format, path: &Path) -> Result<ChunkCounts> {
+        let mut group = Group {
+            store: Arc::new(DiskStore::open(path).writing()?),
+            format,
+            arrays: Vec::new(),
+            groups: BTreeMap::new(),
+            counts: ChunkCounts::default(),
+        };
+        if self.settings.is_tree(self.source) {
+            self.each_member(&mut |work, member| {
+                if !member.is_table {
+                    return work.zarr_array(&mut group, &member.path);
+                }
+                work.zarr_table(&mut group, &member.path)?;
+                let attributes = work.attributes()?.text().to_owned();
+                group.groups.insert(member.path.clone(), attributes);
+                Ok(())
+            })?;
+            let attributes = self.source.attributes(None).unwrap_or_default().attributes;
+            return self.seal(group, &attributes);
+        }
+        let columns = self.source.columns(&Selection::default())?;
+        let is_table = columns.schema().is_table || self.settings.table;
+        drop(columns);
+        if !is_table || self.settings.column.is_some() {
+            self.zarr_array(&mut group, "")?;
+            return Ok(group.counts);
+        }
+        self.zarr_table(&mut group, "")?;
+        self.seal(group, &self.attributes()?)
+    }
+
+    /// Completes a group with its metadata.
+    fn seal(&self, group: Group, attributes: &Attributes) -> Result<ChunkCounts> {
+        self.warn_about_numbers(&group, attributes.text());
+        create_group(
+            &*group.store,
+            group.format,
+            attributes.text(),
+            &group.arrays,
+            &group.groups,
+        )?;
+        Ok(group.counts)
+    }
+
+    /// Warns about numbers among attributes that only Python's JSON has.
+    fn warn_about_numbers(&self, group: &Group, attributes: &str) {
+        let is_strict = serde_json::from_str::<serde_core::de::IgnoredAny>(attributes).is_ok();
+        if group.format == Format::V3 && !is_strict {
+            (self.warn)("NaN and infinity among its attributes become strings in Zarr 3");
+        }
+    }
+
+    /// The columns of a table as arrays in a folder of the store.
+    fn zarr_table(&self, group: &mut Group, folder: &str) -> Result<()> {
+        let settings = self.settings;
+        let names = self.source.outline()?.columns.unwrap_or_default();
+        let names: Vec<&String> = match settings.columns.as_slice() {
+            [] => names.iter().collect(),
+            chosen => chosen.iter().collect(),
+        };
+        let mut arrays = Vec::new();
+        // Rows of which a part is wanted, or of which columns are no arrays, are read in order.
+        let is_all = matches!(settings.part, Part::All);
+        if is_all && !settings.table && !settings.nan_as_null {
+            for name in &names {
+                arrays.extend(self.source.array(Some(name))?);
+            }
+        }
+        if names.is_empty() || arrays.len() < names.len() {
+            return self.zarr_rows(group, folder);
+        }
+        for (name, column) in names.into_iter().zip(arrays) {
+            let axes = to_u64(column.grid().shape().len());
+            let mut conversion = Conversion::of(column, group.format)?;
+            let names = names_of_axes(name, axes);
+            conversion.new.dimension_names.get_or_insert(names);
+            self.fill(group, conversion, &below(folder, name))?;
+        }
+        Ok(())
+    }
+
+    /// The rows of any table as arrays in a folder of the store, each a column.
+    fn zarr_rows(&self, group: &mut Group, folder: &str) -> Result<()> {
+        let rows = self.fixed()?;
+        let (count, schema) = (rows.known_rows()?, rows.schema().clone());
+        self.warn_about_zones(&schema);
+        let mut writers = Vec::new();
+        for column in &schema.columns {
+            let shape = [&[count], column.row_shape.as_slice()].concat();
+            let mut new = self.new_of_rows(group, column, &shape)?;
+            new.dimension_names = Some(names_of_axes(&column.name, to_u64(shape.len())));
+            writers.push(row_writer(group, new, &below(folder, &column.name))?);
+        }
+        let mut rows = Counted::new(rows);
+        while let Some(batch) = rows.next_batch(BATCH)? {
+            batch.check(&schema)?;
+            refuse_missing(&schema, &batch)?;
+            for (writer, bytes) in writers.iter_mut().zip(&batch.columns) {
+                writer.push(bytes)?;
+            }
+        }
+        rows.warnings().iter().for_each(|text| (self.warn)(text));
+        for writer in writers {
+            group.arrays.push(writer.finish()?);
+        }
+        Ok(())
+    }
+
+    /// A new array of such rows, in chunks of about as many bytes as fit a cache.
+    fn new_of_rows(&self, group: &Group, column: &Column, shape: &[u64]) -> Result<NewArray> {
+        let rows = (CHUNK / column.row_bytes().max(1)).max(1);
+        let chunk = std::iter::once(rows.min(shape.first().copied().unwrap_or(1).max(1)));
+        let chunk: Vec<u64> = chunk
+            .chain(column.row_shape.iter().map(|len| (*len).max(1)))
+            .collect();
+        let mut new = NewArray::new(group.format, column.dtype.clone(), shape, &chunk);
+        self.settings.storage.zarr(&mut new)?;
+        if let Some((own, _)) = new.chunk_shape.split_first_mut() {
+            *own = (*own).max(1);
+        }
+        Ok(new)
+    }
+
+    /// An array in a folder of the store.
+    fn zarr_array(&self, group: &mut Group, folder: &str) -> Result<()> {
+        let attributes = self.attributes()?;
+        let Some(array) = self.array()? else {
+            return self.zarr_column(group, folder, attributes);
+        };
+        let mut conversion = Conversion::of(array, group.format)?;
+        attach(&mut conversion.new, attributes);
+        self.fill(group, conversion, folder)
+    }
+
+    /// A column that is only to be had as rows.
+    fn zarr_column(&self, group: &mut Group, folder: &str, attributes: Attributes) -> Result<()> {
+        let mut source = self.fixed()?;
+        let mut elements = OneArray::new(&mut *source)?;
+        let (column, shape) = (elements.column().clone(), elements.shape().to_vec());
+        let mut new = self.new_of_rows(group, &column, &shape)?;
+        attach(&mut new, attributes);
+        self.warn_about_numbers(group, &new.attributes);
+        let mut writer = row_writer(group, new, folder)?;
+        while let Some(bytes) = elements.next_elements(BATCH)? {
+            writer.push(&bytes)?;
+        }
+        group.arrays.push(writer.finish()?);
+        Ok(())
+    }
+
+    /// Writes an array into a folder of the store.
+    fn fill(&self, group: &mut Group, mut conversion: Conversion<'_>, folder: &str) -> Result<()> {
+        self.settings.storage.zarr(&mut conversion.new)?;
+        self.warn_about_numbers(group, &conversion.new.attributes);
+        let total = Region::all(&conversion.new.shape).bytes(conversion.new.dtype.itemsize());
+        let (array, counts) = conversion.write(
+            group.store.clone(),
+            Key::parse(folder).writing()?,
+            self.settings.options.workers(),
+            &mut |bytes| self.advance(bytes, total),
+        )?;
+        group.arrays.push(array);
+        group.counts += counts;
+        Ok(())
+    }
+}
+
+/// A writer of rows into a new array, all of whose chunks are compressed.
+fn row_writer(group: &mut Group, new: NewArray, folder: &str) -> Result<RowWriter> {
+    let grid = Grid::new(new.shape.clone(), new.chunk_shape.clone());
+    group.counts.compressed += grid.count().unwrap_or(0);
+    let key = Key::parse(folder).writing()?;
+    RowWriter::new(ArrayWriter::create(group.store.clone(), key, new)?)
+}
+
+/// The path of a name below a folder.
+fn below(folder: &str, name: &str) -> String {
+    match folder {
+        "" => name.to_owned(),
+        folder => format!("{folder}/{name}"),
+    }
+}
+
+/// The names of the axes of a column: the first is that of the rows of all columns.
+fn names_of_axes(column: &str, axes: u64) -> Vec<String> {
+    let others = (1..axes).map(|axis| format!("{column}_{axis}"));
+    std::iter::once(ROW.to_owned()).chain(others).collect()
+}
+
+/// Gives an array attributes. The names of its axes, which xarray keeps among them, become those of the array.
+fn attach(new: &mut NewArray, mut attributes: Attributes) {
+    let names = attributes.get(DIMENSIONS);
+    let names = names.and_then(|names| serde_json::from_value::<Vec<String>>(names).ok());
+    if let Some(names) = names.filter(|names| names.len() == new.shape.len()) {
+        attributes.remove(DIMENSIONS);
+        new.dimension_names = Some(names);
+    }
+    attributes.text().clone_into(&mut new.attributes);
+}
