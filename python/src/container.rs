@@ -9,7 +9,7 @@ use bloscpack::verify::Damage;
 use bloscpack::{Error, Options, serde_json};
 use bloscpack_open::datasets;
 use bloscpack_open::exchange::Ending;
-use bloscpack_open::{Container, open, open_source};
+use bloscpack_open::{Container, Kind, open, open_source};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::io;
@@ -39,6 +39,23 @@ pub fn kind(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<&'static str>
     Ok(outline.kind.name())
 }
 
+/// What an input is opened as: `file`, `records`, `table`, `rows`, `tree` or `array`.
+#[pyfunction]
+pub fn role(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<&'static str> {
+    let container = opened(py, object, &Options::new())?;
+    let role = py.detach(|| {
+        Ok::<_, Error>(match container.kind() {
+            Kind::Bloscpack => "file",
+            Kind::Records => "records",
+            _ if container.is_tree() => "tree",
+            _ if container.outline()?.columns.is_none() => "array",
+            _ if container.table(&[])?.is_some() => "table",
+            _ => "rows",
+        })
+    });
+    role.or_raise(py)
+}
+
 /// Whether an input is a table.
 #[pyfunction]
 pub fn is_table(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<bool> {
@@ -48,7 +65,7 @@ pub fn is_table(py: Python<'_>, object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// An error if the work should stop.
-fn go_on(stop: &AtomicBool) -> io::Result<()> {
+pub fn go_on(stop: &AtomicBool) -> io::Result<()> {
     if stop.load(Ordering::Relaxed) {
         Err(io::Error::other("stopped by a signal"))
     } else {

@@ -39,11 +39,11 @@ pub fn filter(py: Python<'_>, shuffle: u8) -> PyResult<Filter> {
     }
 }
 
-fn checksum(py: Python<'_>, name: &str) -> PyResult<Checksum> {
+pub fn checksum(py: Python<'_>, name: &str) -> PyResult<Checksum> {
     name.parse::<Checksum>().map_err(|error| usage(py, error))
 }
 
-fn usage(py: Python<'_>, error: impl std::fmt::Display) -> PyErr {
+pub fn usage(py: Python<'_>, error: impl std::fmt::Display) -> PyErr {
     crate::error::raised(py, bloscpack::Error::usage(error.to_string()))
 }
 

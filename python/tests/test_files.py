@@ -265,7 +265,7 @@ def closed(file):
 MISTAKES_WITH_FILES = [
     (lambda at: bcolz.open(at / "none"), FileNotFoundError, "none"),
     (lambda at: bp.pack_bytes_to_file(b"x", at / "none" / "x.blp"), FileNotFoundError, "none/x.blp"),
-    (lambda at: bp.open(at / "carray"), IsADirectoryError, "use open_array, or bloscpack.bcolz.open"),
+    (lambda at: bp.open(at), IsADirectoryError, "no dataset"),
     (lambda at: bp.open_array(at / "ctable"), bp.errors.UsageError, "use open_table"),
     (lambda at: bp.open(at / "text.blp"), bp.errors.UnsupportedError, 'begins with "this"'),
     (lambda at: bp.unpack_ndarray_from_file(at / "damaged.blp"), bp.errors.ChecksumError, r"chunk 0 \(byte \d+\): adler32"),

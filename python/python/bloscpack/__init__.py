@@ -6,12 +6,12 @@
 array([2., 3.])
 
 * Bloscpack 0.16, as it was: `pack_ndarray_to_file`, `unpack_ndarray_from_file`, `pack_bytes_to_bytes`, `BloscArgs`, ...
+* Anything: `open` (reads arrays, tables and files of every kind), `convert`, `write`, `info`, `verify`, `recover`.
 * Files: `open` (random access), `Reader` and `Writer` (pipes and sockets), `compress` and `decompress`, `append_bytes`.
 * Records, objects of any length: `RecordWriter`, `open_records`, `read_records`, `append_records`.
 * Arrays on disk, of bcolz, BLZ, Caterva and Blosc2: `open_array`; tables of bcolz and BLZ, also for pyarrow, Polars, DuckDB
   and pandas: `open_table`, `write_table`; all of bcolz: `bloscpack.bcolz`.
 * The codec of Zarr: `bloscpack.numcodecs`.
-* Anything: `info`, `verify`, `recover`.
 """
 
 from . import errors
@@ -19,6 +19,7 @@ from ._buffers import set_threads
 from .append import append_fp as append_fp
 from .arrays import Array, open_array
 from .args import BloscArgs, BloscpackArgs, MetadataArgs
+from .conversion import convert, write
 from .errors import Error
 from .file_io import (
     pack_bytes_file,
