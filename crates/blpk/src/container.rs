@@ -13,8 +13,7 @@ use bloscpack_open::{
 use crate::dataset::source::Imported;
 use crate::failure::{About as _, Directory, Failure, RECOVER, Subject, VERIFY};
 use crate::input::{Input, is_directory};
-use crate::interrupt;
-use crate::progress::Progress;
+use crate::progress::{Progress, options};
 use crate::remote;
 use crate::session::Session;
 use crate::text::{is_url, quoted};
@@ -85,19 +84,6 @@ impl Subject for Origin {
 
 fn is_bloscpack(container: &dyn Container) -> bool {
     matches!(container.kind(), Kind::Bloscpack | Kind::Records)
-}
-
-/// The options by which inputs are opened. Work is shown as progress, and ends once it is asked to stop.
-pub fn options(session: &Session) -> (Options, Progress) {
-    let progress = Progress::new(session, None);
-    let shown = progress.clone();
-    let options = session.array_options().watch(move |bytes, total| {
-        interrupt::check()?;
-        shown.set_total(total);
-        shown.advance(bytes);
-        Ok(())
-    });
-    (options, progress)
 }
 
 impl Opened {

@@ -11,7 +11,10 @@ use indicatif::{
     TermLike,
 };
 
+use bloscpack_open::Options;
+
 use crate::args::When;
+use crate::interrupt;
 use crate::session::Session;
 
 /// Shorter work shows no bar.
@@ -81,6 +84,19 @@ impl Progress {
     pub fn finish(&self) {
         self.0.clear();
     }
+}
+
+/// The options by which inputs are opened. Work is shown as progress, and ends once it is asked to stop.
+pub fn options(session: &Session) -> (Options, Progress) {
+    let progress = Progress::new(session, None);
+    let shown = progress.clone();
+    let options = session.array_options().watch(move |bytes, total| {
+        interrupt::check()?;
+        shown.set_total(total);
+        shown.advance(bytes);
+        Ok(())
+    });
+    (options, progress)
 }
 
 impl Inner {

@@ -16,9 +16,9 @@ use bloscpack_open::{
 use clap::Args;
 
 use crate::args::{self, with_given};
-use crate::container;
 use crate::failure::{About as _, Failure, Subject};
 use crate::input::{self, Input};
+use crate::progress;
 use crate::session::Session;
 use crate::text::shown;
 
@@ -189,7 +189,7 @@ impl ImportArgs {
         let file = Imported::new(path, format);
         let source = open(path, format, &self.apply(options, session), session)?;
         session.warnings(&file.name, source.warnings());
-        let (options, _) = container::options(session);
+        let (options, _) = progress::options(session);
         Ok((watched(&options.watch, source), file))
     }
 }

@@ -188,11 +188,7 @@ fn an_import_that_fails_leaves_nothing() {
             3,
             "out of range",
         ),
-        (
-            &["import", "prices.csv", "out", "-k", "md5"],
-            2,
-            "blz-doc",
-        ),
+        (&["import", "prices.csv", "out", "-k", "md5"], 2, "blz-doc"),
         (
             &["import", "prices.csv", "out", "--spare", "1K"],
             2,
