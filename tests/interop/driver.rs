@@ -4,9 +4,7 @@ mod protocol;
 
 use bloscpack::Options;
 use bloscpack::dtype::DType;
-use bloscpack_open::datasets::{
-    Attributes, CArray, CArrayBuilder, CTable, Dataset, DatasetLayout, Warning,
-};
+use bloscpack_open::datasets::{Attributes, CArray, CArrayBuilder, CTable, Dataset, DatasetLayout};
 use protocol::{
     Answer, Result, count, counts, first, from_hex, range, ranges, serve, text, to_hex,
 };
@@ -250,7 +248,7 @@ fn info(dataset: &Dataset) -> Result<Value> {
                 "names": table.names(),
                 "rows": table.rows()?,
                 "attributes": table.attributes().text(),
-                "notes": to_texts(table.warnings()),
+                "notes": table.warnings(),
                 "columns": columns.into_iter().map(array_info).collect::<Vec<_>>(),
             })
         }
@@ -269,15 +267,8 @@ fn array_info(array: &CArray) -> Value {
             to_hex,
         ),
         "attributes": array.attributes().text(),
-        "notes": to_texts(array.warnings()),
+        "notes": array.warnings(),
     })
-}
-
-fn to_texts(warnings: &[Warning]) -> Vec<String> {
-    let texts = warnings.iter();
-    texts
-        .map(|Warning { path, message }| format!("{path}: {message}"))
-        .collect()
 }
 
 /// The rows that the command names, or all.

@@ -44,6 +44,7 @@ mod grid;
 pub mod json;
 pub mod msgpack;
 mod region;
+mod report;
 mod schema;
 mod shapes;
 mod source;
@@ -69,6 +70,7 @@ pub use json::python_json;
 pub use region::{
     BATCH, Region, bytes_of, check, common, lens, outside, product, relative, starts,
 };
+pub use report::Report;
 pub use schema::{
     Batch, Column, ItemKind, Schema, is_value_of_nothing, names, row_shape, structured, too_large,
 };

@@ -24,10 +24,7 @@ pub fn open(path: &Path, session: &Session) -> Result<Dataset, Failure> {
         session.warning(format_args!("{name}: {INTERRUPTED}; {FROM_JOURNAL}"));
     }
     for warning in dataset.warnings() {
-        session.debug(format_args!(
-            "{name}: {}: {}",
-            warning.path, warning.message
-        ));
+        session.debug(format_args!("{name}: {warning}"));
     }
     Ok(dataset)
 }

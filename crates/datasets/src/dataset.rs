@@ -3,7 +3,6 @@
 use crate::carray::CArray;
 use crate::ctable::CTable;
 use crate::dataset_layout::DatasetLayout;
-use crate::warning::Warning;
 use crate::wire::Attributes;
 use bloscpack_error::{Code, Error, Result};
 
@@ -58,7 +57,7 @@ impl Dataset {
 
     /// Everything unusual about its small files that does not prevent reading it.
     #[must_use]
-    pub fn warnings(&self) -> &[Warning] {
+    pub fn warnings(&self) -> &[String] {
         match self {
             Self::Array(array) => array.warnings(),
             Self::Table(table) => table.warnings(),

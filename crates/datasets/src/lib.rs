@@ -84,7 +84,6 @@ mod superchunk;
 mod survey;
 mod verify;
 mod walk;
-mod warning;
 // Public for tests and for the other crates of the workspace.
 #[doc(hidden)]
 pub mod wire;
@@ -100,7 +99,5 @@ pub use index::{IndexCheck, IndexState, IndexUpdate};
 pub use ndarray;
 pub use repair::{Finding, Remedy, RepairOptions, Uncounted};
 pub use survey::ArraySurvey;
-pub use verify::DatasetReport;
 pub use walk::{DatasetEntry, walk, walk_in};
-pub use warning::Warning;
 pub use wire::{Attributes, Index, IndexEntry};

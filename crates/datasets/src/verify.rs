@@ -4,34 +4,10 @@ use crate::array_storage::{ArrayStorage, Naming};
 use crate::carray::CArray;
 use crate::ctable::CTable;
 use crate::dataset::Dataset;
-use crate::warning::Warning;
+use bloscpack_array::Report;
 use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Code, Error, Result};
-use bloscpack_storage::{EntryKind, parallel};
-use std::sync::{Mutex, PoisonError};
-
-/// The result of [`Dataset::verify`].
-#[derive(Debug, Default)]
-pub struct DatasetReport {
-    /// All damage. Each error has the file, and the chunk and byte where they are known. If an array has more than a
-    /// thousand damaged chunks, only some are reported.
-    pub damages: Vec<Error>,
-    /// Everything unusual that does not prevent reading the dataset: files that are not part of it, rows that were never
-    /// flushed.
-    pub warnings: Vec<Warning>,
-    /// The number of sound chunks.
-    pub chunks: u64,
-    /// Uncompressed bytes of these chunks.
-    pub bytes: u64,
-}
-
-impl DatasetReport {
-    /// Whether no damage was found.
-    #[must_use]
-    pub fn is_sound(&self) -> bool {
-        self.damages.is_empty()
-    }
-}
+use bloscpack_storage::EntryKind;
 
 impl Dataset {
     /// Reads and decompresses every chunk, compares the digests where there are any, also those of an archive, and looks for files that do not belong to
@@ -44,11 +20,11 @@ impl Dataset {
     /// use bloscpack_datasets::Dataset;
     /// let report = Dataset::open("testdata/datasets/bcolz-legacy/v012_trimmed_to_boundary_stale_file")?.verify(|_| {});
     /// assert!(report.is_sound());
-    /// assert!(report.warnings[0].message.contains("stale"));
+    /// assert!(report.warnings[0].contains("stale"));
     /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
-    pub fn verify(&self, progress: impl Fn(u64) + Sync) -> DatasetReport {
-        let mut report = DatasetReport::default();
+    pub fn verify(&self, progress: impl Fn(u64) + Sync) -> Report {
+        let mut report = Report::default();
         match self {
             Self::Array(array) => return array.verify(progress),
             Self::Table(table) => {
@@ -68,7 +44,7 @@ impl Dataset {
 }
 
 /// Reports columns that have more rows than the shortest one.
-fn report_uneven(table: &CTable, report: &mut DatasetReport) {
+fn report_uneven(table: &CTable, report: &mut Report) {
     let Ok(expected) = table.rows() else { return };
     for name in table.names() {
         if let Ok(column) = table.column(name)
@@ -82,28 +58,16 @@ fn report_uneven(table: &CTable, report: &mut DatasetReport) {
     }
 }
 
-/// The damage of an array after which verification stops.
-const MAX_DAMAGES: usize = 1000;
-
-/// The results for the chunks of an array, which arrive in any order.
-#[derive(Default)]
-struct Checked {
-    chunks: u64,
-    bytes: u64,
-    warnings: Vec<(u64, Warning)>,
-    damages: Vec<(u64, Error)>,
-}
-
 impl CArray {
     /// Reads and decompresses every chunk; see [`Dataset::verify`].
-    pub fn verify(&self, progress: impl Fn(u64) + Sync) -> DatasetReport {
-        let mut report = DatasetReport::default();
+    pub fn verify(&self, progress: impl Fn(u64) + Sync) -> Report {
+        let mut report = Report::default();
         self.verify_into(&mut report, &progress);
         report.damages.extend(self.handle().verify_files());
         report
     }
 
-    fn verify_into(&self, report: &mut DatasetReport, progress: &(impl Fn(u64) + Sync)) {
+    fn verify_into(&self, report: &mut Report, progress: &(impl Fn(u64) + Sync)) {
         report.warnings.extend_from_slice(self.warnings());
         let storage = self.storage();
         if let Err(error) = storage
@@ -118,65 +82,33 @@ impl CArray {
         }
     }
 
-    fn verify_chunks(
-        &self,
-        report: &mut DatasetReport,
-        progress: &(impl Fn(u64) + Sync),
-    ) -> Result<()> {
+    fn verify_chunks(&self, report: &mut Report, progress: &(impl Fn(u64) + Sync)) -> Result<()> {
         let storage = self.storage();
-        let checked = Mutex::new(Checked::default());
         let numbers = 0..in_memory(self.chunks())?;
-        let done = parallel::for_each(storage.resources().threads, numbers, |chunk| {
-            let chunk = to_u64(chunk);
-            let result = storage.check_chunk(chunk);
-            let mut checked = checked.lock().unwrap_or_else(PoisonError::into_inner);
-            match result {
-                Ok((bytes, warnings)) => {
-                    progress(bytes);
-                    checked.chunks += 1;
-                    checked.bytes += bytes;
-                    let warnings = warnings.into_iter().map(|warning| (chunk, warning));
-                    checked.warnings.extend(warnings);
-                }
-                Err(error) => checked.damages.push((chunk, error)),
-            }
-            // If all files of a dataset are missing, the first thousand suffice.
-            if checked.damages.len() > MAX_DAMAGES {
-                Err(Error::usage("enough"))
-            } else {
-                Ok(())
-            }
-        });
-        let mut checked = checked.into_inner().unwrap_or_else(PoisonError::into_inner);
-        checked.damages.sort_by_key(|(chunk, _)| *chunk);
-        checked.warnings.sort_by_key(|(chunk, _)| *chunk);
-        report.chunks += checked.chunks;
-        report.bytes += checked.bytes;
-        let damages = checked.damages.into_iter().map(|(_, error)| error);
-        report.damages.extend(damages);
-        let warnings = checked.warnings.into_iter().map(|(_, warning)| warning);
-        report.warnings.extend(warnings);
-        // All other errors are in the report. Nothing is known about a chunk whose check panicked.
-        if let Err(error) = done
-            && error.code() == Code::Panicked
-        {
-            report.damages.push(error);
-        }
+        report.check(
+            storage.resources().threads,
+            numbers,
+            |chunk| {
+                let (bytes, warnings) = storage.check_chunk(to_u64(chunk))?;
+                progress(bytes);
+                Ok(Some((bytes, warnings)))
+            },
+            |report, warnings| report.warnings.extend(warnings),
+        );
         Ok(())
     }
 }
 
 impl ArrayStorage {
     /// Reads and decompresses a chunk. Returns the uncompressed bytes.
-    fn check_chunk(&self, chunk: u64) -> Result<(u64, Vec<Warning>)> {
+    fn check_chunk(&self, chunk: u64) -> Result<(u64, Vec<String>)> {
         let stored = self.stored(chunk)?;
         let bytes = u64::from(stored.header.nbytes);
         let path = self.key(chunk / self.spec().chunks_per_file.get())?;
         let mut warnings = Vec::new();
         if self.spec().container.is_single() && stored.unused > 0 {
             let len = stored.unused;
-            let message = format!("{len} unexpected bytes follow the chunk");
-            warnings.push(Warning::new(&path, message));
+            warnings.push(format!("{path}: {len} unexpected bytes follow the chunk"));
         }
         if self.spec().dtype.has_object() {
             return Ok((bytes, warnings));
@@ -186,15 +118,15 @@ impl ArrayStorage {
         if let Some(more) = bytes.checked_sub(self.grid().bytes_of(chunk))
             && more > 0
         {
-            let message =
-                format!("{more} bytes of rows that were never flushed follow the last row");
-            warnings.push(Warning::new(&path, message));
+            warnings.push(format!(
+                "{path}: {more} bytes of rows that were never flushed follow the last row"
+            ));
         }
         Ok((bytes, warnings))
     }
 
     /// Reports entries in the folder of superchunks that the rows do not need.
-    fn report_strangers(&self, mut report: impl FnMut(Warning)) -> Result<()> {
+    fn report_strangers(&self, mut report: impl FnMut(String)) -> Result<()> {
         let (spec, files) = (self.spec(), self.file_count());
         for entry in self.list()? {
             let name = entry.name.to_string_lossy();
@@ -210,7 +142,7 @@ impl ArrayStorage {
                 (_, EntryKind::Folder) if spec.naming == Naming::FromOne => continue,
                 _ => "not part of the dataset",
             };
-            report(Warning::new(format!("{}/{name}", spec.folder), message));
+            report(format!("{}/{name}: {message}", spec.folder));
         }
         Ok(())
     }

@@ -72,7 +72,7 @@ pub mod wire;
 
 pub use bloscpack_array::{Caches, default_shapes};
 // Its types are in the signatures of this crate: whoever uses them needs the same version.
-pub use frame::{Frame, FrameBuilder, FrameReport, VaryingFrame, Virtual, seal};
+pub use frame::{Frame, FrameBuilder, VaryingFrame, Virtual, seal};
 pub use nd::{NdArray, NdArrayBuilder};
 #[cfg(feature = "ndarray")]
 pub use ndarray;

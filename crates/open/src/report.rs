@@ -32,13 +32,26 @@ impl Report {
         self.damage_count == 0
     }
 
-    /// A report of chunks and errors alone.
-    pub(crate) fn of(chunks: u64, bytes: u64, damages: Vec<bloscpack_error::Error>) -> Self {
+    /// Adds what was found elsewhere.
+    pub(crate) fn add(&mut self, other: impl Into<Self>) {
+        let other = other.into();
+        self.chunks += other.chunks;
+        self.bytes = self.bytes.saturating_add(other.bytes); // only shown
+        self.records += other.records;
+        self.damage_count += other.damage_count;
+        self.damages.extend(other.damages);
+        self.warnings.extend(other.warnings);
+    }
+}
+
+impl From<bloscpack_array::Report> for Report {
+    fn from(report: bloscpack_array::Report) -> Self {
         Self {
-            chunks,
-            bytes,
-            damage_count: to_u64(damages.len()),
-            damages: damages.into_iter().map(Damage::from).collect(),
+            chunks: report.chunks,
+            bytes: report.bytes,
+            damage_count: to_u64(report.damages.len()),
+            damages: report.damages.into_iter().map(Damage::from).collect(),
+            warnings: report.warnings,
             ..Self::default()
         }
     }

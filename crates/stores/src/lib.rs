@@ -22,8 +22,10 @@ pub use table::{
 pub use write::{TableWriter, create_tree, seal_store, unpack_store};
 
 use bloscpack::Options;
+use bloscpack_array::Report;
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, IoSide as _, Result};
-use bloscpack_frames::{Frame, FrameReport, VaryingFrame};
+use bloscpack_frames::{Frame, VaryingFrame};
 use bloscpack_storage::{EntryKind, Key, Store, StoreFile};
 use embed::{Place, Section};
 use error::{at, damaged, not_found, over_limit, unsupported};
@@ -230,8 +232,8 @@ impl FrameStore {
 
     /// Reads and decompresses every frame at or below a path, with the parts of tables. In frames that have a fingerprint, every
     /// byte is compared with it; in an archive, the files with their checksums.
-    pub fn verify(&self, below: &str) -> FrameReport {
-        let mut all = FrameReport::default();
+    pub fn verify(&self, below: &str) -> Report {
+        let mut all = Report::default();
         if below.is_empty()
             && let Err(error) = self.embedded.check_fingerprint()
         {
@@ -243,13 +245,12 @@ impl FrameStore {
                 continue;
             }
             match self.verify_frame(path) {
-                Ok(report) => {
-                    all.chunks += report.chunks;
-                    all.bytes = all.bytes.saturating_add(report.bytes); // only shown
+                Ok(mut report) => {
                     let damages = report.damages.into_iter().map(at(path));
-                    all.damages.extend(damages);
+                    report.damages = damages.collect();
                     let named = |warning| format!("{path}: {warning}");
-                    all.warnings.extend(report.warnings.into_iter().map(named));
+                    report.warnings = report.warnings.into_iter().map(named).collect();
+                    all.add(report);
                 }
                 Err(error) => all.damages.push(error.in_file(path)),
             }
@@ -280,9 +281,9 @@ impl FrameStore {
         found.map(Error::from).collect()
     }
 
-    fn verify_frame(&self, path: &str) -> Result<FrameReport> {
+    fn verify_frame(&self, path: &str) -> Result<Report> {
         if let Some(Member::Embedded(Place::Remote(url))) = self.members.get(path) {
-            let mut report = FrameReport::default();
+            let mut report = Report::default();
             report.warnings.push(format!(
                 "nothing of it was fetched from {url:?}, and nothing was checked"
             ));
@@ -293,22 +294,17 @@ impl FrameStore {
             let frame = self.frame(path)?;
             return Ok(frame.verify_allowing(|_| (), || self.may_be_trimmed(path, &frame)));
         }
-        let mut report = FrameReport::default();
+        let mut report = Report::default();
         report
             .damages
             .extend(frame.frame().check_fingerprint().err());
-        for number in 0..frame.frame().chunks() {
-            match frame.blocks(number) {
-                Ok(blocks) => {
-                    report.chunks += 1;
-                    report.bytes += blocks
-                        .iter()
-                        .map(|block| bloscpack_error::checked::to_u64(block.len()))
-                        .sum::<u64>();
-                }
-                Err(error) => report.damages.push(error),
-            }
-        }
+        let blocks = |number| {
+            let blocks = frame.blocks(to_u64(number))?;
+            let bytes = blocks.iter().map(|block| to_u64(block.len())).sum();
+            Ok(Some((bytes, ())))
+        };
+        let numbers = 0..in_memory(frame.frame().chunks())?;
+        report.check(1, numbers, blocks, |_, ()| ());
         Ok(report)
     }
 

@@ -62,7 +62,7 @@ pub use edit::{Written, ZarrEditor};
 pub use group::{ZarrGroup, ZarrNode};
 pub use keys::ChunkKeys;
 pub use meta::{ArrayMeta, Format};
-pub use verify::ZarrReport;
+pub use verify::Survey;
 pub use write::{ArrayFiles, ArrayWriter, ChunkCounts, NewArray, RowWriter, create_group};
 
 /// The example of the README is a test, too.

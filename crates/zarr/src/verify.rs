@@ -2,27 +2,22 @@
 
 use crate::array::ZarrArray;
 use crate::read::open_file;
+use bloscpack_array::Report;
 use bloscpack_error::{Error, IoSide as _, Result, Side};
-use bloscpack_storage::{EntryKind, Key, parallel};
+use bloscpack_storage::{EntryKind, Key};
 
-/// The result of [`ZarrArray::verify`].
+/// The files of an array, without what is in them.
 #[derive(Debug, Default)]
 #[non_exhaustive]
-pub struct ZarrReport {
-    /// Sound chunks.
+pub struct Survey {
+    /// Files with chunks.
     pub chunks: u64,
-    /// Bytes of the elements in them, without what is past the end of the array.
-    pub bytes: u64,
-    /// All damage. Each error has the file.
-    pub damages: Vec<Error>,
-    /// Files that are not part of the array.
-    pub foreign: u64,
-    /// Bytes of all stored chunks.
+    /// Bytes of these files.
     pub stored_bytes: u64,
+    /// Files and folders that are not part of the array.
+    pub foreign: u64,
 }
 
-/// The most damages that are kept.
-const MAX_DAMAGES: usize = 1000;
 /// Files that are passed on at once.
 const MAX_FILES: usize = 1 << 10;
 
@@ -36,74 +31,60 @@ pub(crate) struct Found {
 impl ZarrArray {
     /// Decodes every chunk that is stored, as [`verify_chunks`](Self::verify_chunks) does, and compares the files of the array with
     /// digests that the store has of them, as an archive has.
-    ///
-    /// # Errors
-    /// Returns the errors of [`verify_chunks`](Self::verify_chunks).
-    pub fn verify(&self, progress: &mut dyn FnMut(u64) -> Result<()>) -> Result<ZarrReport> {
-        let mut report = self.verify_chunks(progress)?;
+    pub fn verify(&self, progress: impl Fn(u64) + Sync) -> Report {
+        let mut report = self.verify_chunks(progress);
         for error in self.chunks.store().store.verify(self.folder()) {
             report.damages.push(Error::from(error).on(Side::Source));
         }
-        Ok(report)
+        report
     }
 
     /// Decodes every chunk that is stored. Only files that exist are visited, however many the shape promises.
     ///
-    /// `progress` is called with the bytes of the elements of each chunk, and ends the work with an error.
-    ///
-    /// # Errors
-    /// Returns any I/O error of listing the folders, and that of `progress`.
-    pub fn verify_chunks(&self, progress: &mut dyn FnMut(u64) -> Result<()>) -> Result<ZarrReport> {
-        let mut report = ZarrReport::default();
-        self.for_each_file(&mut |files, foreign| {
-            report.foreign += foreign;
+    /// `progress` is called with the bytes of the elements of each sound file, without what is past the end of the array, from any
+    /// thread.
+    pub fn verify_chunks(&self, progress: impl Fn(u64) + Sync) -> Report {
+        let (mut report, mut others) = (Report::default(), 0);
+        let listed = self.for_each_file(&mut |files, foreign| {
+            others += foreign;
             let decode = |found: Found| {
-                let stored = self.stored_len(&found.key);
-                let decoded = stored.and_then(|stored| Ok((stored, self.decoded(&found)?)));
-                Ok::<_, Error>(decoded.map_err(|error| error.in_file(found.key.as_str())))
+                let decoded = self.decoded(&found);
+                let bytes = decoded.map_err(|error| error.in_file(found.key.as_str()))?;
+                progress(bytes);
+                Ok(Some((bytes, ())))
             };
-            parallel::map_in_order(
-                self.chunks.resources().threads,
-                files.into_iter(),
-                decode,
-                |decoded| match decoded {
-                    Ok((stored, bytes)) => {
-                        report.chunks += 1;
-                        report.bytes += bytes;
-                        report.stored_bytes += stored;
-                        progress(bytes)
-                    }
-                    Err(error) if report.damages.len() < MAX_DAMAGES => {
-                        report.damages.push(error);
-                        Ok(())
-                    }
-                    Err(_) => Ok(()),
-                },
-            )
-        })?;
-        Ok(report)
+            let threads = self.chunks.resources().threads;
+            report.check(threads, files.into_iter(), decode, |_, ()| ());
+            Ok(())
+        });
+        report.damages.extend(listed.err());
+        if others > 0 {
+            let message = format!("{others} other files or folders, not part of the array");
+            report.warnings.push(if *self.folder() == Key::root() {
+                message
+            } else {
+                format!("{}: {message}", self.folder())
+            });
+        }
+        report
     }
 
     /// Files with chunks, their bytes, and other files, without decoding anything.
     ///
     /// # Errors
     /// Returns any I/O error.
-    pub fn survey(&self) -> Result<ZarrReport> {
-        let mut report = ZarrReport::default();
+    pub fn survey(&self) -> Result<Survey> {
+        let mut survey = Survey::default();
         self.for_each_file(&mut |files, foreign| {
-            report.foreign += foreign;
-            for file in files.iter().filter(|file| file.is_file) {
-                report.chunks += 1;
-                report.stored_bytes += self.stored_len(&file.key)?;
+            survey.foreign += foreign;
+            for found in files.iter().filter(|found| found.is_file) {
+                let file = open_file(&*self.chunks.store().store, &found.key)?;
+                survey.chunks += 1;
+                survey.stored_bytes += file.map_or(Ok(0), |file| file.size().reading())?;
             }
             Ok(())
         })?;
-        Ok(report)
-    }
-
-    fn stored_len(&self, key: &Key) -> Result<u64> {
-        let file = open_file(&*self.chunks.store().store, key)?;
-        file.map_or(Ok(0), |file| file.size().reading())
+        Ok(survey)
     }
 
     /// Decodes a chunk, and returns the bytes of its elements that are in the array.

@@ -148,9 +148,9 @@ fn what_is_written_is_read() -> Result<()> {
                 source.read(&part)?,
                 "{format} {part:?}"
             );
-            let report = array.verify(&mut |_| Ok(()))?;
+            let report = array.verify(|_| ());
             assert!(
-                report.damages.is_empty() && report.foreign == 0,
+                report.is_sound() && report.warnings.is_empty(),
                 "{report:?}"
             );
             assert_eq!(report.bytes, array.nbytes());
@@ -268,7 +268,7 @@ fn every_cut_and_every_flipped_bit_of_a_shard_is_noticed_or_harmless() -> Result
     for len in 0..shard.len() {
         let array = open(&with_file(&store, "c/0", shard[..len].to_vec()))?;
         assert!(array.read_slice(&[0..8]).is_err(), "cut after {len}");
-        assert_eq!(array.verify(&mut |_| Ok(()))?.damages.len(), 1);
+        assert_eq!(array.verify(|_| ()).damages.len(), 1);
     }
     // Chunks themselves have no checksum here: only the index is covered.
     for bit in 4 * 8..shard.len() * 8 {

@@ -10,7 +10,6 @@ mod read;
 use crate::array_storage::{ArraySpec, ArrayStorage};
 use crate::dataset_layout::DatasetLayout;
 use crate::handle::Handle;
-use crate::warning::Warning;
 use crate::wire::{Attributes, Index};
 use bloscpack_array::Resources;
 use bloscpack_dtype::DType;
@@ -48,7 +47,7 @@ pub struct CArray {
     handle: Handle,
     storage: ArrayStorage,
     attributes: Attributes,
-    warnings: Vec<Warning>,
+    warnings: Vec<String>,
     /// The number of rows that others see.
     flushed_rows: u64,
     /// The index, once a reader has asked for zones.
@@ -161,7 +160,7 @@ impl CArray {
 
     /// Everything unusual about its small files that does not prevent reading it.
     #[must_use]
-    pub fn warnings(&self) -> &[Warning] {
+    pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 

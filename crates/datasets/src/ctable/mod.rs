@@ -9,7 +9,6 @@ use crate::carray::CArray;
 use crate::dataset_layout::DatasetLayout;
 use crate::handle::Handle;
 use crate::layout::{self, ColumnSource};
-use crate::warning::Warning;
 use crate::wire::Attributes;
 use bloscpack_array::Resources;
 use bloscpack_error::{Code, Error, Result};
@@ -49,7 +48,7 @@ pub struct CTable {
     names: Vec<String>,
     columns: Vec<Column>,
     attributes: Attributes,
-    warnings: Vec<Warning>,
+    warnings: Vec<String>,
     lenient: bool,
     resources: Resources,
 }
@@ -132,7 +131,7 @@ impl CTable {
 
     /// Everything unusual about its small files that does not prevent reading it. Columns have warnings of their own.
     #[must_use]
-    pub fn warnings(&self) -> &[Warning] {
+    pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 

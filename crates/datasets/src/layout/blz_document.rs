@@ -23,7 +23,6 @@ use crate::files::{Files, below};
 use crate::grid::BandedGrid;
 use crate::new::NewArray;
 use crate::superchunk::{Container, SuperchunkOptions};
-use crate::warning::Warning;
 use crate::wire::{Attributes, DtypeText, ParamsKey, Sizes, Storage, StorageStyle};
 use blosc1::ChunkSettings;
 use bloscpack_dtype::DType;
@@ -40,7 +39,7 @@ struct Description {
     storage: Storage,
     attributes: Attributes,
     chunks_per_file: Option<NonZeroU64>,
-    warnings: Vec<Warning>,
+    warnings: Vec<String>,
     /// The key of `meta/storage`.
     storage_key: Key,
 }

@@ -3,7 +3,6 @@
 //! The JSON is the result of Python's `tolist`: fields are a list, void is a string with a character for each byte, times are
 //! counts. For a row of several elements, BLZ and bcolz up to 1.0 list all of them, later versions have one for all.
 
-use crate::warning::Warning;
 use crate::wire::python_json;
 use bloscpack_dtype::{DType, Kind, TimeUnit};
 #[cfg(feature = "documents")]
@@ -59,13 +58,13 @@ pub(super) fn parse_or_warn(
     dtype: &DType,
     row_shape: &[u64],
     path: &Key,
-    warnings: &mut Vec<Warning>,
+    warnings: &mut Vec<String>,
 ) -> Option<Vec<u8>> {
     parse(text, dtype, row_shape).unwrap_or_else(|Unusable| {
         let (text, dtype) = (excerpt(text), excerpt(&dtype.to_string()));
         let message =
             format!("the default {text} is not a value of {dtype}: new elements are zeros");
-        warnings.push(Warning::new(path, message));
+        warnings.push(format!("{path}: {message}"));
         None
     })
 }
@@ -78,7 +77,7 @@ pub(super) fn parse_shared(
     dtype: &DType,
     row_shape: &[u64],
     path: &Key,
-    warnings: &mut Vec<Warning>,
+    warnings: &mut Vec<String>,
 ) -> Option<Vec<u8>> {
     let text = text.trim();
     let is_long = text.len() > MAX_SHARED || dtype.itemsize() > to_u64(MAX_SHARED);
@@ -89,7 +88,7 @@ pub(super) fn parse_shared(
             let message = format!(
                 "the default {text} of all columns is not used for {dtype}: new elements are zeros"
             );
-            warnings.push(Warning::new(path, message));
+            warnings.push(format!("{path}: {message}"));
             None
         }
         _ => parse_or_warn(text, dtype, row_shape, path, warnings),

@@ -18,7 +18,6 @@ use crate::dataset_layout::DatasetLayout;
 use crate::error::not_a_file;
 use crate::files::{Files, below};
 use crate::new::NewArray;
-use crate::warning::Warning;
 use crate::wire::Attributes;
 use bloscpack_error::Result;
 use bloscpack_storage::{EntryKind, Key};
@@ -38,7 +37,7 @@ pub(crate) struct DatasetKind {
 pub(crate) struct ArrayDescription {
     pub spec: ArraySpec,
     pub attributes: Attributes,
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<String>,
 }
 
 /// A table as its files describe it.
@@ -46,7 +45,7 @@ pub(crate) struct ArrayDescription {
 pub(crate) struct TableDescription {
     pub columns: Vec<ColumnDescription>,
     pub attributes: Attributes,
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<String>,
 }
 
 /// A column of a table.

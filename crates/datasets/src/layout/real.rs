@@ -16,7 +16,6 @@ use crate::files::{Files, below, join};
 use crate::grid::BandedGrid;
 use crate::new::NewArray;
 use crate::superchunk::Container;
-use crate::warning::Warning;
 use crate::wire::{
     Attributes, ChunkOverhead, DtypeText, ParamsKey, RootDirs, Sizes, Storage, StorageStyle,
 };
@@ -225,24 +224,24 @@ fn dtype(storage: &Storage) -> Result<DType> {
 }
 
 /// The compressor of new chunks. The headers of existing ones name theirs.
-fn compressor(storage: &Storage, key: &Key, warnings: &mut Vec<Warning>) -> Compressor {
+fn compressor(storage: &Storage, key: &Key, warnings: &mut Vec<String>) -> Compressor {
     storage.compressor().unwrap_or_else(|error| {
         let fallback = Compressor::Blosclz;
         let message = format!(
             "{error}: new chunks are compressed with {}",
             fallback.name()
         );
-        warnings.push(Warning::new(key, message));
+        warnings.push(format!("{key}: {message}"));
         fallback
     })
 }
 
-fn attributes(files: &Files, at: &Key, warnings: &mut Vec<Warning>) -> Result<Attributes> {
+fn attributes(files: &Files, at: &Key, warnings: &mut Vec<String>) -> Result<Attributes> {
     let key = below(at, &["__attrs__"])?;
     let attributes = files.parse_if_present(&key, Attributes::parse)?;
     Ok(attributes.unwrap_or_else(|| {
         let message = "file is missing; bcolz does not open the dataset without it";
-        warnings.push(Warning::new(&key, message));
+        warnings.push(format!("{key}: {message}"));
         Attributes::default()
     }))
 }

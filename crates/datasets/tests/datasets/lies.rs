@@ -104,7 +104,7 @@ fn what_lies_behind_the_chunk_of_a_superchunk_is_told() {
     array.flush().unwrap();
     drop(array);
     let report = CArray::open_in(store.clone()).unwrap().verify(|_| {});
-    assert_eq!(report.warnings, []);
+    assert!(report.warnings.is_empty());
     let at = Key::parse("data/__1.blp").unwrap();
     let mut bytes = store.bytes("data/__1.blp").unwrap();
     bytes.extend_from_slice(b"more");
@@ -112,14 +112,9 @@ fn what_lies_behind_the_chunk_of_a_superchunk_is_told() {
     store.create(&at, &bytes).unwrap();
     let report = CArray::open_in(store).unwrap().verify(|_| {});
     assert!(report.is_sound(), "{:?}", report.damages);
-    let [odd] = &report.warnings[..] else {
-        panic!("{:?}", report.warnings);
-    };
-    assert_eq!(odd.path, "data/__1.blp");
-    assert!(
-        odd.message.starts_with("4 unexpected bytes"),
-        "{}",
-        odd.message
+    assert_eq!(
+        report.warnings,
+        ["data/__1.blp: 4 unexpected bytes follow the chunk"]
     );
 }
 

@@ -1,7 +1,7 @@
 //! Tests of a superchunk of bcolz, BLZ or carray: a header of 16 bytes, one chunk, and nothing else.
 
 use bloscpack::Options;
-use bloscpack_datasets::{CArray, Dataset, Warning};
+use bloscpack_datasets::{CArray, Dataset};
 use bloscpack_error::{Category, Result};
 use bloscpack_storage::Memory;
 
@@ -51,7 +51,7 @@ fn a_real_superchunk_has_nothing_odd() {
     for lenient in BOTH {
         assert_eq!(read(&REAL, lenient).unwrap(), [3.25]);
         let report = array(&REAL, lenient).verify(|_| {});
-        assert_eq!((report.damages.len(), report.warnings), (0, Vec::new()));
+        assert_eq!((report.damages.len(), report.warnings.len()), (0, 0));
     }
 }
 
@@ -80,12 +80,11 @@ fn trailing_bytes_are_ignored_and_reported() {
     for lenient in BOTH {
         assert_eq!(read(&file, lenient).unwrap(), [3.25]);
         let report = array(&file, lenient).verify(|_| {});
-        let [Warning { path, message, .. }] = &report.warnings[..] else {
-            panic!("{:?}", report.warnings);
-        };
         assert_eq!(report.damages.len(), 0);
-        assert_eq!(path, "data/__0.blp");
-        assert_eq!(message, "5 unexpected bytes follow the chunk");
+        assert_eq!(
+            report.warnings,
+            ["data/__0.blp: 5 unexpected bytes follow the chunk"]
+        );
     }
 }
 

@@ -29,7 +29,6 @@ pub(crate) use builder::InitialChunks;
 pub use builder::FrameBuilder;
 pub use fingerprint::seal;
 pub use varying::VaryingFrame;
-pub use verify::FrameReport;
 pub use virtual_data::Virtual;
 pub(crate) use virtual_data::own_layers;
 

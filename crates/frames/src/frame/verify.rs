@@ -7,49 +7,12 @@ use crate::storage::check_chunk_len;
 use crate::wire::ChunkPlace;
 use crate::wire::kind::FrameKind;
 use blosc1::ChunkHeader;
+use bloscpack_array::Report;
 use bloscpack_error::checked::to_u64;
 use bloscpack_error::{Code, Error, Result};
-use bloscpack_storage::parallel::{self, Panicked};
-use std::sync::{Mutex, PoisonError};
 
-/// The search ends after so many damages.
+/// The search for overlaps ends after so many damages.
 const MOST_DAMAGES: usize = 1000;
-
-/// The result of [`Frame::verify`].
-#[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct FrameReport {
-    /// All damages, or the first thousand. Each error says where.
-    pub damages: Vec<Error>,
-    /// Oddities that do not affect the data, such as chunk files that the frame does not use.
-    pub warnings: Vec<String>,
-    /// Sound chunks.
-    pub chunks: u64,
-    /// Bytes of data in sound chunks.
-    pub bytes: u64,
-}
-
-impl FrameReport {
-    /// Whether there is no damage.
-    #[must_use]
-    pub fn is_sound(&self) -> bool {
-        self.damages.is_empty()
-    }
-}
-
-/// Why the search ends before the last chunk.
-enum Stop {
-    /// There are damages enough.
-    Enough,
-    /// A check panicked, which is a bug.
-    Panicked(Panicked),
-}
-
-impl From<Panicked> for Stop {
-    fn from(panicked: Panicked) -> Self {
-        Self::Panicked(panicked)
-    }
-}
 
 impl Frame {
     /// Reads and decompresses every chunk and every layer of metadata, and compares them with what the frame says.
@@ -68,7 +31,7 @@ impl Frame {
     /// assert_eq!((report.chunks, report.bytes), (1, 4000));
     /// # Ok::<(), bloscpack_error::Error>(())
     /// ```
-    pub fn verify(&self, progress: impl Fn(u64) + Sync) -> FrameReport {
+    pub fn verify(&self, progress: impl Fn(u64) + Sync) -> Report {
         self.verify_allowing(progress, || false)
     }
 
@@ -78,42 +41,22 @@ impl Frame {
         &self,
         progress: impl Fn(u64) + Sync,
         may_be_resized: impl FnOnce() -> bool,
-    ) -> FrameReport {
-        let found = Mutex::new((FrameReport::default(), Vec::new(), Vec::new()));
-        let slots = 0..self.meta.places.len();
-        let done = parallel::for_each(self.coder.threads, slots, |slot| {
-            let number = to_u64(slot);
-            if !self.is_kept(number) {
-                return Ok(());
-            }
-            let checked = self.check_chunk(number);
-            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-            let (report, damages, lengths) = &mut *found;
-            match checked {
-                Ok((bytes, header)) => {
-                    lengths.extend(header.map(|header| (number, header.ctbytes)));
-                    progress(bytes);
-                    report.chunks += 1;
-                    report.bytes += bytes;
+    ) -> Report {
+        let (mut report, mut lengths) = (Report::default(), Vec::new());
+        report.check(
+            self.coder.threads,
+            0..self.meta.places.len(),
+            |slot| {
+                let number = to_u64(slot);
+                if !self.is_kept(number) {
+                    return Ok(None);
                 }
-                Err(error) => damages.push((number, error)),
-            }
-            if damages.len() > MOST_DAMAGES {
-                Err(Stop::Enough)
-            } else {
-                Ok(())
-            }
-        });
-        let (mut report, mut damages, mut lengths) =
-            found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        damages.sort_by_key(|(number, _)| *number);
-        lengths.sort_unstable();
-        report
-            .damages
-            .extend(damages.into_iter().map(|(_, error)| error));
-        if let Err(Stop::Panicked(panicked)) = done {
-            report.damages.push(panicked.into());
-        }
+                let (bytes, header) = self.check_chunk(number)?;
+                progress(bytes);
+                Ok(Some((bytes, header.map(|header| (number, header.ctbytes)))))
+            },
+            |_, length| lengths.extend(length),
+        );
         self.check_metadata(&mut report);
         match self.compare_fingerprint() {
             Ok(Compared::Same) => {}
@@ -132,7 +75,7 @@ impl Frame {
         report
     }
 
-    fn warn_of_absent(&self, report: &mut FrameReport) {
+    fn warn_of_absent(&self, report: &mut Report) {
         let Some(found) = self.virtual_data() else {
             return;
         };
@@ -167,7 +110,7 @@ impl Frame {
         Ok((len, header))
     }
 
-    fn check_metadata(&self, report: &mut FrameReport) {
+    fn check_metadata(&self, report: &mut Report) {
         for name in self.vlmetalayers() {
             if let Err(error) = self.vlmetalayer(name) {
                 report.damages.push(error);

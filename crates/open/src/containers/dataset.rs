@@ -3,7 +3,7 @@
 use crate::warnings::Warnings;
 use crate::{Report, interrupted};
 use bloscpack::Watch;
-use bloscpack_datasets::{DatasetReport, Warning};
+use bloscpack_array as array;
 
 /// The common part of arrays and tables.
 pub(crate) struct Common {
@@ -14,26 +14,16 @@ pub(crate) struct Common {
 
 impl Common {
     /// A report, with the warnings that there were.
-    pub(crate) fn report(&self, report: DatasetReport) -> Report {
-        let mut all = Report::of(report.chunks, report.bytes, report.damages);
-        all.warnings = report.warnings.iter().map(text).collect();
+    pub(crate) fn report(&self, mut report: array::Report) -> Report {
         let warnings = self.warnings.take().into_iter();
         let warnings = warnings.map(|warning| format!(".blpk: {warning}"));
-        all.warnings.extend(warnings);
-        all
+        report.warnings.extend(warnings);
+        report.into()
     }
 
     /// The notes of a summary: on a change that was interrupted, and these warnings.
-    pub(crate) fn notes(&self, warnings: &[Warning]) -> Vec<String> {
+    pub(crate) fn notes(&self, warnings: &[String]) -> Vec<String> {
         let interrupted = self.is_interrupted.then(interrupted);
-        interrupted
-            .into_iter()
-            .chain(warnings.iter().map(text))
-            .collect()
+        interrupted.into_iter().chain(warnings.to_vec()).collect()
     }
-}
-
-/// A warning as text.
-pub(crate) fn text(warning: &Warning) -> String {
-    format!("{}: {}", warning.path, warning.message)
 }

@@ -90,12 +90,7 @@ impl Container for Folder {
     fn verify(&self) -> Result<Report> {
         let mut all = Report::default();
         for path in &self.members {
-            let report = self.open(path)?.verify()?;
-            all.chunks += report.chunks;
-            all.bytes += report.bytes;
-            all.damage_count += report.damage_count;
-            all.damages.extend(report.damages);
-            all.warnings.extend(report.warnings);
+            all.add(self.open(path)?.verify()?);
         }
         Ok(all)
     }

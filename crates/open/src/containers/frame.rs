@@ -223,12 +223,10 @@ impl Container for FrameContainer {
     fn verify(&self) -> Result<Report> {
         let (frame, watch) = (self.frame(), &self.options.watch);
         let total = frame.content_len();
-        let report = frame.verify(|bytes| watch::show(watch, bytes, total));
-        let mut damages = report.damages;
-        damages.extend(self.place.iter().flat_map(|place| place()));
-        let mut all = Report::of(report.chunks, report.bytes, damages);
-        all.warnings = report.warnings;
-        Ok(all)
+        let mut report = frame.verify(|bytes| watch::show(watch, bytes, total));
+        let damages = self.place.iter().flat_map(|place| place());
+        report.damages.extend(damages);
+        Ok(report.into())
     }
 
     fn array(&self, column: Option<&str>) -> Result<Option<Box<dyn Array + '_>>> {

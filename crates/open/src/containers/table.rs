@@ -1,7 +1,7 @@
 //! Tables in directories.
 
 use super::array::{SurveyedArray, ending, state};
-use super::dataset::{Common, text};
+use super::dataset::Common;
 use crate::error::needs_column;
 use crate::summary::{Line, Summary, distinct};
 use crate::text::{count, plain, pretty, shape};
@@ -69,7 +69,7 @@ impl Container for Table {
         let (mut notes, mut columns) = (self.common.notes(table.warnings()), Vec::new());
         for name in table.names() {
             let column = table.column(name)?;
-            notes.extend(column.warnings().iter().map(text));
+            notes.extend(column.warnings().iter().cloned());
             let column = SurveyedArray::of(column)?;
             notes.extend(column.notes(&format!("column {name}: ")));
             columns.push((name.as_str(), column));

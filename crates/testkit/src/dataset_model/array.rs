@@ -36,7 +36,7 @@ pub struct Model {
 }
 
 pub fn leaf_of(name: &str, array: &CArray, own_attributes: bool) -> Leaf {
-    assert_eq!(array.warnings(), []);
+    assert!(array.warnings().is_empty());
     Leaf {
         name: name.to_owned(),
         shape: array.shape().to_vec(),

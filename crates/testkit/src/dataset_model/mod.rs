@@ -75,7 +75,7 @@ fn found(dataset: &Dataset, flushed: &Flushed<'_>) -> Vec<Leaf> {
         }
         Dataset::Table(table) => {
             assert!(flushed.is_table, "a table, not an array");
-            assert_eq!(table.warnings(), []);
+            assert!(table.warnings().is_empty());
             let own = table::columns_have_attributes(flushed.layout);
             let names = table.names().iter();
             let leaves = names.map(|name| array::leaf_of(name, table.column(name).unwrap(), own));

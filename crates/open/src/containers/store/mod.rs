@@ -203,12 +203,8 @@ impl Container for Objects {
 }
 
 fn report(tree: &FrameStore, below: &str, table: Option<&StoreTable>) -> Report {
-    let report = tree.verify(below);
-    let mut damages = report.damages;
-    if let Some(table) = table {
-        damages.extend(table.verify());
-    }
-    let mut all = Report::of(report.chunks, report.bytes, damages);
-    all.warnings = report.warnings;
-    all
+    let mut report = tree.verify(below);
+    let damages = table.iter().flat_map(|table| table.verify());
+    report.damages.extend(damages);
+    report.into()
 }

@@ -9,9 +9,7 @@ use crate::{Container, Kind, Options, Outline, Report, watch};
 use bloscpack::Watch;
 use bloscpack_array::Grid;
 use bloscpack_error::Result;
-use bloscpack_storage::Key;
-use bloscpack_wire::internal::to_u64;
-use bloscpack_zarr::{ZarrArray, ZarrReport};
+use bloscpack_zarr::{Survey, ZarrArray};
 use serde_json::{Value, json};
 
 /// An array.
@@ -42,46 +40,6 @@ pub(crate) fn outline(array: &ZarrArray) -> Outline {
     }
 }
 
-/// How an array is verified, with a function that gets the bytes of each chunk.
-type Verify = fn(&ZarrArray, &mut dyn FnMut(u64) -> Result<()>) -> Result<ZarrReport>;
-
-/// Verifies an array, and adds the result to a report. Errors of listing its folders are damage, too.
-pub(crate) fn verify(
-    array: &ZarrArray,
-    how: Verify,
-    watch: &Watch,
-    total: u64,
-    report: &mut Report,
-) {
-    let done = how(array, &mut |bytes| {
-        watch::show(watch, bytes, total);
-        Ok(())
-    });
-    let found = done.unwrap_or_else(|error| {
-        let mut report = ZarrReport::default();
-        report.damages.push(error);
-        report
-    });
-    report.chunks += found.chunks;
-    report.bytes += found.bytes;
-    report.damage_count += to_u64(found.damages.len());
-    let damages = found
-        .damages
-        .into_iter()
-        .map(bloscpack::verify::Damage::from);
-    report.damages.extend(damages);
-    if found.foreign > 0 {
-        let count = found.foreign;
-        let other = format!("{count} other files or folders, not part of the array");
-        let folder = array.folder();
-        report.warnings.push(if *folder == Key::root() {
-            other
-        } else {
-            format!("{folder}: {other}")
-        });
-    }
-}
-
 /// The number of chunks that the shape has; `u64::MAX` for more.
 fn chunk_count(array: &ZarrArray) -> u64 {
     let (shape, chunk) = (array.shape(), array.chunk_shape());
@@ -90,7 +48,7 @@ fn chunk_count(array: &ZarrArray) -> u64 {
 }
 
 /// The fields of an array for scripts.
-pub(crate) fn fields(array: &ZarrArray, found: &ZarrReport) -> Value {
+pub(crate) fn fields(array: &ZarrArray, found: &Survey) -> Value {
     let meta = array.meta();
     let is_sharded = meta.inner_chunk_shape() != array.chunk_shape();
     json!({
@@ -158,10 +116,11 @@ impl Container for Array {
     }
 
     fn verify(&self) -> Result<Report> {
-        let mut report = Report::default();
-        let (array, total) = (&self.array, self.array.nbytes());
-        verify(array, ZarrArray::verify, &self.watch, total, &mut report);
-        Ok(report)
+        let total = self.array.nbytes();
+        let report = self
+            .array
+            .verify(|bytes| watch::show(&self.watch, bytes, total));
+        Ok(report.into())
     }
 
     fn array(&self, column: Option<&str>) -> Result<Option<Box<dyn bloscpack_array::Array + '_>>> {

@@ -6,7 +6,7 @@ use crate::error::{has_dtype, needs_column};
 use crate::exchange::UserAttributes;
 use crate::summary::{Line, Summary};
 use crate::text::{plain, shape};
-use crate::{Container, Kind, Options, Outline, Report};
+use crate::{Container, Kind, Options, Outline, Report, watch};
 use bloscpack::Watch;
 use bloscpack_array::{Array, Attributes, TableSource};
 use bloscpack_error::{Error, Result};
@@ -152,19 +152,13 @@ impl Container for Group {
     }
 
     fn verify(&self) -> Result<Report> {
-        let mut report = Report::default();
-        let total = self.bytes().unwrap_or(0);
+        let (mut report, total) = (Report::default(), self.bytes().unwrap_or(0));
         let mut own = self.group.verify_files();
         self.group.walk(&mut |_, node| {
             match node {
                 Ok(ZarrNode::Array(array)) => {
-                    array::verify(
-                        &array,
-                        ZarrArray::verify_chunks,
-                        &self.options.watch,
-                        total,
-                        &mut report,
-                    );
+                    let watch = &self.options.watch;
+                    report.add(array.verify_chunks(|bytes| watch::show(watch, bytes, total)));
                 }
                 Ok(ZarrNode::Group(_)) => {}
                 Err(error) => own.push(error),
@@ -172,8 +166,7 @@ impl Container for Group {
             Ok(())
         })?;
         report.damage_count += to_u64(own.len());
-        let own = own.into_iter().map(bloscpack::verify::Damage::from);
-        report.damages.extend(own);
+        report.damages.extend(own.into_iter().map(Into::into));
         Ok(report)
     }
 
