@@ -36,8 +36,8 @@ pub(crate) enum Content {
 }
 
 impl CachedChunk {
-    /// The chunk that a store has read.
-    pub(crate) fn new(loaded: Loaded, buffer: &Buffer<'_>) -> Self {
+    /// The chunk that a store has read. If it has blocks, its compressed bytes may be left out.
+    pub(crate) fn new(loaded: Loaded, buffer: &Buffer<'_>, keeps_bytes: bool) -> Self {
         let bytes = buffer.bytes();
         let (content, count, nbytes, block_len) = match loaded {
             Loaded::Fill => (Content::Fill(buffer.keep()), 0, 0, 0),
@@ -49,7 +49,7 @@ impl CachedChunk {
                 // The chunk contains 4 bytes for each block, which bounds their number.
                 let most = to_usize(header.nblocks()).min(bytes.len() / 4);
                 let count = if has_blocks(bytes) { most } else { 0 };
-                let content = if is_complete {
+                let content = if is_complete && (keeps_bytes || count == 0) {
                     Content::Blosc(buffer.keep())
                 } else {
                     Content::Blocks

@@ -196,8 +196,10 @@ impl<S: ChunkStore> Chunked<S> {
         let want = self.want(blocks.as_deref());
         let loaded = self.load(part, want, &mut worker.buffer)?;
         if worker.keeps && !is_whole && self.store.may_keep(part.number) {
-            // The first use decompresses into scratch memory: most blocks are used once, and fresh memory costs more.
-            let chunk = CachedChunk::new(loaded, &worker.buffer);
+            // The first use decompresses into scratch memory: most blocks are used once, and fresh memory costs more. In a file of all
+            // chunks, single blocks can be read again.
+            let keeps_bytes = self.store.file().is_none();
+            let chunk = CachedChunk::new(loaded, &worker.buffer, keeps_bytes);
             self.cache.put(part.number, &Arc::new(chunk));
         }
         let (bytes, scratch) = (worker.buffer.bytes(), &mut worker.scratch);
@@ -330,7 +332,7 @@ impl<S: ChunkStore> Chunked<S> {
         let blocks = self.wanted(inside, self.known_block())?;
         let want = self.want(blocks.as_deref());
         let loaded = self.load(part, want, &mut worker.buffer)?;
-        let chunk = Arc::new(CachedChunk::new(loaded, &worker.buffer));
+        let chunk = Arc::new(CachedChunk::new(loaded, &worker.buffer, true));
         if let Some(blocks) = self.wanted(inside, chunk.block_len())? {
             let bytes = worker.buffer.bytes();
             self.decoding(part.number, |decoder| {
