@@ -5,47 +5,58 @@ use crate::source::checked_slice;
 use crate::{Array, Grid, bytes_of, lens};
 use bloscpack_dtype::DType;
 use bloscpack_error::checked::{in_memory, to_u64};
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Error, IoSide as _, Result};
+use bloscpack_storage::ReadAt;
 use std::ops::Range;
-
-/// Bytes that are read at any position.
-pub trait Content: Send + Sync {
-    /// Fills `buf` from `at` on.
-    fn fill(&self, at: u64, buf: &mut [u8]) -> Result<()>;
-}
 
 /// An array of consecutive elements, in C or Fortran order.
 #[derive(Debug)]
-pub struct Flat<C> {
-    content: C,
+pub struct Flat<S> {
+    source: S,
+    /// The position of the first element in it.
+    start: u64,
     dtype: DType,
     grid: Grid,
     /// Bytes from one element to the next along each axis. A single element, without an axis, is a row here.
     strides: Vec<u64>,
 }
 
-impl<C: Content> Flat<C> {
-    /// An array of these bytes: the last index counts fastest, in Fortran's order the first.
+impl<S: ReadAt + Send + Sync> Flat<S> {
+    /// An array of all bytes of a source: the last index counts fastest, in Fortran's order the first.
     ///
     /// # Errors
     /// Returns an error for an array of more bytes than 64 bits count.
-    pub fn new(content: C, dtype: DType, shape: &[u64], fortran: bool) -> Result<Self> {
+    pub fn new(source: S, dtype: DType, shape: &[u64], fortran: bool) -> Result<Self> {
         let mut chunk = shape.to_vec();
         if let Some(rows) = chunk.first_mut() {
             *rows = 1;
         }
         let itemsize = dtype.itemsize();
         Ok(Self {
-            content,
+            source,
+            start: 0,
             dtype,
             strides: strides(&rows_of(shape), itemsize, fortran)?,
             grid: Grid::new(shape.to_vec(), chunk),
         })
     }
 
-    /// The bytes.
-    pub fn content(&self) -> &C {
-        &self.content
+    /// The same, but the first element is at this position of the source.
+    #[must_use]
+    pub fn from(mut self, start: u64) -> Self {
+        self.start = start;
+        self
+    }
+
+    /// Where the bytes are.
+    pub fn source(&self) -> &S {
+        &self.source
+    }
+
+    fn fill(&self, at: u64, buf: &mut [u8]) -> Result<()> {
+        let at = self.start.checked_add(at);
+        let at = at.ok_or_else(|| Error::bug("an element past the end of the source"))?;
+        self.source.read_exact_at(at, buf).reading()
     }
 
     /// Reads a slice into `out`.
@@ -118,9 +129,9 @@ impl<C: Content> Flat<C> {
                 (from + axis.from * at, to + axis.to * at)
             });
             match dealt {
-                None => self.content.fill(from, part(out, to, run)?)?,
+                None => self.fill(from, part(out, to, run)?)?,
                 Some(axis) => {
-                    self.content.fill(from, &mut buffer)?;
+                    self.fill(from, &mut buffer)?;
                     let pieces = buffer.chunks_exact(run_len);
                     for (at, piece) in (0u64..).zip(pieces) {
                         part(out, to + axis.to * at, run)?.copy_from_slice(piece);
@@ -196,7 +207,7 @@ fn rows_of(shape: &[u64]) -> Vec<u64> {
     }
 }
 
-impl<C: Content> Array for Flat<C> {
+impl<S: ReadAt + Send + Sync> Array for Flat<S> {
     fn grid(&self) -> &Grid {
         &self.grid
     }
@@ -207,18 +218,5 @@ impl<C: Content> Array for Flat<C> {
 
     fn read_slice_into(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
         self.read(slice, out)
-    }
-}
-
-impl Content for Vec<u8> {
-    fn fill(&self, at: u64, buf: &mut [u8]) -> Result<()> {
-        let bytes = self
-            .get(in_memory(at)?..)
-            .and_then(|rest| rest.get(..buf.len()));
-        buf.copy_from_slice(bytes.ok_or_else(|| {
-            let (len, there) = (buf.len(), self.len());
-            Error::usage(format!("{len} bytes at {at} where there are {there}"))
-        })?);
-        Ok(())
     }
 }

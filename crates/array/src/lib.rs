@@ -63,7 +63,7 @@ pub use attributes::{Attributes, DIMENSIONS, MISSING};
 pub use cells::{Cells, no_bytes, value_json};
 pub use chunked::{Chunked, Resources};
 pub use copies::copy;
-pub use flat::{Content, Flat};
+pub use flat::Flat;
 pub use geometry::{Geometry, along, block_number, offset, sizes, with_range};
 pub use grid::{Grid, Part, Positions};
 pub use json::python_json;

@@ -72,12 +72,12 @@ pub use arrow::{write_arrow, write_arrow_stream};
 #[cfg(feature = "arrow")]
 pub use arrow::{write_parquet, write_parquet_with};
 // Their types are in the signatures of this crate: whoever uses them needs the same version.
+#[doc(hidden)]
+pub use bloscpack_array::Flat;
 pub use bloscpack_array::{
     ArraySource, Batch, BoxedSource, Cells, Column, FieldsSource, FixedSource, OneArray,
     PartSource, Progress, Schema, Source, TableSource, UserAttributes, next_rows,
 };
-#[doc(hidden)]
-pub use bloscpack_array::{Content, Flat};
 pub use bytes::write_bytes;
 #[cfg(feature = "csv")]
 pub use csv::{NextLine, open_records, write_csv, write_tsv};

@@ -4,7 +4,7 @@ use super::error::{wrong_length, wrong_magic};
 use super::format::Format;
 use super::refuse::{refuse_missing, refuse_varying};
 use bloscpack_array::too_large;
-use bloscpack_array::{Array, ArraySource, Content, Flat, Grid, Progress, Source, for_each};
+use bloscpack_array::{Array, ArraySource, Flat, Grid, Progress, Source, for_each};
 use bloscpack_array::{Batch, Schema, structured};
 use bloscpack_dtype::{
     DType,
@@ -95,20 +95,6 @@ fn interleaved(schema: &Schema, batch: &Batch) -> Result<Vec<u8>> {
     Ok(out)
 }
 
-/// The bytes of a file after its header.
-#[derive(Debug)]
-struct AfterHeader<S> {
-    bytes: S,
-    header_len: u64,
-}
-
-impl<S: ReadAt + Send + Sync> Content for AfterHeader<S> {
-    fn fill(&self, at: u64, buf: &mut [u8]) -> Result<()> {
-        // The elements end with the file.
-        Ok(self.bytes.read_exact_at(self.header_len + at, buf)?)
-    }
-}
-
 /// Opens a `.npy` file. An array in Fortran's order is turned as it is read.
 pub(super) fn open_npy(bytes: impl ReadAt + Send + Sync + 'static) -> Result<Box<dyn Source>> {
     Ok(Box::new(ArraySource::of(NpyFile::open_at(bytes)?)))
@@ -130,7 +116,7 @@ pub(super) fn open_npy(bytes: impl ReadAt + Send + Sync + 'static) -> Result<Box
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct NpyFile<S>(Flat<AfterHeader<S>>);
+pub struct NpyFile<S>(Flat<S>);
 
 impl<S: ReadAt + Send + Sync> NpyFile<S> {
     /// Opens it. The bytes must not change while it is read.
@@ -162,7 +148,7 @@ impl<S: ReadAt + Send + Sync> Array for NpyFile<S> {
 }
 
 /// The elements of a file.
-fn opened<S: ReadAt + Send + Sync>(bytes: S) -> Result<Flat<AfterHeader<S>>> {
+fn opened<S: ReadAt + Send + Sync>(bytes: S) -> Result<Flat<S>> {
     let size = bytes.size()?;
     let (header, len) = header_of(&bytes, size)?;
     // The header is not longer than the file.
@@ -179,11 +165,8 @@ fn opened<S: ReadAt + Send + Sync>(bytes: S) -> Result<Flat<AfterHeader<S>>> {
             expected,
         ));
     }
-    let content = AfterHeader {
-        bytes,
-        header_len: to_u64(len),
-    };
-    Flat::new(content, header.dtype, &header.shape, header.fortran_order)
+    let array = Flat::new(bytes, header.dtype, &header.shape, header.fortran_order)?;
+    Ok(array.from(to_u64(len)))
 }
 
 /// The magic of every file.

@@ -3,7 +3,7 @@
 use blosc1::{ChunkSettings, Compressor, MAX_NBYTES};
 use bloscpack::{indexed::IndexedReader, npy};
 use bloscpack_array::Attributes;
-use bloscpack_array::{Array, Content, Description, Flat, Grid};
+use bloscpack_array::{Array, Description, Flat, Grid};
 use bloscpack_dtype::DType;
 use bloscpack_dtype::npy::NpyHeader;
 use bloscpack_error::{Error, Result};
@@ -33,28 +33,13 @@ use std::ops::Range;
 /// ```
 #[derive(Debug)]
 pub struct NumpyFile<S> {
-    elements: Flat<Elements<S>>,
+    elements: Flat<IndexedReader<S>>,
     grid: Grid,
     /// The axis along which chunks follow each other.
     axis: usize,
     /// Whether each chunk of the file contains whole rows; in Fortran's order, whole lines along the last axis.
     is_aligned: bool,
     is_fortran: bool,
-}
-
-/// The content of a file from the first element on.
-#[derive(Debug)]
-struct Elements<S> {
-    reader: IndexedReader<S>,
-    start: u64,
-}
-
-impl<S: ReadAt + Send + Sync> Content for Elements<S> {
-    fn fill(&self, at: u64, buf: &mut [u8]) -> Result<()> {
-        let at = self.start.checked_add(at);
-        let at = at.ok_or_else(|| Error::bug("an element past the end of the content"))?;
-        self.reader.read_exact_at(at, buf)
-    }
 }
 
 impl<S: ReadAt + Send + Sync> NumpyFile<S> {
@@ -97,9 +82,9 @@ impl<S: ReadAt + Send + Sync> NumpyFile<S> {
         if let Some(len) = chunk.get_mut(axis) {
             *len = rows;
         }
-        let elements = Elements { reader, start };
         Ok(Self {
-            elements: Flat::new(elements, header.dtype, &header.shape, header.fortran_order)?,
+            elements: Flat::new(reader, header.dtype, &header.shape, header.fortran_order)?
+                .from(start),
             grid: Grid::new(header.shape, chunk),
             axis,
             is_aligned,
@@ -108,7 +93,7 @@ impl<S: ReadAt + Send + Sync> NumpyFile<S> {
     }
 
     fn reader(&self) -> &IndexedReader<S> {
-        &self.elements.content().reader
+        self.elements.source()
     }
 }
 
