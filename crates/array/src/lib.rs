@@ -76,7 +76,7 @@ pub use schema::{
 };
 pub use shapes::{Caches, default_shapes};
 pub use source::{
-    ArraySource, BoxedSource, FieldsSource, FixedSource, OneArray, PartSource, Progress, Source,
+    ArraySource, BoxedSource, FixedSource, OneArray, PartSource, Progress, Source, SplitSource,
     TableSource, check_empty_rows, check_rows, first_len, for_each, next_rows, refuse_missing,
 };
 pub use store::{Buffer, ChunkStore, Loaded, Want};

@@ -75,8 +75,8 @@ pub use arrow::{write_parquet, write_parquet_with};
 #[doc(hidden)]
 pub use bloscpack_array::Flat;
 pub use bloscpack_array::{
-    ArraySource, Batch, BoxedSource, Cells, Column, FieldsSource, FixedSource, OneArray,
-    PartSource, Progress, Schema, Source, TableSource, UserAttributes, next_rows,
+    ArraySource, Batch, BoxedSource, Cells, Column, FixedSource, OneArray, PartSource, Progress,
+    Schema, Source, TableSource, UserAttributes, next_rows,
 };
 pub use bytes::write_bytes;
 #[cfg(feature = "csv")]

@@ -1,22 +1,20 @@
 //! [`Source`]: columns of the same number of rows, some rows at a time.
 
 mod array;
-mod fields;
 mod fixed;
 mod nulls;
 mod one;
 mod part;
-mod rows;
+mod split;
 mod table;
 
 pub use array::ArraySource;
 pub(crate) use array::checked_slice;
-pub use fields::FieldsSource;
 pub use fixed::FixedSource;
 pub use nulls::NullsSource;
 pub use one::{OneArray, refuse_missing};
 pub use part::PartSource;
-pub use rows::RowsSource;
+pub use split::SplitSource;
 pub use table::TableSource;
 
 use crate::region::BATCH;
@@ -70,7 +68,7 @@ impl<'a> dyn Source + 'a {
     /// # Errors
     /// Returns damage if fields reach outside of their elements.
     pub fn fields(self: Box<Self>) -> Result<BoxedSource<'a>> {
-        FieldsSource::split(self)
+        SplitSource::fields(self)
     }
 
     /// An array of two axes as a table with a column for each position along the second, `value_0` and so on, as CSV has
@@ -79,7 +77,7 @@ impl<'a> dyn Source + 'a {
     /// # Errors
     /// Returns `NoMemory` for elements that no memory has room for.
     pub fn rows_as_columns(self: Box<Self>) -> Result<BoxedSource<'a>> {
-        RowsSource::split(self)
+        SplitSource::rows(self)
     }
 
     /// The same source, in whose columns NaN and "not a time" stand for missing values.
