@@ -33,7 +33,7 @@ from .file_io import (
     unpack_file,
     unpack_file_from_file,
 )
-from .files import File, Reader, Writer, compress, decompress, iterate, open
+from .files import File, Reader, Writer, compress, decompress, iterate
 from .files import append as append_bytes
 from .inspect import Report, info, recover, verify
 from .numpy_io import (
@@ -46,6 +46,7 @@ from .numpy_io import (
     unpack_ndarray_from_file,
     unpack_ndarray_str,
 )
+from .opening import open
 from .records import Records, RecordWriter, append_records, open_records, read_records
 from .tables import RowStream, Table, open_rows, open_table, write_table
 from .version import __version__

@@ -7,7 +7,6 @@ import json
 import os
 import warnings
 from collections.abc import Iterator
-from errno import EISDIR
 from typing import Any, BinaryIO, Union
 
 import numpy as np
@@ -16,7 +15,7 @@ from . import _native, _urls
 from ._buffers import into_array, of_bytes, threads
 from ._new_file import NewFile
 from ._options import options
-from .errors import UnsupportedError, UsageError
+from .errors import UsageError
 
 Path = Union[str, "os.PathLike[str]"]
 Source = Union[Path, bytes, BinaryIO]
@@ -270,37 +269,6 @@ class File(io.RawIOBase):
         name = f" {self.name!r}" if self.name else ""
         chunks = self.nchunks
         return f"<bloscpack.File{name}, {len(self)} bytes in {chunks} chunk{'s' * (chunks != 1)}>"
-
-
-def open(source: Source, mode: str = "rb", **given: Any) -> Any:
-    """Opens anything: a path, the bytes of a file, a file object that can seek, or the URL of a file.
-
-    ``"rb"`` returns a `File` with random access to the content of a Bloscpack file, its `Records`, an `Array`, a `Table`, or the
-    `RowStream` of a table in a file of text or a store of python-blosc2; ``"wb"`` returns a `Writer`. Of a file behind ``http://`` or
-    ``https://`` only what is needed is read, in ranges; an `OSError` reports a change of the file meanwhile.
-    """
-    if mode in ("r", "rb"):
-        source = _urls.opened(source)
-        try:
-            role = _native.role(source)
-        except UnsupportedError:
-            if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
-                raise IsADirectoryError(EISDIR, "this is a directory, and no dataset", os.fspath(source)) from None
-            raise
-        if role == "file" or given:
-            return File(source, **given)
-        if role == "tree":
-            raise UsageError(f"{source!r} is a tree of arrays and tables: add the path of one of them")
-        from . import arrays, records, tables
-
-        if role == "records":
-            return records.open_records(source)
-        if role == "table":
-            return tables.open_table(source)
-        return tables.open_rows(source) if role == "rows" else arrays.open_array(source)
-    if mode in ("w", "wb"):
-        return Writer(source, **given)  # type: ignore[arg-type]
-    raise UsageError(f"mode must be 'rb' or 'wb', not {mode!r}")
 
 
 def compress(data: Any, **given: Any) -> bytes:
