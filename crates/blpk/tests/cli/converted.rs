@@ -355,3 +355,17 @@ fn attributes_go_with_a_table() {
     folder.run(["convert", "a.b2nd", "a.bcolz"]).succeeded();
     assert_eq!(info(&folder, "a.bcolz")["attributes"], json!({"unit": "m"}));
 }
+
+#[test]
+fn records_become_an_array_with_the_attributes_of_their_writer() {
+    let folder = Folder::new();
+    folder.write("lines", "a\nbb\nccc\n");
+    folder.write("about.json", r#"{"unit": "m"}"#);
+    let pack = ["records", "pack", "-m", "about.json", "lines", "r.blp"];
+    folder.run(pack).succeeded();
+    for made in ["a.npy", "a.bcolz", "a.blp"] {
+        folder.run(["convert", "r.blp", made]).succeeded();
+        assert_eq!(csv(&folder, made), "value\na\nbb\nccc\n", "{made}");
+    }
+    assert_eq!(info(&folder, "a.bcolz")["attributes"], json!({"unit": "m"}));
+}

@@ -61,7 +61,7 @@ impl BloscpackFile {
         let metadata = reader.metadata().filter(|metadata| metadata.is_object());
         let text = metadata.map_or("{}", |metadata| metadata.text());
         let mut attributes = Attributes::parse(text.as_bytes())?;
-        for key in ["dtype", "packing"] {
+        for key in ["dtype", "packing", "shape"] {
             attributes.remove(key);
         }
         Ok(UserAttributes::new(attributes))
