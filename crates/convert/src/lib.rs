@@ -39,7 +39,7 @@ use bloscpack_open::{
     Container, Inner, Kind, Options, Part, Selection,
     array::{Array, Column, Window},
     datasets::{Attributes, CArray},
-    exchange::{BoxedSource, FixedSource, Schema},
+    exchange::{BoxedSource, FixedSource, Schema, Source},
     frames::NdArray,
     internal::{needs_column, not_a_table},
 };
@@ -281,17 +281,14 @@ impl Conversion {
         if source.kind() == Kind::Bloscpack && self.column.is_none() {
             return Ok(());
         }
-        let schema = if self.table {
-            self.rows(source)?.schema().clone()
+        let names = if self.table {
+            self.rows(source).map(|rows| names_of(&*rows))?
         } else {
-            source.columns(&Selection::default())?.schema().clone()
+            names_of_table(source)?
         };
-        match (schema.is_table, &self.column) {
-            (true, None) => {
-                let names = schema.columns.into_iter().map(|column| column.name);
-                Err(needs_column(&names.collect::<Vec<_>>()))
-            }
-            (false, Some(_)) => Err(not_a_table()),
+        match (names, &self.column) {
+            (Some(names), None) => Err(needs_column(&names)),
+            (None, Some(_)) => Err(not_a_table()),
             _ => Ok(()),
         }
     }
@@ -431,4 +428,18 @@ fn check_itemsize(dtype: &DType, array: &NdArray) -> Result<()> {
     }
     let message = format!("the dtype {dtype} has {found} bytes, but an element has {expected}");
     Err(Error::usage(message))
+}
+
+/// The names of the columns of a table; `None` for what is none. Rows of text are not read for them.
+fn names_of_table(source: &dyn Container) -> Result<Option<Vec<String>>> {
+    match source.kind() {
+        Kind::Records => Ok(names_of(&*source.columns(&Selection::default())?)),
+        _ => Ok(source.outline()?.columns),
+    }
+}
+
+fn names_of(rows: &dyn Source) -> Option<Vec<String>> {
+    let schema = rows.schema();
+    let names = schema.columns.iter().map(|column| column.name.clone());
+    schema.is_table.then(|| names.collect())
 }

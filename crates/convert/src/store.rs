@@ -6,7 +6,7 @@ use std::path::Path;
 use bloscpack::Compressor;
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_open::{
-    Container, Inner, Options, Selection,
+    Container, Inner, Options,
     datasets::Attributes,
     exchange::{Schema, UserAttributes, import_store, store_columns},
     frames::ArrayKind,
@@ -14,7 +14,7 @@ use bloscpack_open::{
 };
 use bloscpack_storage::Key;
 
-use crate::{Conversion, Storage, Warn, Work, warn_about_lost, with_given};
+use crate::{Conversion, Storage, Warn, Work, names_of_table, warn_about_lost, with_given};
 
 /// Why an attribute does not become a metalayer.
 pub(crate) const NO_LAYER: &str =
@@ -24,8 +24,7 @@ impl Work<'_> {
     /// Makes a store of a table or an array, in a folder.
     pub(crate) fn store(&self, path: &Path) -> Result<()> {
         let settings = self.settings;
-        let schema = self.source.columns(&Selection::default());
-        let is_table = schema.is_ok_and(|source| source.schema().is_table) || settings.table;
+        let is_table = settings.table || names_of_table(self.source)?.is_some();
         if is_table && settings.column.is_none() {
             return self.store_table(path);
         }

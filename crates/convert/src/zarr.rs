@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bloscpack_error::{IoSide as _, Result};
 use bloscpack_open::{
-    Part, Region, Selection,
+    Part, Region,
     array::{Array as _, BATCH, Column, DIMENSIONS, Grid, refuse_missing},
     datasets::Attributes,
     exchange::{OneArray, Source as _},
@@ -17,7 +17,7 @@ use bloscpack_open::{
 use bloscpack_storage::{DiskStore, Key};
 use bloscpack_wire::internal::to_u64;
 
-use crate::{Counted, Work};
+use crate::{Counted, Work, names_of_table};
 
 /// The name of the axis that the columns of a table share.
 const ROW: &str = "row";
@@ -58,9 +58,7 @@ impl Work<'_> {
             let attributes = self.source.attributes(None).unwrap_or_default().attributes;
             return self.seal(group, &attributes);
         }
-        let columns = self.source.columns(&Selection::default())?;
-        let is_table = columns.schema().is_table || self.settings.table;
-        drop(columns);
+        let is_table = self.settings.table || names_of_table(self.source)?.is_some();
         if !is_table || self.settings.column.is_some() {
             self.zarr_array(&mut group, "")?;
             return Ok(group.counts);

@@ -387,10 +387,11 @@ pub fn write(
         opened.warn(session);
         checked.about(&opened.origin)?;
     }
-    let origin = if opened.is_bloscpack() {
-        opened.input.as_ref().into()
-    } else {
-        MadeFrom::Path(path)
+    let origin = match &opened.input {
+        Some(input) if opened.is_bloscpack() || conversion.goal == Goal::File => {
+            MadeFrom::Input(input)
+        }
+        _ => MadeFrom::Path(path),
     };
     let mut output = Target::file(output, replaces, origin, session)?;
     let name = opened.origin.name.clone();
