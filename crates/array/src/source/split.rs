@@ -51,7 +51,7 @@ impl<'a> SplitSource<'a> {
             starts.push(in_memory(field.offset)?);
             columns.push(part);
         }
-        Self::new(inner, columns, starts)
+        Self::of(inner, columns, starts)
     }
 
     /// An array of two axes, with columns `value_0`, `value_1` and so on for the positions along the second; anything else, and rows of
@@ -73,10 +73,10 @@ impl<'a> SplitSource<'a> {
         let itemsize = in_memory(column.dtype.itemsize())?;
         let starts = (0..in_memory(len)?).map(|number| number * itemsize);
         let starts = starts.collect();
-        Self::new(inner, columns, starts)
+        Self::of(inner, columns, starts)
     }
 
-    fn new(
+    fn of(
         inner: BoxedSource<'a>,
         mut columns: Vec<Column>,
         starts: Vec<usize>,
