@@ -13,9 +13,6 @@ use crate::input::{FROM_JOURNAL, INTERRUPTED};
 use crate::session::Session;
 use crate::text::{plain, quoted};
 
-/// Bytes of elements that are in memory at once, besides the chunks that the library caches.
-pub const BATCH: usize = 16 << 20;
-
 /// Opens a dataset for reading, and warns about an interrupted change.
 pub fn open(path: &Path, session: &Session) -> Result<Dataset, Failure> {
     let dataset = Dataset::open_with(path, &session.array_options()).about(&Directory(path))?;

@@ -204,12 +204,7 @@ impl Conversion {
     /// Returns wrong usage by [`check`](Self::check), for a file, and for elements that the output cannot store; errors of the input
     /// on [`Side::Source`](bloscpack_error::Side::Source), and of the output.
     pub fn make(&self, source: &dyn Container, path: &Path, warn: &Warn<'_>) -> Result<Made> {
-        self.check(source)?;
-        let work = Work {
-            settings: self,
-            source,
-            warn,
-        };
+        let work = self.work(source, warn)?;
         let mut made = Made::default();
         match self.goal {
             Goal::Dataset(layout) if self.is_tree(source) => work.tree_of_datasets(layout, path)?,
@@ -239,18 +234,22 @@ impl Conversion {
         output: Output<'_>,
         warn: &Warn<'_>,
     ) -> Result<Made> {
-        self.check(source)?;
-        let work = Work {
-            settings: self,
-            source,
-            warn,
-        };
+        let work = self.work(source, warn)?;
         match self.goal {
             Goal::File => work.file(output),
             Goal::Records => work.records(output),
             Goal::Format(format) => work.exchange(format, output),
             _ => Err(Error::usage("directories and frames are made at a path")),
         }
+    }
+
+    fn work<'a>(&'a self, source: &'a dyn Container, warn: &'a Warn<'a>) -> Result<Work<'a>> {
+        self.check(source)?;
+        Ok(Work {
+            settings: self,
+            source,
+            warn,
+        })
     }
 
     /// The wanted part.
@@ -312,7 +311,7 @@ impl Conversion {
             rows = rows.fields()?;
             if !rows.schema().is_table {
                 let message = "its elements have no fields to make columns of";
-                return Err(Error::usage(message).with_hint("omit --table"));
+                return Err(Error::usage(message).with_hint("omit table"));
             }
         }
         if self.nan_as_null {

@@ -447,7 +447,7 @@ fn options_that_mean_nothing_are_refused() {
         ("import a.npy x --layout b2nd -k crc32", "checksums"),
         ("import a.npy x --layout b2nd -c snappy", "snappy"),
         ("import a.npy x --layout b2nd --spare 3", "spare"),
-        ("import a.npy x --layout b2nd --table", "--table"),
+        ("import a.npy x --layout b2nd --table", "no fields"),
         ("import a.npy x --layout bcolz --sparse", "sparse"),
         ("import a.npy x --blockshape 1,1,1", "blockshape"),
         (

@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 use bloscpack::wire::internal::to_u64;
 use bloscpack_convert::{Counted, Goal};
 use bloscpack_open::{
+    array::BATCH,
     datasets::{CArrayBuilder, Dataset as Data},
     exchange::{BoxedSource, ImportOptions, import_array, import_table},
 };
 use clap::{Args, Subcommand};
 
 use crate::args;
-use crate::dataset::{BATCH, source::ImportArgs, storage_args::StorageArgs};
+use crate::dataset::{source::ImportArgs, storage_args::StorageArgs};
 use crate::edit::DatasetEdit;
 use crate::failure::{About as _, Failure};
 use crate::grow::Growing;
