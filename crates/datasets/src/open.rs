@@ -13,7 +13,7 @@ use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Code, Error, IoSide as _, Result};
 use bloscpack_storage::{Access, DiskStore, Key, Store};
 #[cfg(feature = "zip")]
-use bloscpack_storage::{ReadAt, ZipStore};
+use bloscpack_storage::{Below, ReadAt, ZipStore};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -256,13 +256,14 @@ fn archive_of(path: &Path) -> Option<(&Path, String)> {
 fn in_archive(
     archive: impl ReadAt + Send + Sync + 'static,
     inside: &str,
-) -> std::io::Result<ZipStore> {
+) -> std::io::Result<Below> {
     let store = ZipStore::open(archive)?;
     let folder = match inside {
         "" => store.only_folder(),
         inside => Key::parse(inside)?,
     };
-    store.below(&folder)
+    store.list(&folder)?;
+    Ok(Below::new(Arc::new(store), folder))
 }
 
 /// The table that has the directory at this path as a column, and the name of its folder there. Anything that cannot be read is

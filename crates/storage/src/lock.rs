@@ -81,11 +81,14 @@ impl<T: Lock + ?Sized> Lock for Arc<T> {
     }
 }
 
-/// Whether this is the error of a file system without locks. Some network file systems have none:
-/// NFS without its lock daemon reports `ENOLCK`, and macOS `ENOTSUP`, which is another error there than "unsupported".
-fn has_no_locks(error: &io::Error) -> bool {
+/// Whether this is the error of a file system without locks. Some network file systems have none: NFS without its lock daemon reports
+/// `ENOLCK`, macOS `ENOTSUP`, which is another error there than "unsupported", and others what their drivers return.
+pub(crate) fn has_no_locks(error: &io::Error) -> bool {
+    /// `ENOTSUPP`, an error within Linux that file systems of some drivers let through.
     #[cfg(unix)]
-    if let Some(libc::ENOLCK | libc::ENOTSUP) = error.raw_os_error() {
+    const WITHIN_LINUX: i32 = 524;
+    #[cfg(unix)]
+    if let Some(libc::ENOLCK | libc::ENOTSUP | libc::EINVAL | WITHIN_LINUX) = error.raw_os_error() {
         return true;
     }
     error.kind() == io::ErrorKind::Unsupported
@@ -96,4 +99,21 @@ fn has_no_locks(error: &io::Error) -> bool {
 fn is_unlocked(error: &io::Error) -> bool {
     const LOCK_VIOLATION: i32 = 33;
     cfg!(windows) && error.raw_os_error() == Some(LOCK_VIOLATION)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::has_no_locks;
+    use std::io::Error;
+
+    #[test]
+    fn file_systems_without_locks_say_so_in_several_ways() {
+        // 524 is what `flock` returns on file systems whose drivers let ENOTSUPP through.
+        for code in [libc::ENOSYS, libc::EINVAL, libc::ENOLCK, libc::ENOTSUP, 524] {
+            assert!(has_no_locks(&Error::from_raw_os_error(code)), "{code}");
+        }
+        for code in [libc::EWOULDBLOCK, libc::EACCES, libc::EINTR, libc::EIO] {
+            assert!(!has_no_locks(&Error::from_raw_os_error(code)), "{code}");
+        }
+    }
 }

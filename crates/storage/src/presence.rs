@@ -54,6 +54,7 @@ pub struct FileStatus {
 mod linux {
     use super::{FileStatus, Presence};
     use crate::error::bug;
+    use crate::lock::has_no_locks;
     use crate::write_at::retry;
     use nix::fcntl::{FcntlArg, fcntl};
     use rustix::time::{ClockId, clock_getres, clock_gettime};
@@ -139,10 +140,8 @@ mod linux {
             // Readers announce themselves too, and may be without the right to write.
             match set(self, libc::F_RDLCK, slot) {
                 Ok(()) => Ok(true),
-                Err(error) => match error.raw_os_error() {
-                    Some(libc::EINVAL | libc::ENOLCK | libc::EOPNOTSUPP) => Ok(false),
-                    _ => Err(error),
-                },
+                Err(error) if has_no_locks(&error) => Ok(false),
+                Err(error) => Err(error),
             }
         }
 

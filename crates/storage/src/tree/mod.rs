@@ -4,6 +4,7 @@
 //! commits them atomically.
 
 mod apply;
+mod below;
 mod change;
 mod commit;
 mod disk;
@@ -24,6 +25,7 @@ mod step;
 mod store;
 mod verify;
 
+pub use below::Below;
 pub use disk::DiskStore;
 pub use journaled::JournaledStore;
 pub use key::Key;

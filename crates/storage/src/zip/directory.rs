@@ -20,6 +20,8 @@ const LARGE_END_LEN: usize = 56;
 const RECORD: &[u8; 4] = b"PK\x01\x02";
 /// Bytes of the longest directory, of a million files with long names.
 const MAX_LEN: u64 = 256 << 20;
+/// The most bytes that deflate takes for nothing; most programs write two.
+const NOTHING: u64 = 5;
 /// The number of the extra field with lengths of 64 bits.
 const LARGE: u16 = 1;
 
@@ -253,7 +255,7 @@ fn record(fields: &mut Fields<'_>) -> io::Result<Record> {
         member,
         at,
     };
-    if is_folder && (len, packed) != (0, 0) {
+    if is_folder && (len > 0 || packed > NOTHING) {
         Err(record.wrong("is a folder with bytes"))
     } else {
         Ok(record)

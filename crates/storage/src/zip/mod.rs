@@ -30,8 +30,8 @@ const MAX_DAMAGES: usize = 1000;
 /// been read, in whatever order: the read that completes them fails, and every later one. As long as a part was not read, nothing
 /// was compared; [`verify`](Store::verify) reads all. A deflated one is unpacked into memory when it is first read, up to a
 /// [limit](Self::max_file_len), and its checksum is compared. Archives whose directory contradicts itself are
-/// refused when they are opened: names that lead out of the archive or occur twice, files that overlap, lengths that deflate
-/// cannot reach. An encrypted file, or one of another compression, is an error when it is opened; links are
+/// refused when they are opened: names that lead out of the archive, files that overlap, lengths that deflate cannot reach. Of
+/// several files with one name, the last one counts. An encrypted file, or one of another compression, is an error when it is opened; links are
 /// [never](EntryKind::Other).
 ///
 /// ```
@@ -109,32 +109,6 @@ impl ZipStore {
         self
     }
 
-    /// The files below a folder, as a store of their own.
-    ///
-    /// # Errors
-    /// Returns [`NotFound`](io::ErrorKind::NotFound), and [`InvalidInput`](io::ErrorKind::InvalidInput) for a file.
-    pub fn below(self, folder: &Key) -> io::Result<Self> {
-        self.check_folder(folder)?;
-        let above = folder.names().count();
-        let mut nodes = BTreeMap::new();
-        for (key, node) in self.nodes {
-            let is_below = key.names().take(above).eq(folder.names());
-            if is_below && key.names().count() > above {
-                let mut names = key.names().skip(above);
-                nodes.insert(
-                    names.try_fold(Key::root(), |key, name| key.join(name))?,
-                    node,
-                );
-            }
-        }
-        let seal = None; // of other files, too
-        Ok(Self {
-            nodes,
-            seal,
-            ..self
-        })
-    }
-
     /// The folder that contains everything: archives are often made of a folder, not of its content.
     #[must_use]
     pub fn only_folder(&self) -> Key {
@@ -202,7 +176,7 @@ impl ZipStore {
     }
 }
 
-/// The folders and files of a directory, none of them twice.
+/// The folders and files of a directory. Where programs have written a file anew, its name occurs again, and the last one counts.
 fn nodes(directory: Directory) -> io::Result<BTreeMap<Key, Node>> {
     let mut nodes = BTreeMap::new();
     for record in directory.records {
@@ -219,10 +193,10 @@ fn nodes(directory: Directory) -> io::Result<BTreeMap<Key, Node>> {
             EntryKind::Other => Node::Other,
             EntryKind::File => Node::File(record.member.clone()),
         };
-        let is_folder = node.kind() == EntryKind::Folder;
+        let kind = node.kind();
         let before = nodes.insert(record.key.clone(), node);
-        if before.is_some_and(|before| !is_folder || before.kind() != EntryKind::Folder) {
-            return Err(record.wrong("occurs twice"));
+        if before.is_some_and(|before| before.kind() != kind) {
+            return Err(record.wrong("is both a file and a folder"));
         }
     }
     Ok(nodes)
