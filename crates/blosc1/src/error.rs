@@ -88,7 +88,9 @@ pub enum ChunkError {
         id: u8,
     },
     /// Delta follows a filter that moves bytes or bits.
-    #[error("filter delta comes after a shuffle, where it cannot be undone; put it first")]
+    #[error(
+        "filter delta comes after a shuffle, where C-Blosc2 has taken the differences from other bytes since 3.0.2, and a chunk does not say which"
+    )]
     FilterOrder,
     /// The meta byte of a shuffle is not 0: see [`ShuffleMeta`](super::ShuffleMeta).
     #[error(
@@ -362,7 +364,8 @@ impl ChunkError {
     pub const fn fault(&self) -> Fault {
         match self {
             Self::CutShort { .. } => Fault::CutShort,
-            Self::NotBlosc { .. }
+            Self::TooLong { .. }
+            | Self::NotBlosc { .. }
             | Self::Header { .. }
             | Self::BlockStart { .. }
             | Self::StreamLength { .. }
@@ -387,8 +390,7 @@ impl ChunkError {
             Self::BlockOverLimit { .. } | Self::RatioOverLimit { .. } | Self::Memory => {
                 Fault::OverLimit
             }
-            Self::TooLong { .. }
-            | Self::OutputLength { .. }
+            Self::OutputLength { .. }
             | Self::OutputTooShort { .. }
             | Self::Range { .. }
             | Self::ElementRange { .. }

@@ -75,7 +75,7 @@ pub fn compress_into(
 /// Returns
 ///
 /// - [`CutShort`](super::Fault::CutShort) if `chunk` is incomplete, and
-///   [`Usage`](super::Fault::Usage) if it is too long;
+///   [`Damaged`](super::Fault::Damaged) if it is too long;
 /// - [`Damaged`](super::Fault::Damaged) if it is not a chunk, or does not decompress;
 /// - [`Unsupported`](super::Fault::Unsupported) if this build lacks the compressor, or the chunk uses
 ///   a feature that this crate does not have;
@@ -316,7 +316,7 @@ mod tests {
             assert_eq!(read_header(cut).is_ok(), len >= 16);
         }
         let longer = [&chunk[..], &[0]].concat();
-        assert_eq!(decompress(&longer).unwrap_err().fault(), Fault::Usage);
+        assert_eq!(decompress(&longer).unwrap_err().fault(), Fault::Damaged);
         assert!(read_header(&longer).is_ok());
     }
 

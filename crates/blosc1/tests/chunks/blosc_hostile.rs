@@ -318,8 +318,10 @@ fn wrong_requests_are_usage() {
     );
     usage(decoder.decode_block(&chunk, 1, &mut [0; 1000]).unwrap_err());
     usage(decoder.decode_block(&chunk, 0, &mut [0; 1001]).unwrap_err());
+    // What was stored as one chunk, and is longer than that, is damaged.
     chunk.push(0);
-    usage(decoder.decode(&chunk, &mut [0; 1000]).unwrap_err());
+    let error = decoder.decode(&chunk, &mut [0; 1000]).unwrap_err();
+    assert_eq!(error.fault(), Fault::Damaged);
     for (level, typesize) in [(10, 1), (5, 0)] {
         let settings = ChunkSettings::default().level(level).typesize(typesize);
         usage(ChunkEncoder::new(settings).err().unwrap());
