@@ -30,7 +30,7 @@ pub struct ZarrGroup {
     folder: Key,
     format: Format,
     attributes: String,
-    /// The names of members, as consolidated metadata has them.
+    /// The paths of what is below, as consolidated metadata has them.
     consolidated: Vec<String>,
     options: Arc<Options>,
 }
@@ -61,7 +61,10 @@ impl ZarrGroup {
             let folder = self.folder.join(&name).reading()?;
             match open(&self.store, &folder, &self.options) {
                 Ok(None) => {}
-                Ok(Some(node)) => members.push((name, Ok(node))),
+                Ok(Some(mut node)) => {
+                    self.pass_on(&name, &mut node);
+                    members.push((name, Ok(node)));
+                }
                 Err(error) => members.push((name, Err(error))),
             }
         }
@@ -77,7 +80,20 @@ impl ZarrGroup {
         let folder = parts
             .into_iter()
             .try_fold(self.folder.clone(), |folder, name| folder.join(name));
-        ZarrNode::open(Arc::clone(&self.store), &folder.reading()?, &self.options)
+        let mut node = ZarrNode::open(Arc::clone(&self.store), &folder.reading()?, &self.options)?;
+        self.pass_on(path, &mut node);
+        Ok(node)
+    }
+
+    /// Gives a group below this one what the consolidated metadata says of it, unless it has its own.
+    fn pass_on(&self, path: &str, node: &mut ZarrNode) {
+        if let ZarrNode::Group(group) = node
+            && group.consolidated.is_empty()
+        {
+            let all = self.consolidated.iter();
+            let below = all.filter_map(|found| found.strip_prefix(path)?.strip_prefix('/'));
+            group.consolidated = below.map(str::to_owned).collect();
+        }
     }
 
     /// Names that may be those of members.
@@ -85,10 +101,9 @@ impl ZarrGroup {
         match self.store.list(&self.folder) {
             Ok(entries) => {
                 // A link that was a member is one that cannot be opened.
-                let is_listed = |entry: &Entry| {
-                    let mut names = self.consolidated.iter();
-                    names.any(|name| entry.name.to_str() == Some(name))
-                };
+                let listed = names(&self.consolidated);
+                let is_listed =
+                    |entry: &Entry| listed.iter().any(|name| entry.name.to_str() == Some(name));
                 let members = entries
                     .into_iter()
                     .filter(|entry| entry.kind == EntryKind::Folder || is_listed(entry));
@@ -96,7 +111,7 @@ impl ZarrGroup {
                     .filter_map(|entry| entry.name.into_string().ok())
                     .collect())
             }
-            Err(_) if !self.consolidated.is_empty() => Ok(self.consolidated.clone()),
+            Err(_) if !self.consolidated.is_empty() => Ok(names(&self.consolidated)),
             Err(error) => Err(error).reading(),
         }
     }
@@ -220,7 +235,7 @@ impl Files<'_> {
         let consolidated = consolidated.and_then(|all| all.get("metadata")?.as_object());
         let paths = consolidated.into_iter().flat_map(|all| all.keys());
         let attributes = document.attributes()?.to_owned();
-        Ok(self.group(Format::V3, attributes, names(paths), options))
+        Ok(self.group(Format::V3, attributes, paths.cloned().collect(), options))
     }
 
     fn v2(&self, text: &[u8], options: &Options) -> Result<ZarrNode> {
@@ -233,7 +248,7 @@ impl Files<'_> {
         let paths = consolidated
             .as_deref()
             .map_or_else(Vec::new, consolidated_v2);
-        Ok(self.group(Format::V2, attributes, names(paths.iter()), options))
+        Ok(self.group(Format::V2, attributes, paths, options))
     }
 
     fn group(
@@ -266,9 +281,9 @@ fn consolidated_v2(text: &[u8]) -> Vec<String> {
 }
 
 /// The first names of paths, sorted and each once. Names that lead elsewhere are refused where they become keys.
-fn names<'a>(paths: impl Iterator<Item = &'a String>) -> Vec<String> {
+fn names(paths: &[String]) -> Vec<String> {
     let first = |path: &String| path.split('/').next().map(str::to_owned);
-    let mut names: Vec<String> = paths.filter_map(first).collect();
+    let mut names: Vec<String> = paths.iter().filter_map(first).collect();
     names.sort();
     names.dedup();
     names

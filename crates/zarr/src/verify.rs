@@ -21,6 +21,9 @@ pub struct Survey {
 /// Files that are passed on at once.
 const MAX_FILES: usize = 1 << 10;
 
+/// Files that are asked for where they cannot be listed.
+const MAX_ASKED: u64 = 1 << 20;
+
 /// What has the name of a chunk, or of a folder of chunks.
 pub(crate) struct Found {
     pub at: Vec<u64>,
@@ -45,9 +48,12 @@ impl ZarrArray {
     /// thread.
     pub fn verify_chunks(&self, progress: impl Fn(u64) + Sync) -> Report {
         let (mut report, mut others) = (Report::default(), 0);
-        let listed = self.for_each_file(&mut |files, foreign| {
+        let mut check = |files: Vec<Found>, foreign, is_listed: bool| {
             others += foreign;
             let decode = |found: Found| {
+                if !is_listed && open_file(&*self.chunks.store().store, &found.key)?.is_none() {
+                    return Ok(None);
+                }
                 let decoded = self.decoded(&found);
                 let bytes = decoded.map_err(|error| error.in_file(found.key.as_str()))?;
                 progress(bytes);
@@ -56,8 +62,15 @@ impl ZarrArray {
             let threads = self.chunks.resources().threads;
             report.check(threads, files.into_iter(), decode, |_, ()| ());
             Ok(())
-        });
-        report.damages.extend(listed.err());
+        };
+        let checked = self.for_each_file(&mut |files, foreign| check(files, foreign, true));
+        let checked = match checked {
+            Err(error) if error.is_beyond_store() => {
+                self.for_each_position(error, &mut |files| check(files, 0, false))
+            }
+            checked => checked,
+        };
+        report.damages.extend(checked.err());
         if others > 0 {
             let message = format!("{others} other files or folders, not part of the array");
             report.warnings.push(if *self.folder() == Key::root() {
@@ -134,6 +147,34 @@ impl ZarrArray {
             take(files, foreign)?;
         }
         Ok(())
+    }
+
+    /// Passes on all files that the shape may have, for a store without listings. Too many to ask for are the error of the listing.
+    fn for_each_position(
+        &self,
+        unlisted: Error,
+        take: &mut dyn FnMut(Vec<Found>) -> Result<()>,
+    ) -> Result<()> {
+        let files = &self.chunks.store().files;
+        if files.count().is_none_or(|count| count > MAX_ASKED) {
+            return Err(unlisted);
+        }
+        let mut positions = files.positions(&files.whole());
+        loop {
+            let found = positions.by_ref().take(MAX_FILES).map(|at| {
+                let key = self.chunks.store().key(&at)?;
+                Ok(Found {
+                    at,
+                    key,
+                    is_file: true,
+                })
+            });
+            let found = found.collect::<Result<Vec<_>>>()?;
+            if found.is_empty() {
+                return Ok(());
+            }
+            take(found)?;
+        }
     }
 
     /// The position of the chunk with this name, or of the first in the folder of this name, and whether it is a folder; `None`

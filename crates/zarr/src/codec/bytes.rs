@@ -83,26 +83,53 @@ fn failed(error: libdeflater::DecompressionError) -> Failed {
     }
 }
 
+/// The shortest member of a gzip file, without its trailer: a header, and an empty block.
 #[cfg(feature = "zlib")]
-pub(super) fn gzip(stored: &[u8], room: Room) -> Result<Vec<u8>> {
+const GZIP_HEAD: usize = 12;
+
+/// All members of a gzip file (RFC 1952), which may have zeros after them.
+#[cfg(feature = "zlib")]
+pub(super) fn gzip(mut stored: &[u8], room: Room) -> Result<Vec<u8>> {
     const WHAT: &str = "gzip data";
-    let data = room.fill(WHAT, stored.len(), DEFLATE_RATIO, |out| {
-        let mut decompressor = libdeflater::Decompressor::new();
-        decompressor.gzip_decompress(stored, out).map_err(failed)
-    })?;
-    // A second member would be passed over; the length at its end is not that of the first.
-    let trailer = stored
-        .last_chunk::<4>()
-        .map(|bytes| u32::from_le_bytes(*bytes));
-    if trailer.map(u64::from) == Some(to_u64(data.len()) & u64::from(u32::MAX)) {
-        Ok(data)
-    } else {
-        Err(Error::unexpected(
-            Code::Chunk,
-            WHAT,
-            "more after its end",
-            "one member",
-        ))
+    let mut data = Vec::new();
+    loop {
+        let left = Room {
+            expected: room.expected.map(|all| all.saturating_sub(data.len())),
+            most: room.most.saturating_sub(data.len()),
+        };
+        let member = left.fill(WHAT, stored.len(), DEFLATE_RATIO, |out| {
+            let mut decompressor = libdeflater::Decompressor::new();
+            decompressor.gzip_decompress(stored, out).map_err(failed)
+        })?;
+        // The decompressor does not say where the member ends; its trailer does.
+        let len = u32::try_from(to_u64(member.len()) & u64::from(u32::MAX)).unwrap_or(0);
+        let trailer = [libdeflater::crc32(&member).to_le_bytes(), len.to_le_bytes()].concat();
+        let found = stored.get(GZIP_HEAD - 2..).and_then(|rest| {
+            let mut places = rest.windows(trailer.len()).enumerate();
+            places.find_map(|(at, bytes)| {
+                let rest = rest.get(at + trailer.len()..)?;
+                let is_end = rest.starts_with(b"\x1f\x8b") || rest.iter().all(|byte| *byte == 0);
+                (bytes == trailer && is_end).then_some(rest)
+            })
+        });
+        if data.is_empty() {
+            data = member;
+        } else {
+            data.extend(member);
+        }
+        match found {
+            Some(rest) if rest.starts_with(b"\x1f\x8b") => stored = rest,
+            Some(_) => return Ok(data),
+            None => {
+                let found = "other bytes after its end";
+                return Err(Error::unexpected(
+                    Code::Chunk,
+                    WHAT,
+                    found,
+                    "members of gzip",
+                ));
+            }
+        }
     }
 }
 

@@ -87,12 +87,17 @@ impl Unpacker {
     }
 
     fn blosc(&self, stored: &[u8], expected: Option<u64>) -> Result<Vec<u8>> {
-        let nbytes = u64::from(read_header(stored)?.nbytes);
+        let header = read_header(stored)?;
+        let nbytes = u64::from(header.nbytes);
         if let Some(expected) = expected.filter(|expected| *expected != nbytes) {
             let what = "bytes in the header of a Blosc chunk";
             return Err(Error::unexpected(Code::Chunk, what, nbytes, expected));
         }
         Error::check_limit(Limit::Chunk, nbytes, self.limits().chunk.into())?;
+        // numcodecs passes over what is after a chunk.
+        let stored = stored
+            .get(..in_memory(header.ctbytes.into())?)
+            .unwrap_or(stored);
         let resources = &self.0;
         let decoded =
             resources.with_decoder(ShuffleMeta::Refuse, |decoder| decoder.decode_to_vec(stored));

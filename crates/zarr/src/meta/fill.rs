@@ -57,6 +57,10 @@ fn put(format: Format, dtype: &DType, text: &str, element: &mut [u8]) -> Option<
             *element.first_mut()? = u8::from(value.as_f64()? != 0.0);
             Some(())
         }
+        Kind::Int | Kind::Uint => match value.as_str() {
+            Some(text) => dtype.parse_text(text, element).ok(),
+            None => dtype.from_value(value, element).ok(),
+        },
         _ => dtype.from_value(value, element).ok(),
     }
 }
@@ -94,6 +98,10 @@ fn float(value: &Value, order: ByteOrder, element: &mut [u8]) -> Option<()> {
         Some("NaN" | "nan") => dtype.parse_text("nan", element).ok(),
         Some("Infinity" | "inf") => dtype.parse_text("inf", element).ok(),
         Some("-Infinity" | "-inf") => dtype.parse_text("-inf", element).ok(),
+        // Some writers put numbers between quotes.
+        Some(text) if text.parse().is_ok_and(f64::is_finite) => {
+            dtype.parse_text(text, element).ok()
+        }
         Some(_) => None,
         None if value.is_number() => dtype.from_value(value, element).ok(),
         None => None,
