@@ -4,7 +4,7 @@ use super::source::FollowedFile;
 use crate::indexed::IndexedReader;
 use crate::records::IndexedRecordReader;
 use bloscpack_error::checked::in_memory;
-use bloscpack_error::{Error, IoSide, Result, Side};
+use bloscpack_error::{Code, Error, IoSide, Result};
 use bloscpack_storage::{FileWatch, Refreshed};
 use std::io;
 use std::time::{Duration, Instant};
@@ -225,7 +225,7 @@ impl<R: Growing> Follower<R> {
                 "another file has taken its place and does not go on from {what} {}: follow it from its beginning",
                 self.position
             );
-            return Err(Error::from(io::Error::other(text)).on(Side::Source));
+            return Err(Error::new(Code::Replaced, text));
         }
         (self.is_idle, self.is_other) = (false, false);
         Ok(())

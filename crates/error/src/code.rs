@@ -67,6 +67,7 @@ macro_rules! codes {
 
 codes! {
     Io = "io", Failed: "Reading or writing failed.";
+    Replaced = "replaced", Failed: "Another file has taken the place of the one that is followed.";
     WrongSize = "wrong-size", Failed: "The caller announced another number of bytes than it gave.";
     WrongCount = "wrong-count", Failed: "The caller announced another number of records than it gave.";
     RecordValue = "record-value", Failed: "A record does not hold a value of the type asked for, or a value cannot be a record.";
