@@ -70,7 +70,7 @@ impl EditorBuilder {
         self
     }
 
-    /// Spare offsets that a table gets when it has to grow; ten times the number of chunks by default, and at least 64.
+    /// Spare offsets that a table gets when it has to grow; ten times the number of chunks by default.
     #[must_use]
     pub fn max_app_chunks(mut self, spare: u64) -> Self {
         self.max_app_chunks = Some(spare);

@@ -284,7 +284,7 @@ impl EncoderBuilder {
         self
     }
 
-    /// Spare offsets for appending later, in V3 with offsets; ten times the number of chunks by default, and at least 64.
+    /// Spare offsets for appending later, in V3 with offsets; ten times the number of chunks by default.
     /// If the length was not known, they are the rest of the table's room, and at least as many as asked for.
     #[must_use]
     pub fn max_app_chunks(mut self, spare: u64) -> Self {

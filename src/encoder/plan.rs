@@ -17,8 +17,6 @@ use std::sync::Arc;
 
 /// The most spare offsets that may be asked for: a table of 1 GiB, which is all written at once.
 pub(crate) const MOST_SPARE: u64 = 1 << 27;
-/// The least number of spare offsets by default.
-const LEAST_SPARE: u64 = 64;
 /// Spare offsets for each chunk by default.
 const SPARE_FACTOR: u64 = 10;
 /// Room that a number of records may take in metadata.
@@ -495,7 +493,7 @@ fn chunks_of(bytes: u64, chunk_size: u32) -> u64 {
 /// Spare offsets for this many chunks by default.
 pub(crate) fn default_spare(chunks: u64) -> u64 {
     // Saturates: a number that large is refused later, as more than any file has room for.
-    chunks.saturating_mul(SPARE_FACTOR).max(LEAST_SPARE)
+    chunks.saturating_mul(SPARE_FACTOR)
 }
 
 #[cfg(test)]

@@ -148,7 +148,7 @@ impl RecordWriterBuilder {
         self
     }
 
-    /// Spare offsets for appending later, in V3; ten times the number of chunks by default, and at least 64.
+    /// Spare offsets for appending later, in V3; ten times the number of chunks by default.
     #[must_use]
     pub fn max_app_chunks(mut self, spare: u64) -> Self {
         self.options = self.options.max_app_chunks(spare);
