@@ -143,7 +143,7 @@ impl DType {
 
     fn length(&self, found: usize, unit: &str) -> DTypeError {
         let dtype = self.short();
-        DTypeError::new(format!("{found} {unit} do not fit {dtype}"))
+        DTypeError::new(format!("{found} {unit} do not fit {dtype}")).for_want_of_room()
     }
 
     /// The name of the type, as errors contain it.
@@ -164,7 +164,8 @@ impl DType {
             let (dtype, greatest) = (self.short(), beyond - 1);
             return Err(DTypeError::new(format!(
                 "{number} is out of range for {dtype}, from {least} to {greatest}"
-            )));
+            ))
+            .for_want_of_room());
         }
         put(element, &number.to_le_bytes(), self.order);
         Ok(())

@@ -18,12 +18,35 @@ use thiserror::Error;
 /// assert_eq!(error.to_string(), "300 is out of range for uint8, from 0 to 255");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{0}")]
-pub struct DTypeError(Cow<'static, str>);
+#[error("{message}")]
+pub struct DTypeError {
+    message: Cow<'static, str>,
+    is_too_large: bool,
+}
 
 impl DTypeError {
     pub(crate) fn new(message: impl Into<Cow<'static, str>>) -> Self {
-        Self(message.into())
+        Self {
+            message: message.into(),
+            is_too_large: false,
+        }
+    }
+
+    /// The same error, of a value for which elements have no room.
+    pub(crate) fn for_want_of_room(mut self) -> Self {
+        self.is_too_large = true;
+        self
+    }
+
+    /// Whether the value is one of its kind, but elements have no room for it.
+    ///
+    /// ```
+    /// let error = bloscpack_dtype::DType::U8.parse_text("300", &mut [0]).unwrap_err();
+    /// assert!(error.is_too_large());
+    /// ```
+    #[must_use]
+    pub fn is_too_large(&self) -> bool {
+        self.is_too_large
     }
 
     /// A description of a type that no type has: a size, a shape, fields that do not fit.
@@ -38,7 +61,7 @@ impl DTypeError {
 
     /// A number or a time that is too large for elements of this dtype.
     pub(crate) fn too_large(value: &str, dtype: impl Display) -> Self {
-        Self::new(format!("{} is too large for {dtype}", excerpt(value)))
+        Self::new(format!("{} is too large for {dtype}", excerpt(value))).for_want_of_room()
     }
 
     /// Python objects, whose bytes are pickles.
@@ -48,6 +71,9 @@ impl DTypeError {
 
     /// The same error, of a field.
     pub(crate) fn in_field(self, name: &str) -> Self {
-        Self::new(format!("field {}: {self}", excerpt(name)))
+        Self {
+            message: format!("field {}: {self}", excerpt(name)).into(),
+            ..self
+        }
     }
 }

@@ -33,7 +33,12 @@ impl From<FormatError> for Error {
 
 impl From<DTypeError> for Error {
     fn from(error: DTypeError) -> Self {
-        Self::new(Code::Value, error.to_string())
+        let code = if error.is_too_large() {
+            Code::CannotStore
+        } else {
+            Code::Value
+        };
+        Self::new(code, error.to_string())
     }
 }
 

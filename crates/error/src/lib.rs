@@ -248,6 +248,13 @@ impl Error {
         self.0.path.as_deref()
     }
 
+    /// Whether a store cannot do what it was asked for, as a plain web server cannot list its files.
+    #[must_use]
+    pub fn is_beyond_store(&self) -> bool {
+        let kind = self.io_error().map(io::Error::kind);
+        kind == Some(io::ErrorKind::Unsupported)
+    }
+
     /// The error of the operating system, for [`Code::Io`] and [`Code::Committed`].
     #[must_use]
     pub fn io_error(&self) -> Option<&io::Error> {
