@@ -77,7 +77,8 @@ pub use schema::{
 pub use shapes::{Caches, default_shapes};
 pub use source::{
     ArraySource, BoxedSource, FixedSource, OneArray, PartSource, Progress, Source, SplitSource,
-    TableSource, check_empty_rows, check_rows, first_len, for_each, next_rows, refuse_missing,
+    TableSource, check_empty_rows, check_rows, columns_of_text, first_len, for_each, next_rows,
+    refuse_missing,
 };
 pub use store::{Buffer, ChunkStore, Loaded, Want};
 pub use user_attributes::UserAttributes;

@@ -44,6 +44,8 @@ pub struct Column {
     pub varying: Option<ItemKind>,
     /// The time zone in which times are shown, such as `Europe/Berlin`. Their counts are in UTC.
     pub zone: Option<String>,
+    /// Whether elements of bytes are known to be text in UTF-8. They are written as that where the format has it.
+    pub is_text: bool,
 }
 
 impl Column {
@@ -64,6 +66,7 @@ impl Column {
             nan_is_null: false,
             varying: None,
             zone: None,
+            is_text: false,
         }
     }
 

@@ -1,8 +1,10 @@
 //! [`Window`]: a slice of an array as an array.
 
-use crate::{Array, Description, Grid, check, lens};
+use crate::strided::{self, Strided, strides};
+use crate::{Array, Description, Grid, bytes_of, check, lens};
 use bloscpack_dtype::DType;
-use bloscpack_error::Result;
+use bloscpack_error::checked::in_memory;
+use bloscpack_error::{Error, Result};
 use std::ops::Range;
 
 /// A slice of an array, which is an array itself.
@@ -21,6 +23,8 @@ use std::ops::Range;
 pub struct Window<A> {
     array: A,
     within: Vec<Range<u64>>,
+    /// How far it is from one position to the next along each axis; `None` if that is 1 along all.
+    steps: Option<Vec<u64>>,
     grid: Grid,
 }
 
@@ -30,8 +34,34 @@ impl<A: Array> Window<A> {
     /// # Errors
     /// Returns wrong usage for a slice that is not within the array.
     pub fn new(array: A, slice: &[Range<u64>]) -> Result<Self> {
+        Self::with_steps(array, slice, &[])
+    }
+
+    /// The same, of which every so many positions along each axis are left, beginning with the first; axes without a step keep all.
+    ///
+    /// ```
+    /// # use bloscpack_array::{Array, Flat, Window};
+    /// # use bloscpack_dtype::DType;
+    /// let array = Flat::new(vec![1, 2, 3, 4, 5, 6], DType::U8, &[3, 2], false)?;
+    /// let window = Window::with_steps(array, &[0..3, 1..2], &[2])?;
+    /// assert_eq!(window.read_slice(&[0..2, 0..1])?, [2, 6]);
+    /// # Ok::<(), bloscpack_error::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Returns wrong usage for a slice that is not within the array, and for a step of 0.
+    pub fn with_steps(array: A, slice: &[Range<u64>], steps: &[u64]) -> Result<Self> {
         array.grid().check(slice)?;
-        let shape = lens(slice);
+        if steps.contains(&0) {
+            return Err(Error::usage("a step of 0"));
+        }
+        let ones = std::iter::repeat_n(1, slice.len().saturating_sub(steps.len()));
+        let steps: Vec<u64> = steps.iter().copied().chain(ones).collect();
+        let shape: Vec<u64> = lens(slice)
+            .iter()
+            .zip(&steps)
+            .map(|(len, step)| len.div_ceil(*step))
+            .collect();
         let chunk = array.grid().chunk_shape().iter().zip(&shape);
         let chunk = chunk
             .map(|(chunk, len)| (*chunk).min(*len).max(1))
@@ -39,8 +69,56 @@ impl<A: Array> Window<A> {
         Ok(Self {
             grid: Grid::new(shape, chunk),
             within: slice.to_vec(),
+            steps: Some(steps).filter(|steps| steps.iter().any(|step| *step != 1)),
             array,
         })
+    }
+}
+
+impl<A: Array> Window<A> {
+    /// Reads the box from the first position to the last, and copies every so many of them.
+    fn read_steps(&self, slice: &[Range<u64>], steps: &[u64], out: &mut [u8]) -> Result<()> {
+        let itemsize = in_memory(self.dtype().itemsize())?;
+        let wanted: Vec<usize> = lens(slice)
+            .into_iter()
+            .map(in_memory)
+            .collect::<Result<_>>()?;
+        if out.len() != in_memory(bytes_of(slice, self.dtype().itemsize()))? {
+            return Err(Error::usage("a buffer of another length than the slice"));
+        }
+        if wanted.contains(&0) {
+            return Ok(());
+        }
+        let axes = slice.iter().zip(&self.within).zip(steps);
+        let whole: Vec<Range<u64>> = axes
+            .map(|((range, within), step)| {
+                let first = within.start + range.start * step;
+                first..first + (range.end - range.start - 1) * step + 1
+            })
+            .collect();
+        let bytes = self.array.read_slice(&whole)?;
+        let lens: Vec<usize> = lens(&whole)
+            .into_iter()
+            .map(in_memory)
+            .collect::<Result<_>>()?;
+        let strides_of_box = strides(&lens, itemsize);
+        let from: Vec<usize> = strides_of_box
+            .iter()
+            .zip(steps)
+            .map(|(stride, step)| Ok(stride.saturating_mul(in_memory(*step)?)))
+            .collect::<Result<_>>()?;
+        let from = Strided {
+            bytes: &*bytes,
+            start: 0,
+            strides: &from,
+        };
+        let to = strides(&wanted, itemsize);
+        let to = Strided {
+            bytes: out,
+            start: 0,
+            strides: &to,
+        };
+        strided::copy(&wanted, itemsize, from, to)
     }
 }
 
@@ -55,6 +133,9 @@ impl<A: Array> Array for Window<A> {
 
     fn read_slice_into(&self, slice: &[Range<u64>], out: &mut [u8]) -> Result<()> {
         check(slice, self.grid.shape())?;
+        if let Some(steps) = &self.steps {
+            return self.read_steps(slice, steps, out);
+        }
         let moved = slice.iter().zip(&self.within);
         let moved: Vec<Range<u64>> = moved
             .map(|(range, within)| range.start + within.start..range.end + within.start)

@@ -11,7 +11,7 @@ mod table;
 pub use array::ArraySource;
 pub(crate) use array::checked_slice;
 pub use fixed::FixedSource;
-pub use nulls::NullsSource;
+pub use nulls::{NullsSource, columns_of_text};
 pub use one::{OneArray, refuse_missing};
 pub use part::PartSource;
 pub use split::SplitSource;
@@ -84,6 +84,13 @@ impl<'a> dyn Source + 'a {
     #[must_use]
     pub fn nan_as_null(self: Box<Self>) -> BoxedSource<'a> {
         Box::new(NullsSource::new(self))
+    }
+
+    /// The same source, in which these columns of bytes, by their positions, are text in UTF-8: those of
+    /// [`columns_of_text`](crate::columns_of_text).
+    #[must_use]
+    pub fn bytes_as_text(self: Box<Self>, are_text: &[bool]) -> BoxedSource<'a> {
+        Box::new(NullsSource::of_text(self, are_text))
     }
 }
 

@@ -1,11 +1,14 @@
-//! [`NullsSource`]: NaN as missing values.
+//! [`NullsSource`]: NaN as missing values, and bytes as text.
 
 use super::{Batch, BoxedSource, Schema, Source};
+use crate::BATCH;
 use crate::Cells;
 use crate::schema::Column;
+use bloscpack_dtype::Kind;
 use bloscpack_error::Result;
+use bloscpack_error::checked::in_memory;
 
-/// A source in whose columns NaN and "not a time" stand for missing values.
+/// A source whose columns mean more than they say: NaN and "not a time" stand for missing values, or bytes for text.
 pub struct NullsSource<'a> {
     inner: BoxedSource<'a>,
     schema: Schema,
@@ -18,6 +21,42 @@ impl<'a> NullsSource<'a> {
         schema.columns = columns.map(Column::nan_as_null).collect();
         Self { inner, schema }
     }
+
+    pub fn of_text(inner: BoxedSource<'a>, are_text: &[bool]) -> Self {
+        let mut schema = inner.schema().clone();
+        for (column, is_text) in schema.columns.iter_mut().zip(are_text) {
+            column.is_text = *is_text;
+        }
+        Self { inner, schema }
+    }
+}
+
+/// Which columns have elements of bytes that are all text in UTF-8. All of them are read.
+///
+/// # Errors
+/// Returns the errors of the source.
+pub fn columns_of_text(mut source: BoxedSource<'_>) -> Result<Vec<bool>> {
+    let columns = source.schema().columns.clone();
+    let is_bytes = |column: &Column| *column.dtype.kind() == Kind::Bytes && column.is_fixed();
+    let mut are_text: Vec<bool> = columns.iter().map(is_bytes).collect();
+    while are_text.contains(&true)
+        && let Some(batch) = source.next_batch(BATCH)?
+    {
+        let columns = columns.iter().zip(&batch.columns).zip(&mut are_text);
+        for ((column, bytes), is_text) in columns.filter(|(_, is_text)| **is_text) {
+            let mut elements = bytes.chunks(in_memory(column.dtype.itemsize())?.max(1));
+            *is_text = elements.all(|element| {
+                let end = element
+                    .iter()
+                    .rposition(|byte| *byte != 0)
+                    .map_or(0, |at| at + 1);
+                element
+                    .get(..end)
+                    .is_some_and(|text| std::str::from_utf8(text).is_ok())
+            });
+        }
+    }
+    Ok(are_text)
 }
 
 impl Source for NullsSource<'_> {
