@@ -97,7 +97,10 @@ pub(crate) fn missing_value(dtype: &DType) -> Error {
 
 /// A value is longer than elements are.
 pub(crate) fn too_long(found: usize, unit: &str, dtype: &DType) -> Error {
-    Error::new(Code::Value, format!("{found} {unit} do not fit {dtype}"))
+    Error::new(
+        Code::CannotStore,
+        format!("{found} {unit} do not fit {dtype}"),
+    )
 }
 
 /// A value is not UTF-8.

@@ -3,7 +3,7 @@
 //! | NumPy | Arrow |
 //! |---|---|
 //! | integers, floats, truth values | the same; in another byte order turned |
-//! | `S` | Binary, without trailing zeros |
+//! | `S` | without trailing zeros: Utf8 if all of a column is that, else Binary |
 //! | `U` | Utf8 |
 //! | `V`, and extended floats | FixedSizeBinary |
 //! | complex | Struct of `re` and `im` |

@@ -2,6 +2,7 @@
 
 use super::types::{TypeMapping, parts, unit_of};
 use super::varying;
+use crate::error::not_utf8;
 use arrow_array::builder::{StringBuilder, make_view};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, FixedSizeListArray, RecordBatch,
@@ -115,6 +116,17 @@ fn elements(
         (Kind::Text, DataType::Utf8View) => {
             check_offsets(&bytes)?;
             Arc::new(StringViewArray::from(&texts(&bytes, itemsize)?))
+        }
+        (Kind::Bytes, DataType::Utf8) => {
+            check_offsets(&bytes)?;
+            let rows = bytes.chunks_exact(itemsize).map(without_zeros);
+            let texts = rows.map(|row| {
+                std::str::from_utf8(row)
+                    .map_err(|_| not_utf8(format!("\"{}\"", row.escape_ascii())))
+            });
+            Arc::new(StringArray::from_iter_values(
+                texts.collect::<Result<Vec<_>>>()?,
+            ))
         }
         (Kind::Bytes, _) => {
             let rows = bytes.chunks_exact(itemsize).map(without_zeros);

@@ -25,6 +25,8 @@ pub(super) struct TypeMapping {
     pub nan_is_null: bool,
     /// Whether strings of either kind are views of text in UTF-8, as query engines read them.
     pub string_views: bool,
+    /// Whether bytes are text in UTF-8.
+    pub is_text: bool,
 }
 
 impl TypeMapping {
@@ -41,6 +43,7 @@ impl TypeMapping {
     pub fn of(self, column: &Column) -> Self {
         Self {
             nan_is_null: column.nan_is_null,
+            is_text: column.is_text,
             ..self
         }
     }
@@ -162,8 +165,8 @@ fn element_type(dtype: &DType, mapping: TypeMapping) -> Result<DataType> {
         (Kind::Complex, 8) => DataType::Struct(parts(DataType::Float32)),
         (Kind::Complex, 16) => DataType::Struct(parts(DataType::Float64)),
         (Kind::Bytes | Kind::Text, _) if mapping.string_views => DataType::Utf8View,
-        (Kind::Bytes, _) => DataType::Binary,
-        (Kind::Text, _) => DataType::Utf8,
+        (Kind::Bytes, _) if !mapping.is_text => DataType::Binary,
+        (Kind::Bytes | Kind::Text, _) => DataType::Utf8,
         (Kind::Datetime(unit), _) => match (unit_of(*unit), mapping.parquet) {
             (Some(Unit::Second), true) => DataType::Timestamp(Unit::Millisecond, None),
             (Some(unit), _) => DataType::Timestamp(unit, None),

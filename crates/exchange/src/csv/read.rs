@@ -155,7 +155,7 @@ fn open_separated<S: ReadAt + Send + Sync + 'static>(
 ) -> Result<BoxedSource<'static>> {
     let bytes = Arc::new(bytes);
     let mut lines = Lines::new(&bytes, delimiter);
-    let names = names(&mut lines, options)?;
+    let (names, renamed) = names(&mut lines, options)?;
     if let Some(name) = options.types.keys().find(|name| !names.contains(name)) {
         let what = format!("CSV: no column {name:?} (found: {})", names.join(", "));
         return Err(Error::usage(what));
@@ -173,7 +173,7 @@ fn open_separated<S: ReadAt + Send + Sync + 'static>(
     let warnings = guessed
         .clone()
         .filter_map(|(name, guess)| warning(name, guess, options));
-    let warnings = warnings.collect();
+    let warnings = renamed.into_iter().chain(warnings).collect();
     let columns = guessed
         .map(|(name, guess)| column(name, guess, options))
         .collect::<Result<Vec<_>>>()?;
@@ -374,8 +374,16 @@ fn noticed(bytes: &impl ReadAt) -> Result<u8> {
 /// Columns of a file; commas alone may make millions of them.
 const MAX_COLUMNS: usize = 1 << 16;
 
+/// The name of a first column without one.
+const INDEX: &str = "index";
+
 /// The column names of the first line, or as many others as it has cells.
-fn names<S: ReadAt>(lines: &mut Lines<S>, options: &ImportOptions) -> Result<Vec<String>> {
+///
+/// pandas writes the column of its index first, and without a name: it is called `index`, with a note.
+fn names<S: ReadAt>(
+    lines: &mut Lines<S>,
+    options: &ImportOptions,
+) -> Result<(Vec<String>, Option<String>)> {
     let Some((line, cells)) = lines.next()? else {
         return Err(missing_part(
             Format::Csv,
@@ -392,9 +400,8 @@ fn names<S: ReadAt>(lines: &mut Lines<S>, options: &ImportOptions) -> Result<Vec
         ));
     }
     if !options.has_header {
-        return Ok((0..cells.len())
-            .map(|number| options.name_of(number))
-            .collect());
+        let names = (0..cells.len()).map(|number| options.name_of(number));
+        return Ok((names.collect(), None));
     }
     let wrong_name = |what| Error::new(Code::InvalidName, what).in_part(place(line));
     let (mut names, mut known) = (Vec::new(), HashSet::new());
@@ -408,7 +415,16 @@ fn names<S: ReadAt>(lines: &mut Lines<S>, options: &ImportOptions) -> Result<Vec
         }
         names.push(name);
     }
-    Ok(names)
+    let renamed = match names.as_mut_slice() {
+        [first, _, ..] if first.is_empty() && !known.contains(INDEX) => {
+            INDEX.clone_into(first);
+            Some(format!(
+                "the first column has no name, and is called {INDEX}"
+            ))
+        }
+        _ => None,
+    };
+    Ok((names, renamed))
 }
 
 /// A column of the type that was given or guessed.
