@@ -18,8 +18,9 @@ pub struct ArraySurvey {
     pub superchunks: u64,
     /// The number of these that are missing.
     pub missing: u64,
-    /// Bytes of those that are present, headers and everything else included.
-    pub bytes: u64,
+    /// Bytes of those that are present, headers and everything else included; `None` in a store that cannot list them, such as a plain
+    /// web server. None is looked at there.
+    pub bytes: Option<u64>,
     /// The number of files with names of superchunks after the last one that the rows need. They are not read.
     pub stale: u64,
     /// The number of other files in the folder. They are not read either.
@@ -153,7 +154,11 @@ impl ArraySurvey {
     /// The numbers of the superchunks that are present, in order.
     fn list(&mut self, storage: &ArrayStorage) -> Result<BTreeSet<u64>> {
         let mut present = BTreeSet::new();
-        for entry in storage.list()? {
+        let Some(entries) = storage.list()? else {
+            return Ok(present);
+        };
+        self.bytes = Some(0);
+        for entry in entries {
             let name = entry.name.to_str();
             match name.and_then(|name| storage.spec().naming.number(name)) {
                 // Something other than a file is reported when it is looked at.
@@ -188,7 +193,7 @@ impl ArraySurvey {
         };
         let len = storage.len_of(number, file.as_ref())?;
         // Saturating, since the lengths of sparse files may add up to anything.
-        self.bytes = self.bytes.saturating_add(len);
+        self.bytes = self.bytes.map(|bytes| bytes.saturating_add(len));
         if entry.is_some_and(|entry| entry.file_len == len) {
             self.indexed = self.indexed.map(|count| count + 1);
         }

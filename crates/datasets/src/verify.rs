@@ -128,7 +128,14 @@ impl ArrayStorage {
     /// Reports entries in the folder of superchunks that the rows do not need.
     fn report_strangers(&self, mut report: impl FnMut(String)) -> Result<()> {
         let (spec, files) = (self.spec(), self.file_count());
-        for entry in self.list()? {
+        let Some(entries) = self.list()? else {
+            let folder = &spec.folder;
+            report(format!(
+                "{folder}: the store has no listing: files that no row needs were not looked for"
+            ));
+            return Ok(());
+        };
+        for entry in entries {
             let name = entry.name.to_string_lossy();
             let number = entry
                 .name

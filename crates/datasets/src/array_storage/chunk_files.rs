@@ -76,9 +76,12 @@ impl ChunkFiles {
         rest.min(self.chunks_per_file())
     }
 
-    /// The entries of the folder of superchunks; none if it is missing.
-    pub(crate) fn list(&self) -> Result<Vec<Entry>> {
-        self.files.list(&self.spec.folder)
+    /// The entries of the folder of superchunks, none if it is missing; `None` if the store cannot list it.
+    pub(crate) fn list(&self) -> Result<Option<Vec<Entry>>> {
+        match self.files.list(&self.spec.folder) {
+            Err(error) if error.is_beyond_store() => Ok(None),
+            listed => listed.map(Some),
+        }
     }
 
     /// The number of superchunks that the rows need.
@@ -241,6 +244,7 @@ impl ChunkFiles {
     pub(crate) fn numbers(&self) -> Result<Vec<u64>> {
         let entries = self
             .list()?
+            .unwrap_or_default()
             .into_iter()
             .filter(|entry| entry.kind == EntryKind::File);
         let mut numbers: Vec<u64> = entries

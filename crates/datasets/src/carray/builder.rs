@@ -14,7 +14,7 @@ use blosc1::{ChunkSettings, Compressor, Filter};
 use bloscpack::Options;
 use bloscpack_array::{Column, Resources, Schema};
 use bloscpack_dtype::{DType, native::Element};
-use bloscpack_error::checked::to_u64;
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Access, Key, Store};
 use bloscpack_wire::Checksum;
@@ -111,6 +111,15 @@ impl CArrayBuilder {
     #[must_use]
     pub fn of_column(column: &Column) -> Self {
         CArray::builder(column.dtype.clone()).row_shape(&column.row_shape)
+    }
+
+    /// The same of longer elements, which begin with those of before.
+    pub(crate) fn widened(mut self, dtype: DType) -> Result<Self> {
+        if !self.default.is_empty() {
+            self.default.resize(in_memory(dtype.itemsize())?, 0);
+        }
+        self.dtype = dtype;
+        Ok(self)
     }
 
     fn new(dtype: DType) -> Self {

@@ -104,6 +104,16 @@ impl CArray {
         self.put_attributes()
     }
 
+    /// Sets an attribute to this JSON text, in which Python's `NaN`, `Infinity` and `-Infinity` may occur.
+    ///
+    /// # Errors
+    /// Returns the errors of [`set_attribute`](Self::set_attribute), and wrong usage for text that is not JSON.
+    pub fn set_attribute_text(&mut self, key: &str, json_text: &str) -> Result<()> {
+        self.check_has_attributes()?;
+        self.attributes.set_text(key, json_text)?;
+        self.put_attributes()
+    }
+
     /// Removes an attribute. Returns false if the key does not exist.
     ///
     /// # Errors

@@ -5,7 +5,8 @@ use crate::array_storage::ArraySpec;
 use crate::carray::{CArray, CArrayBuilder};
 use crate::layout;
 use crate::remove::remove_column;
-use bloscpack_error::checked::to_u64;
+use bloscpack_dtype::{DType, Kind};
+use bloscpack_error::checked::{in_memory, to_u64};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::{Key, parallel};
 use serde_json::Value;
@@ -183,6 +184,41 @@ impl CTable {
         self.put_all()
     }
 
+    /// Makes room in a column of text or bytes for elements of this many characters or bytes.
+    ///
+    /// # Errors
+    /// Returns a usage error for an unknown column, for one of another type, for fewer than there are, and if the table was opened
+    /// for reading; any error of the store.
+    pub fn widen_column(&mut self, name: &str, len: u64) -> Result<()> {
+        self.handle.check_writable()?;
+        let rows = self.check_even()?;
+        let (position, has_missing) = (self.index(name)?, self.has_missing(name)?);
+        let array = self.column(name)?;
+        let old = array.dtype();
+        let wide = match old.kind() {
+            Kind::Bytes => DType::bytes(len)?,
+            Kind::Text => DType::new(Kind::Text, old.order(), len.saturating_mul(4))?,
+            _ => return Err(Error::usage(format!("a column of {old}, which is no text"))),
+        };
+        let (before, after) = (in_memory(old.itemsize())?, in_memory(wide.itemsize())?);
+        if after <= before {
+            return Err(Error::usage(format!("the elements are {old} already")));
+        }
+        let data = array.read_rows(0..rows)?;
+        let mut wider = Vec::with_capacity(data.len() / before.max(1) * after);
+        for element in data.chunks(before.max(1)) {
+            wider.extend_from_slice(element);
+            wider.resize(wider.len() + after - before, 0);
+        }
+        let builder = array.like().widened(wide)?;
+        self.delete_column(name, false)?;
+        self.add_column(name, builder, &wider, Some(position))?;
+        if has_missing {
+            self.set_has_missing(name)?;
+        }
+        Ok(())
+    }
+
     /// Removes a column. With `keep`, its files stay; nothing reads them, and a new column of the same name replaces them.
     ///
     /// # Errors
@@ -304,6 +340,16 @@ impl CTable {
         self.put_attributes()
     }
 
+    /// Sets an attribute to this JSON text, in which Python's `NaN`, `Infinity` and `-Infinity` may occur.
+    ///
+    /// # Errors
+    /// Returns the errors of [`CArray::set_attribute_text`].
+    pub fn set_attribute_text(&mut self, key: &str, json_text: &str) -> Result<()> {
+        self.handle.check_writable()?;
+        self.attributes.set_text(key, json_text)?;
+        self.put_attributes()
+    }
+
     /// Removes an attribute. Returns false if the key does not exist.
     ///
     /// # Errors
@@ -329,6 +375,19 @@ impl CTable {
     /// Returns the errors of [`CArray::set_attribute`], and a usage error for an unknown column.
     pub fn set_column_attribute(&mut self, name: &str, key: &str, value: &Value) -> Result<()> {
         self.column_mut(name)?.set_attribute(key, value)
+    }
+
+    /// Sets an attribute of a column to this JSON text, as [`set_attribute_text`](Self::set_attribute_text).
+    ///
+    /// # Errors
+    /// Returns the errors of [`CArray::set_attribute_text`], and a usage error for an unknown column.
+    pub fn set_column_attribute_text(
+        &mut self,
+        name: &str,
+        key: &str,
+        json_text: &str,
+    ) -> Result<()> {
+        self.column_mut(name)?.set_attribute_text(key, json_text)
     }
 
     /// Removes an attribute of a column. Returns false if the key does not exist.
