@@ -66,6 +66,7 @@ mod meta;
 mod nd;
 mod part;
 mod storage;
+mod tensor;
 // Public for tests and for the other crates of the workspace.
 #[doc(hidden)]
 pub mod wire;
@@ -76,6 +77,7 @@ pub use frame::{Frame, FrameBuilder, VaryingFrame, Virtual, seal};
 pub use nd::{NdArray, NdArrayBuilder};
 #[cfg(feature = "ndarray")]
 pub use ndarray;
+pub use tensor::Tensor;
 pub use wire::array::ArrayMeta;
 pub use wire::header::FrameHeader;
 pub use wire::kind::{ArrayKind, FrameKind, VirtualKind};
