@@ -36,7 +36,11 @@ fn rows_and_columns_are_selected() {
         (2, Some(3), "k,n\na,4\n"),
         (3, None, "k,n\n"),
     ] {
-        let rows = Part::Rows(Bounds { start, end });
+        let rows = Part::Rows(Bounds {
+            start,
+            end,
+            ..Bounds::default()
+        });
         let mut out = Vec::new();
         let selection = Selection::of(rows).columns(["k", "n"]);
         table.export(&selection, Format::Csv, &mut out).unwrap();

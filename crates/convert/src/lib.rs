@@ -204,6 +204,13 @@ impl Conversion {
     /// Returns wrong usage by [`check`](Self::check), for a file, and for elements that the output cannot store; errors of the input
     /// on [`Side::Source`](bloscpack_error::Side::Source), and of the output.
     pub fn make(&self, source: &dyn Container, path: &Path, warn: &Warn<'_>) -> Result<Made> {
+        if self.needs_table(source)? {
+            let with_columns = Self {
+                table: true,
+                ..self.clone()
+            };
+            return with_columns.make(source, path, warn);
+        }
         let work = self.work(source, warn)?;
         let mut made = Made::default();
         match self.goal {
@@ -263,6 +270,23 @@ impl Conversion {
     /// Whether everything is wanted as it is.
     fn is_whole(&self) -> bool {
         self.part == Part::All && self.columns.is_empty() && !self.table
+    }
+
+    /// Whether the elements have fields, of which only a table can be made that bcolz opens.
+    fn needs_table(&self, source: &dyn Container) -> Result<bool> {
+        let is_bcolz = matches!(
+            self.goal,
+            Goal::Dataset(bloscpack_open::datasets::DatasetLayout::Bcolz)
+        );
+        let may_be_array = is_bcolz && !self.table && self.column.is_none() && !source.is_tree();
+        if !may_be_array || matches!(source.inner(), Inner::Array(_) | Inner::Table(_)) {
+            return Ok(false);
+        }
+        let outline = source.outline()?;
+        let is_line =
+            outline.columns.is_none() && outline.shape.is_some_and(|shape| shape.len() == 1);
+        let array = if is_line { source.array(None)? } else { None };
+        Ok(array.is_some_and(|array| array.dtype().fields().is_some()))
     }
 
     /// Whether everything in a tree is converted.
@@ -357,7 +381,16 @@ impl<'a> Work<'a> {
         if self.settings.is_whole() {
             return Ok(Some(array));
         }
-        let (grid, part) = (array.grid(), &self.settings.part);
+        let part = &self.settings.part;
+        if let Part::Slice(slice) = part {
+            let ranges = slice.ranges(array.grid().shape())?;
+            return Ok(Some(Box::new(Window::with_steps(
+                array,
+                &ranges,
+                &slice.steps(),
+            )?)));
+        }
+        let grid = array.grid();
         let itemsize = array.dtype().itemsize();
         let (region, _) = part.resolve(grid.shape(), grid.chunk_shape(), itemsize)?;
         Ok(Some(Box::new(Window::new(array, &region.ranges)?)))

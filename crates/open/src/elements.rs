@@ -16,6 +16,9 @@ pub(crate) fn copy(
     to: &mut (impl Write + ?Sized),
     watch: &Watch,
 ) -> Result<u64> {
+    if let Some(stepped) = part.stepped(array)? {
+        return copy(&stepped, &Part::All, to, watch);
+    }
     let (grid, itemsize) = (array.grid(), array.dtype().itemsize());
     let (region, bytes) = part.resolve(grid.shape(), grid.chunk_shape(), itemsize)?;
     let total = region.bytes(itemsize);

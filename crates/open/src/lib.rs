@@ -57,7 +57,7 @@ pub use bloscpack_array::Region;
 pub use containers::exchange::open_file;
 pub use containers::folder::open_folder;
 pub use opener::open_store;
-pub use opener::{open, open_source, open_stream, open_with};
+pub use opener::{open, open_source, open_stream, open_with, open_within};
 pub use probe::{Family, Probe, probe, probe_bytes, probe_source};
 pub use report::Report;
 pub use selection::{Bounds, Part, Selection};
@@ -68,9 +68,10 @@ pub use summary::{Line, Summary};
 #[doc(hidden)]
 pub mod internal {
     pub use super::error::{needs_column, not_a_table};
+    pub use super::located::is_directory;
     pub use super::located::locate_store;
-    pub use super::located::{has_members, is_directory, is_store};
     pub use super::numpy_file::numpy_metadata;
+    pub use super::probe::marks;
     pub use super::text::{count, list, or_unknown, plain, shape};
     pub use super::watch::rows as watched;
     pub mod size;
@@ -81,7 +82,7 @@ use crate::exchange::{
 };
 use bloscpack::Watch;
 use bloscpack::verify::Damage;
-use bloscpack_array::{Array, Column, DIMENSIONS, Description};
+use bloscpack_array::{Array, Column, DIMENSIONS, Description, Window, columns_of_text};
 use bloscpack_error::{Error, Result};
 use bloscpack_storage::SharedSource;
 use std::fmt;
@@ -311,7 +312,10 @@ pub trait Container: Send + Sync {
         {
             // A row may be longer than memory.
             if format == Format::Npy {
-                let shape = selection.part.region(array.grid().shape())?.shape();
+                let shape = match selection.part.stepped(&array)? {
+                    Some(stepped) => stepped.grid().shape().to_vec(),
+                    None => selection.part.region(array.grid().shape())?.shape(),
+                };
                 elements::write(to, &exchange::npy_header(array.dtype(), shape)?)?;
             }
             elements::copy(&*array, &selection.part, to, self.watch())?;
@@ -323,6 +327,15 @@ pub trait Container: Send + Sync {
         }
         if matches!(format, Format::Csv | Format::Tsv) {
             source = source.rows_as_columns()?;
+        }
+        let has_text = matches!(
+            format,
+            Format::Arrow | Format::ArrowStream | Format::Parquet
+        );
+        let is_bytes = |column: &Column| *column.dtype.kind() == bloscpack_dtype::Kind::Bytes;
+        if has_text && source.schema().columns.iter().any(is_bytes) {
+            let are_text = columns_of_text(source)?;
+            source = self.columns(selection)?.bytes_as_text(&are_text);
         }
         if selection.nan_as_null {
             source = source.nan_as_null();
@@ -365,8 +378,17 @@ fn columns_of_arrays<'a>(
         table => {
             let name = column_of(container, selection)?;
             let array = container.array(name)?.ok_or_else(only_rows)?;
-            let region = selection.part.region(array.grid().shape())?;
-            let mut source = ArraySource::new(array)?.slice(&region.ranges)?;
+            let mut source = if let Part::Slice(slice) = &selection.part
+                && slice.has_steps()
+            {
+                let ranges = slice.ranges(array.grid().shape())?;
+                let array: Box<dyn Array + '_> =
+                    Box::new(Window::with_steps(array, &ranges, &slice.steps())?);
+                ArraySource::new(array)?
+            } else {
+                let region = selection.part.region(array.grid().shape())?;
+                ArraySource::new(array)?.slice(&region.ranges)?
+            };
             if let Some(name) = name {
                 source = source.named(name);
             }

@@ -1,27 +1,27 @@
-//! Stores within a path: what only a path, and no source, can open.
+//! Paths that lead into an archive or a tree of frames: what only a path, and no source, can open.
 
-use super::probe::is_about_name;
+use super::Family;
+use super::probe::{is_about_name, probe};
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Whether a path leads to a directory, or to something within a store, so that only the path opens it; false for a name that
-/// leads nowhere, which opening it reports.
+/// Whether a path leads to a directory, or to something within an archive or a tree, so that only the path opens it; false for a name
+/// that leads nowhere, which opening it reports.
 pub fn is_directory(path: &Path) -> io::Result<bool> {
     match fs::metadata(path) {
         Ok(metadata) => Ok(metadata.is_dir()),
-        Err(error) if is_about_name(&error) => Ok(is_store(path)),
+        Err(error) if is_about_name(&error) => Ok(archive_of(path).is_some() || is_in_tree(path)),
         Err(error) => Err(error),
     }
 }
 
-/// Whether a path leads to a store with members: a tree of frames, something within one, or a Zarr group.
-#[must_use]
-pub fn has_members(path: &Path) -> bool {
-    if crate::containers::zarr::is_in(path) {
-        return true;
-    }
-    is_store(path)
+/// The archive that a path leads into, and the path within it.
+pub(crate) fn archive_of(path: &Path) -> Option<(&Path, String)> {
+    let file = path.ancestors().skip(1).find(|above| above.exists())?;
+    let inside = path.strip_prefix(file).ok()?.to_str()?;
+    let is_archive = file.is_file() && probe(file).ok()?.family == Some(Family::Archive);
+    is_archive.then(|| (file, inside.replace('\\', "/")))
 }
 
 /// The tree of frames that a path leads to, and the path in it; `None` if it leads elsewhere.
@@ -31,7 +31,6 @@ pub fn locate_store(path: &Path) -> Option<(std::path::PathBuf, String)> {
 }
 
 /// Whether a path leads to a tree of frames, or to something within one.
-#[must_use]
-pub fn is_store(path: &Path) -> bool {
+fn is_in_tree(path: &Path) -> bool {
     crate::containers::store::locate(path).is_some()
 }

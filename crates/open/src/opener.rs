@@ -1,16 +1,19 @@
 //! The functions that open.
 
 use super::bytes::Bytes;
+use super::located::archive_of;
+use super::probe::{is_about_name, probe_folder};
 use super::watch::Watched;
 use super::{Container, Family, INTERRUPTED, Options, probe};
 use crate::containers::exchange::open_file;
 use crate::containers::file::BloscpackFile;
+use crate::containers::{folder, frame, store, zarr};
 use crate::exchange::{Format, ImportOptions};
 use bloscpack_datasets::Dataset;
-use bloscpack_error::{Error, IoSide, Result};
-use bloscpack_storage::SharedSource;
-use bloscpack_storage::{Key, Store};
-use bloscpack_storage::{ReadAt, Snapshot};
+use bloscpack_error::{Code, Error, IoSide as _, Result};
+use bloscpack_storage::{
+    Below, DiskStore, EntryKind, Key, ReadAt, SharedSource, Snapshot, Store, ZipStore,
+};
 use bloscpack_stores::FrameStore;
 use std::fs::File;
 use std::io::Read;
@@ -50,25 +53,35 @@ pub fn open_with(
     reading: &ImportOptions,
     options: &Options,
 ) -> Result<Box<dyn Container>> {
-    if let Some(found) = crate::containers::store::open_path(path, options)? {
+    if let Some(found) = store::open_path(path, options)? {
         return Ok(found);
     }
     let failed = |error: Error| error.in_file(path);
+    let metadata = match path.metadata() {
+        Err(error) if is_about_name(&error) => match archive_of(path) {
+            Some((file, inside)) => {
+                let source = Arc::new(File::open(file).reading().map_err(failed)?);
+                return in_archive(source, &inside, options).map_err(failed);
+            }
+            None => Err(error),
+        },
+        found => found,
+    };
+    let metadata = metadata.reading().map_err(failed)?;
     let family = probe(path).reading().map_err(failed)?.family;
-    if family == Some(Family::Zarr) {
-        return crate::containers::zarr::open_path(path, options);
-    }
-    if family == Some(Family::Archive)
-        && let Some(found) = crate::containers::zarr::in_archive_at(path, options)?
-    {
-        return Ok(found);
-    }
-    if matches!(family, Some(Family::Directory | Family::Archive)) {
-        return dataset(path, options);
-    }
-    let metadata = path.metadata().reading().map_err(failed)?;
     if metadata.is_dir() {
-        return sparse_frame(path, options);
+        return match family {
+            // A column is opened through its table, with which it shares its writer.
+            None | Some(Family::Directory | Family::Dataset) => contained(
+                Dataset::open_with(path, &dataset_options(options))?,
+                options,
+            ),
+            Some(family) => {
+                let store = DiskStore::open(path).reading().map_err(failed)?;
+                let folder = Below::new(Arc::new(store), Key::root());
+                in_folder(family, folder, options).map_err(failed)
+            }
+        };
     }
     if !metadata.is_file() {
         return open_stream(File::open(path).reading().map_err(failed)?, options);
@@ -106,30 +119,24 @@ fn open_shared(
 ) -> Result<Box<dyn Container>> {
     let family = super::probe_source(&source).reading()?.family;
     if family == Some(Family::Archive) {
-        if let Some(tree) = crate::containers::store::in_archive(Arc::clone(&source), options)? {
-            return crate::containers::store::container(Arc::new(tree), "", options);
-        }
-        if let Some(found) = crate::containers::zarr::in_archive(Arc::clone(&source), options)? {
-            return Ok(found);
-        }
-        if is_npz(&source) {
-            return open_file(source, Format::Npz, &ImportOptions::new(), options);
-        }
-        return contained(
-            Dataset::open_zip(source, &dataset_options(options))?,
-            options,
-        );
+        return in_archive(source, "", options);
     }
     if let Some(Family::File(format)) = family {
         return open_file(source, format, &ImportOptions::new(), options);
     }
     if family == Some(Family::Frame) {
-        let opened = crate::containers::frame::open_source(source.clone(), options, warnings)?;
+        let opened = frame::open_source(source.clone(), options, warnings)?;
         return if FrameStore::is_frame(opened.frame()) {
-            crate::containers::store::open_frame(source, options)
+            store::open_in_frame(source, "", options)
         } else {
             Ok(Box::new(opened))
         };
+    }
+    if family.is_none() && is_bare_chunk(&source) {
+        let what = "a single Blosc chunk, without a container";
+        return Err(Error::new(Code::UnknownFormat, what).with_hint(
+            "blosc.decompress and blosc2.decompress2 of Python read it, and the crate blosc1",
+        ));
     }
     let source: SharedSource = if options.watch.is_set() {
         Arc::new(Watched {
@@ -174,7 +181,8 @@ pub fn open_stream(
     )?)))
 }
 
-/// Opens what is at the root of a store, for reading: a dataset, or a sparse frame.
+/// Opens what is at the root of a store, for reading: a dataset, a sparse frame, a tree of frames, Zarr, or a folder with any of
+/// them below it.
 ///
 /// ```
 /// use bloscpack_open::datasets::CArray;
@@ -188,37 +196,112 @@ pub fn open_stream(
 /// ```
 ///
 /// # Errors
-/// Returns errors of the store, and those of opening a dataset or a frame. Paths in them are relative to the root.
-pub fn open_store(
-    store: impl Store + Clone + 'static,
+/// Returns errors of the store, and those of opening what is there. Paths in them are relative to the root.
+pub fn open_store(store: impl Store + 'static, options: &Options) -> Result<Box<dyn Container>> {
+    let folder = Below::new(Arc::new(store), Key::root());
+    in_folder(probe_folder(&folder).reading()?, folder, options)
+}
+
+/// Opens a folder of this family.
+fn in_folder(family: Family, folder: Below, options: &Options) -> Result<Box<dyn Container>> {
+    match family {
+        Family::Frame => frame::open_folder(folder, options),
+        Family::Store => store::open_folder(folder, options),
+        Family::Zarr => zarr::open_folder(folder, options),
+        _ => {
+            let opened = Dataset::open_in(folder.clone(), &dataset_options(options));
+            match opened {
+                Err(error) if error.code() == Code::UnknownFormat => {
+                    folder::in_store(&folder, options)?.ok_or(error)
+                }
+                opened => contained(opened?, options),
+            }
+        }
+    }
+}
+
+/// Opens what is at this path within an archive: at its root, also in the folder that contains everything in it.
+fn in_archive(source: SharedSource, inside: &str, options: &Options) -> Result<Box<dyn Container>> {
+    let archive = ZipStore::open(Arc::clone(&source)).reading()?;
+    if FrameStore::is_in(&archive)? {
+        let tree = store::in_archive(archive, options)?;
+        let inside = store::inside_of(&tree, inside);
+        return store::container(tree, &inside, options);
+    }
+    if inside.is_empty() && is_npz(&archive) {
+        return open_file(source, Format::Npz, &ImportOptions::new(), options);
+    }
+    // What is in the folder that contains everything is also found without its name.
+    let (key, only) = (Key::parse(inside).reading()?, archive.only_folder());
+    let is_there = !inside.is_empty() && archive.kind(&first_of(&key)).reading()?.is_some();
+    let at = if is_there {
+        key
+    } else {
+        key.names()
+            .try_fold(only, |at, name| at.join(name))
+            .reading()?
+    };
+    open_below(
+        &Below::new(Arc::new(archive), Key::root()),
+        at.as_str(),
+        options,
+    )
+}
+
+/// The first name of a key.
+fn first_of(key: &Key) -> Key {
+    let mut first = key.clone();
+    while let Some((above, _)) = first.split().filter(|(above, _)| *above != Key::root()) {
+        first = above;
+    }
+    first
+}
+
+/// Opens what is at this path within a source: an archive, or a frame that is a tree of others.
+///
+/// # Errors
+/// Returns the errors of [`open_source`], and an error if nothing is at the path.
+pub fn open_within(
+    source: impl ReadAt + Send + Sync + 'static,
+    path: &str,
     options: &Options,
 ) -> Result<Box<dyn Container>> {
-    let metadata = Key::root().join(bloscpack_frames::wire::METADATA_FILE)?;
-    if store.kind(&metadata).reading()?.is_some() {
-        return crate::containers::frame::open_store(store, options);
+    let source: SharedSource = Arc::new(source);
+    match super::probe_source(&source).reading()?.family {
+        Some(Family::Archive) => in_archive(source, path, options),
+        Some(Family::Frame) => store::open_in_frame(source, path, options),
+        _ => Err(Error::usage("a file, which has nothing within it").in_part(path)),
     }
-    if let Some(tree) = crate::containers::store::in_store(Arc::new(store.clone()), options)? {
-        return crate::containers::store::container(Arc::new(tree), "", options);
-    }
-    if let Some(found) =
-        crate::containers::zarr::in_store(Arc::new(store.clone()), &Key::root(), options)?
+}
+
+/// Opens the file or the folder at this path of a store, or what is within such a file.
+pub(crate) fn open_below(
+    store: &Below,
+    path: &str,
+    options: &Options,
+) -> Result<Box<dyn Container>> {
+    let key = Key::parse(path).reading()?;
+    let (mut above, mut inside) = (Key::root(), path);
+    while let Some(EntryKind::Folder) = store.kind(&above).reading()?
+        && !inside.is_empty()
     {
-        return Ok(found);
+        let (name, rest) = inside.split_once('/').unwrap_or((inside, ""));
+        (above, inside) = (above.join(name).reading()?, rest);
     }
-    contained(Dataset::open_in(store, &dataset_options(options))?, options)
+    match store.kind(&above).reading()? {
+        Some(EntryKind::File) if inside.is_empty() => {
+            open_shared(Arc::new(store.open(&key).reading()?), options, Vec::new())
+        }
+        Some(EntryKind::File) => open_within(store.open(&above).reading()?, inside, options),
+        Some(_) => open_store(Below::new(Arc::new(store.clone()), key), options),
+        None => Err(nothing_at(path)),
+    }
 }
 
 /// Options for a dataset, with a cache of 64 MiB by default.
 fn dataset_options(options: &Options) -> Options {
     let cache = options.cache.unwrap_or(CACHE);
     options.clone().cache(cache)
-}
-
-fn dataset(path: &Path, options: &Options) -> Result<Box<dyn Container>> {
-    contained(
-        Dataset::open_with(path, &dataset_options(options))?,
-        options,
-    )
 }
 
 fn contained(dataset: Dataset, options: &Options) -> Result<Box<dyn Container>> {
@@ -237,16 +320,24 @@ fn contained(dataset: Dataset, options: &Options) -> Result<Box<dyn Container>> 
     })
 }
 
-/// Whether an archive has nothing but arrays of NumPy.
-fn is_npz(source: &SharedSource) -> bool {
-    let Ok(store) = bloscpack_storage::ZipStore::open(source.clone()) else {
-        return false;
-    };
-    let entries = store.list(&Key::root()).unwrap_or_default();
-    let mut names = entries.iter().map(|entry| entry.name.to_str());
-    !entries.is_empty() && names.all(|name| name.is_some_and(|name| name.ends_with(".npy")))
+/// Whether the header of a Blosc chunk begins the file, and the chunk is all of it.
+fn is_bare_chunk(source: &SharedSource) -> bool {
+    let mut header = [0; 16];
+    let header = source.read_exact_at(0, &mut header).map(|()| header);
+    let chunk = header
+        .ok()
+        .and_then(|header| blosc1::read_header(&header).ok());
+    chunk.is_some_and(|chunk| source.size().ok() == Some(chunk.ctbytes.into()))
 }
 
-fn sparse_frame(path: &Path, options: &Options) -> Result<Box<dyn Container>> {
-    crate::containers::frame::open_sparse(path, options)
+fn nothing_at(path: &str) -> Error {
+    let error = Error::new(Code::NotFound, "there is nothing at this path").in_part(path);
+    error.with_hint("blpk ls lists what is within")
+}
+
+/// Whether an archive has nothing but arrays of NumPy.
+fn is_npz(archive: &ZipStore) -> bool {
+    let entries = archive.list(&Key::root()).unwrap_or_default();
+    let mut names = entries.iter().map(|entry| entry.name.to_str());
+    !entries.is_empty() && names.all(|name| name.is_some_and(|name| name.ends_with(".npy")))
 }

@@ -1,7 +1,7 @@
 //! [`probe`]: the family of an input, by its first bytes.
 
 use crate::exchange::Format;
-use bloscpack_storage::ReadAt;
+use bloscpack_storage::{Key, ReadAt, Store};
 use bloscpack_wire::internal::to_u64;
 use bloscpack_wire::{MARK, internal::MAGIC};
 use std::fs::{self, File};
@@ -44,14 +44,16 @@ pub enum Family {
     /// A Blosc2 frame: a file, which must be read at any position, or the directory of a sparse frame, which must be
     /// opened by its path.
     Frame,
-    /// Any other directory: a dataset, or a folder that contains datasets. It must be opened by its path.
-    Directory,
-    /// A ZIP archive, which is read like a directory.
-    Archive,
+    /// The directory of a dataset.
+    Dataset,
     /// The directory of a tree of frames.
     Store,
     /// The directory of a Zarr array or group.
     Zarr,
+    /// Any other directory, which may contain some of these.
+    Directory,
+    /// A ZIP archive, which is read like a directory.
+    Archive,
     /// A file of NumPy, Arrow or Parquet. Other formats of other programs show in the name only.
     File(Format),
 }
@@ -62,6 +64,44 @@ const FILES: [(&[u8], Format); 3] = [
     (b"ARROW1", Format::Arrow),
     (b"PAR1", Format::Parquet),
 ];
+
+/// The files by which directories are known. Where there are those of several families, the first counts.
+const MARKS: [(&str, Family); 9] = [
+    (bloscpack_frames::wire::METADATA_FILE, Family::Frame),
+    (bloscpack_stores::EMBED_FILE, Family::Store),
+    ("zarr.json", Family::Zarr),
+    (".zarray", Family::Zarr),
+    (".zgroup", Family::Zarr),
+    ("__rootdirs__", Family::Dataset),
+    ("meta/sizes", Family::Dataset),
+    ("meta/storage", Family::Dataset),
+    ("meta/shape", Family::Dataset),
+];
+
+/// The paths of files by which a directory is known, relative to it.
+pub fn marks() -> impl Iterator<Item = &'static str> {
+    MARKS.iter().map(|(name, _)| *name)
+}
+
+/// The family of a folder, where files are looked for in this way.
+fn by_marks(mut has: impl FnMut(&str) -> io::Result<bool>) -> io::Result<Family> {
+    for (name, family) in MARKS {
+        if has(name)? {
+            return Ok(family);
+        }
+    }
+    Ok(Family::Directory)
+}
+
+/// The family of the folder that is the root of a store.
+pub(crate) fn probe_folder(store: &dyn Store) -> io::Result<Family> {
+    by_marks(|name| match store.kind(&Key::parse(name)?) {
+        Ok(kind) => Ok(kind.is_some()),
+        // There is a file where a folder would have to be.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(false),
+        Err(error) => Err(error),
+    })
+}
 
 /// Looks at what a path leads to. Only regular files are opened: the writer of a pipe would notice.
 ///
@@ -79,16 +119,9 @@ const FILES: [(&[u8], Format); 3] = [
 pub fn probe(path: &Path) -> io::Result<Probe> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
-        Err(error) if error.kind() == io::ErrorKind::NotADirectory => return Ok(in_archive(path)),
         Err(error) if is_about_name(&error) => return Ok(Probe::default()),
         Err(error) => return Err(error),
     };
-    if metadata.is_dir() && crate::containers::zarr::is_in(path) {
-        return Ok(Probe {
-            family: Some(Family::Zarr),
-            is_marked: false,
-        });
-    }
     if metadata.is_dir() {
         return directory(path);
     }
@@ -99,15 +132,6 @@ pub fn probe(path: &Path) -> io::Result<Probe> {
         Err(error) if is_about_name(&error) => Ok(Probe::default()),
         probed => probed,
     }
-}
-
-/// A path that leads into a file may name a folder in an archive.
-fn in_archive(path: &Path) -> Probe {
-    let file = path.ancestors().find(|path| path.is_file());
-    let probed = file.and_then(|file| probe(file).ok());
-    probed
-        .filter(|probed| probed.family == Some(Family::Archive))
-        .unwrap_or_default()
 }
 
 /// Looks at the first bytes of a source.
@@ -167,18 +191,11 @@ fn is_marked(first: &[u8], magic: &[u8]) -> bool {
 }
 
 fn directory(path: &Path) -> io::Result<Probe> {
-    let has = |name: &str| match path.join(name).symlink_metadata() {
+    let family = by_marks(|name| match path.join(name).symlink_metadata() {
         Ok(_) => Ok(true),
         Err(error) if is_about_name(&error) => Ok(false),
         Err(error) => Err(error),
-    };
-    let family = if has(bloscpack_frames::wire::METADATA_FILE)? {
-        Family::Frame
-    } else if has(bloscpack_stores::EMBED_FILE)? {
-        Family::Store
-    } else {
-        Family::Directory
-    };
+    })?;
     Ok(Probe {
         family: Some(family),
         is_marked: false,

@@ -3,7 +3,7 @@
 use super::error::{no_chunk, not_a_table, number_of};
 use super::text::count;
 use super::{Region, Slice};
-use bloscpack_array::Grid;
+use bloscpack_array::{Array, Grid, Window};
 use bloscpack_error::checked::len_of;
 use bloscpack_error::{Code, Error, Result};
 use std::ops::Range;
@@ -59,6 +59,8 @@ pub enum Part {
 /// use bloscpack_open::Bounds;
 /// assert_eq!(Bounds::from(3..).resolve(10)?, 3..10);
 /// assert!(Bounds::from(3..11).resolve(10).is_err());
+/// let last = Bounds { start: 2, from_end: (true, false), ..Bounds::default() };
+/// assert_eq!(last.resolve(10)?, 8..10);
 /// # Ok::<(), bloscpack_error::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,6 +69,8 @@ pub struct Bounds {
     pub start: u64,
     /// The one after the last; `None` for all that follow.
     pub end: Option<u64>,
+    /// Whether the start counts from the end of all, backwards, and whether the end does.
+    pub from_end: (bool, bool),
 }
 
 impl Selection {
@@ -161,6 +165,20 @@ impl Part {
 }
 
 impl Part {
+    /// The elements of a slice with steps as an array of their own; `None` for all other parts.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Slice::ranges`](crate::Slice::ranges).
+    pub fn stepped<A: Array>(&self, array: A) -> Result<Option<Window<A>>> {
+        match self {
+            Self::Slice(slice) if slice.has_steps() => {
+                let ranges = slice.ranges(array.grid().shape())?;
+                Window::with_steps(array, &ranges, &slice.steps()).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// Its elements in an array of this shape, where chunks and bytes have no meaning.
     pub(crate) fn region(&self, shape: &[u64]) -> Result<Region> {
         match self {
@@ -200,12 +218,15 @@ impl Bounds {
     /// # Errors
     /// Returns [`Code::OutOfBounds`] if there are not so many.
     pub fn resolve(self, rows: u64) -> Result<Range<u64>> {
-        let start = self.start;
-        let last = self.end.unwrap_or(rows);
+        // As in Python, there may be fewer than are counted backwards.
+        let place = |at: u64, is_back| if is_back { rows.saturating_sub(at) } else { at };
+        let start = place(self.start, self.from_end.0);
+        let last = self.end.map_or(rows, |end| place(end, self.from_end.1));
         if start <= last && last <= rows {
             return Ok(start..last);
         }
         let message = match self.end {
+            Some(_) if last < start => format!("rows {start}..{last} end before they start"),
             Some(end) => format!("rows {start}..{end} extend past the end"),
             None => format!("rows {start}.. begin past the end"),
         };
@@ -223,6 +244,7 @@ impl From<Range<u64>> for Bounds {
         Self {
             start: range.start,
             end: Some(range.end),
+            ..Self::default()
         }
     }
 }
@@ -231,7 +253,7 @@ impl From<std::ops::RangeFrom<u64>> for Bounds {
     fn from(range: std::ops::RangeFrom<u64>) -> Self {
         Self {
             start: range.start,
-            end: None,
+            ..Self::default()
         }
     }
 }

@@ -7,15 +7,17 @@ use std::str::FromStr;
 
 /// A part of each axis of an array, such as `0:10,:,-1`, in the notation of Python. Axes that are left out are whole.
 ///
-/// A range is clipped to the axis, as in Python; a single position must exist, and its axis stays, with length 1. Steps
-/// other than 1 are not supported.
+/// A range is clipped to the axis, as in Python, and may have a step of at least 1; a single position must exist, and its axis
+/// stays, with length 1.
 ///
 /// ```
 /// use bloscpack_open::Slice;
 /// let slice: Slice = "0:10, :, -1".parse()?;
 /// assert_eq!(slice.resolve(&[4, 5, 6])?.ranges, [0..4, 0..5, 5..6]);
 /// assert!(slice.resolve(&[4, 5]).is_err());
-/// assert!("::2".parse::<Slice>().is_err());
+/// let every: Slice = "::2, 1".parse()?;
+/// assert_eq!((every.ranges(&[4, 5])?, every.steps()), (vec![0..4, 1..2], vec![2, 1]));
+/// assert!("::-1".parse::<Slice>().is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,16 +30,50 @@ pub struct Slice {
 enum Axis {
     /// One position.
     At(i64),
-    /// From the first position up to, but not including, the second.
-    Between(Option<i64>, Option<i64>),
+    /// From the first position up to, but not including, the second, by this step.
+    Between(Option<i64>, Option<i64>, u64),
 }
 
 impl Slice {
     /// Its elements in an array of this shape.
     ///
     /// # Errors
-    /// Returns [`Code::OutOfBounds`] for more axes than the array has, and for a single position outside of its axis.
+    /// Returns the errors of [`ranges`](Self::ranges), and wrong usage for a slice with steps, which is no box of elements.
     pub fn resolve(&self, shape: &[u64]) -> bloscpack_error::Result<Region> {
+        if self.has_steps() {
+            return Err(Error::usage(
+                "a slice with a step, where only ranges can be",
+            ));
+        }
+        self.region(shape)
+    }
+
+    /// The ranges of its axes in an array of this shape, with what its steps leave out.
+    ///
+    /// # Errors
+    /// Returns [`Code::OutOfBounds`] for more axes than the array has, and for a single position outside of its axis.
+    pub fn ranges(&self, shape: &[u64]) -> bloscpack_error::Result<Vec<Range<u64>>> {
+        Ok(self.region(shape)?.ranges)
+    }
+
+    /// The step along each axis that it names.
+    #[must_use]
+    pub fn steps(&self) -> Vec<u64> {
+        let axes = self.axes.iter();
+        axes.map(|axis| match axis {
+            Axis::At(_) => 1,
+            Axis::Between(.., step) => *step,
+        })
+        .collect()
+    }
+
+    /// Whether any step is not 1.
+    #[must_use]
+    pub fn has_steps(&self) -> bool {
+        self.steps().iter().any(|step| *step != 1)
+    }
+
+    fn region(&self, shape: &[u64]) -> bloscpack_error::Result<Region> {
         let (found, axes) = (self.axes.len(), shape.len());
         if found > axes {
             return Err(Error::new(
@@ -68,7 +104,7 @@ impl Axis {
                 })?;
                 Ok(at..at + 1)
             }
-            Self::Between(start, end) => {
+            Self::Between(start, end, _) => {
                 let cut = |at: i64| from_end(at, len).unwrap_or(0).min(len);
                 let start = start.map_or(0, cut);
                 Ok(start..end.map_or(len, cut).max(start))
@@ -96,8 +132,11 @@ impl FromStr for Slice {
 }
 
 fn parse(text: &str) -> Result<Axis, String> {
-    let wrong =
-        || format!("'{text}' is not a slice of an axis; expected A:B, A:, :B, : or a position");
+    let wrong = || {
+        format!(
+            "'{text}' is not a slice of an axis; expected A:B, A:, :B, :, A:B:STEP or a position"
+        )
+    };
     let number = |text: &str| match text.trim() {
         "" => Ok(None),
         text => text.parse().map(Some).map_err(|_| wrong()),
@@ -107,17 +146,12 @@ fn parse(text: &str) -> Result<Axis, String> {
     if more.is_some() {
         return Err(wrong());
     }
-    if step
-        .map(number)
-        .transpose()?
-        .flatten()
-        .is_some_and(|step| step != 1)
-    {
-        return Err(format!("'{text}' has a step other than 1"));
-    }
+    let step = step.map(number).transpose()?.flatten().unwrap_or(1);
+    let step = u64::try_from(step).ok().filter(|step| *step > 0);
+    let step = step.ok_or_else(|| format!("'{text}' has a step below 1"))?;
     let first = number(first.unwrap_or_default())?;
     match second {
-        Some(second) => Ok(Axis::Between(first, number(second)?)),
+        Some(second) => Ok(Axis::Between(first, number(second)?, step)),
         None => first.map(Axis::At).ok_or_else(wrong),
     }
 }
@@ -179,9 +213,7 @@ mod tests {
 
     #[test]
     fn what_is_no_slice_is_refused() {
-        for wrong in [
-            "", "a", "1:2:3", "::2", "::-1", "1::2:3", "1,,2", "1.5", "...",
-        ] {
+        for wrong in ["", "a", "1:2:0", "::-1", "1::2:3", "1,,2", "1.5", "..."] {
             assert!(wrong.parse::<Slice>().is_err(), "{wrong}");
         }
         for wrong in ["10", "-11", "0,0"] {

@@ -55,6 +55,9 @@ pub enum Line {
     More(String),
 }
 
+/// Why sizes are not known.
+const UNLISTED: &str = "unknown: the store has no listing";
+
 impl Summary {
     pub(crate) fn new(kind: Kind) -> Self {
         Self {
@@ -192,8 +195,12 @@ impl Summary {
     }
 
     /// Adds lines of both sizes of the content, and of their ratio.
-    pub(crate) fn sizes(&mut self, uncompressed: u64, compressed: u64) {
+    pub(crate) fn sizes(&mut self, uncompressed: u64, compressed: Option<u64>) {
         self.line("uncompressed_bytes", super::text::pretty(uncompressed));
+        let Some(compressed) = compressed else {
+            self.line("compressed_bytes", UNLISTED);
+            return;
+        };
         self.line("compressed_bytes", super::text::pretty(compressed));
         if let Some(hundredths) = (u128::from(uncompressed) * 100).checked_div(compressed.into()) {
             let (whole, rest) = (hundredths / 100, hundredths % 100);

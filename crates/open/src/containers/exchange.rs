@@ -189,11 +189,9 @@ impl Container for File {
     }
 
     fn columns(&self, selection: &Selection) -> Result<BoxedSource<'_>> {
-        if let Some(array) = self.array(None).ok().flatten() {
+        if self.array.is_some() {
             selection.refuse_columns()?;
-            let region = selection.part.region(array.grid().shape())?;
-            let source = crate::exchange::ArraySource::new(array)?.slice(&region.ranges)?;
-            return Ok(watch::rows(&self.watch, Box::new(source)));
+            return crate::columns_of_arrays(self, selection);
         }
         if !self.schema.is_table {
             selection.refuse_columns()?;

@@ -18,7 +18,7 @@ use bloscpack::survey::{Member, each_member, each_member_of_file};
 use bloscpack::verify::{Damage, verify, verify_at};
 use bloscpack::{Decoder, Watch};
 use bloscpack_array::{Array, Attributes};
-use bloscpack_error::Result;
+use bloscpack_error::{Error, Result};
 use bloscpack_storage::SharedSource;
 use bloscpack_storage::{ReadAt as _, SourceReader};
 use bloscpack_wire::{Form, Offsets};
@@ -186,6 +186,12 @@ impl Container for BloscpackFile {
         selection.refuse_columns()?;
         match (&selection.part, self.bytes.form) {
             (part @ (Part::Rows(_) | Part::Slice(_)), _) => {
+                if self.kind() == Kind::Records {
+                    return Err(
+                        Error::usage("rows or a slice of records, which have neither")
+                            .with_hint("blpk records get FILE A..B prints records"),
+                    );
+                }
                 let array = self.array(None)?.ok_or_else(needs_file)?;
                 elements::copy(&*array, part, to, &self.unwatched)
             }
@@ -350,7 +356,7 @@ impl<'a> Totals<'a> {
                     summary.line("records", records);
                 }
                 summary.line("chunks", self.chunks);
-                summary.sizes(self.uncompressed, self.compressed);
+                summary.sizes(self.uncompressed, Some(self.compressed));
             }
         }
         if let Some(len) = len {

@@ -1,50 +1,105 @@
-//! Folders of datasets.
+//! Folders with something below them that can be opened.
 
+use crate::opener::open_below;
+use crate::probe::{Family, probe_folder};
 use crate::summary::{Line, Summary};
-use crate::text::plain;
-use crate::{Container, Kind, Options, Outline, Report, open};
+use crate::text::{count, plain};
+use crate::{Container, Kind, Options, Outline, Report};
 use bloscpack::Watch;
 use bloscpack_array::Array;
-use bloscpack_datasets::walk;
-use bloscpack_error::{Error, Result};
+use bloscpack_error::{Error, IoSide as _, Result, Side};
+use bloscpack_storage::{Below, DiskStore, EntryKind, Key, Store};
+use bloscpack_wire::internal::to_u64;
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
 
-/// A folder with datasets below it.
+/// A folder with something below it that can be opened.
 struct Folder {
-    path: PathBuf,
-    options: Options,
     members: Vec<String>,
+    open: Box<dyn Fn(&str) -> Result<Box<dyn Container>> + Send + Sync>,
+    /// Compares all files with digests that the store has of them, as an archive has.
+    place: Box<dyn Fn() -> Vec<io::Error> + Send + Sync>,
+    watch: Watch,
 }
 
-/// Opens a folder as the tree of the datasets below it; `None` if there are none. It goes through all of the folder.
+/// Opens a directory as the tree of what is below it; `None` if there is nothing that can be opened. It goes through all of the
+/// directory.
 ///
 /// # Errors
-/// Returns errors of the file system, and the first of a dataset that cannot be opened.
+/// Returns errors of the file system.
 pub fn open_folder(path: &Path, options: &Options) -> Result<Option<Box<dyn Container>>> {
-    let mut damaged = None;
-    let found = walk(path, |_, error| {
-        damaged.get_or_insert(error);
-    })?;
-    if let Some(error) = damaged {
-        return Err(error);
-    }
-    let members = found.iter().filter_map(|entry| entry.path.to_str());
-    let members: Vec<String> = members.map(|path| path.replace('\\', "/")).collect();
-    Ok((!members.is_empty()).then(|| {
-        let folder = Folder {
-            path: path.to_owned(),
-            options: options.clone(),
-            members,
-        };
-        Box::new(folder) as Box<dyn Container>
-    }))
+    let store = Arc::new(DiskStore::open(path).reading()?);
+    let members = members_of(&Below::new(store, Key::root()))?;
+    let (path, of_member) = (path.to_owned(), options.clone());
+    let open = move |member: &str| crate::open(&path.join(member), &of_member);
+    Ok(folder(members, open, Vec::new, options))
 }
 
-impl Folder {
-    fn open(&self, member: &str) -> Result<Box<dyn Container>> {
-        open(&self.path.join(member), &self.options)
+/// The tree of what is below a folder of a store; `None` if there is nothing that can be opened.
+pub(crate) fn in_store(store: &Below, options: &Options) -> Result<Option<Box<dyn Container>>> {
+    let members = members_of(store)?;
+    let (below, of_member) = (store.clone(), options.clone());
+    let open = move |member: &str| {
+        let opened = open_below(&below, member, &of_member);
+        opened.map_err(|error| error.in_file(member))
+    };
+    let store = store.clone();
+    let place = move || store.verify(&Key::root());
+    Ok(folder(members, open, place, options))
+}
+
+fn folder(
+    members: Vec<String>,
+    open: impl Fn(&str) -> Result<Box<dyn Container>> + Send + Sync + 'static,
+    place: impl Fn() -> Vec<io::Error> + Send + Sync + 'static,
+    options: &Options,
+) -> Option<Box<dyn Container>> {
+    (!members.is_empty()).then(|| {
+        Box::new(Folder {
+            members,
+            open: Box::new(open),
+            place: Box::new(place),
+            watch: options.watch.clone(),
+        }) as Box<dyn Container>
+    })
+}
+
+/// Endings of the files that are members of a folder.
+const ENDINGS: [&str; 4] = [".blp", ".b2nd", ".b2frame", ".b2z"];
+/// The depth of folders below which nothing is looked for.
+const MAX_DEPTH: usize = 64;
+
+/// The paths of what can be opened below a store, sorted: folders by their files, files by the endings of their names.
+fn members_of(all: &Below) -> Result<Vec<String>> {
+    let (mut members, mut open) = (Vec::new(), vec![Key::root()]);
+    while let Some(at) = open.pop() {
+        if at != Key::root() {
+            let below = Below::new(Arc::new(all.clone()), at.clone());
+            if probe_folder(&below).reading()? != Family::Directory {
+                members.push(at.to_string());
+                continue;
+            }
+        }
+        if at.names().count() >= MAX_DEPTH {
+            continue;
+        }
+        for entry in all.list(&at).reading()? {
+            // What has a name that is no key cannot be opened.
+            let Some(Ok(key)) = entry.name.to_str().map(|name| at.join(name)) else {
+                continue;
+            };
+            let is_ours = || ENDINGS.iter().any(|ending| key.as_str().ends_with(ending));
+            match entry.kind {
+                EntryKind::Folder => open.push(key),
+                EntryKind::File if is_ours() => members.push(key.to_string()),
+                _ => {}
+            }
+        }
     }
+    members.sort_unstable();
+    Ok(members)
 }
 
 impl Container for Folder {
@@ -53,7 +108,7 @@ impl Container for Folder {
     }
 
     fn outline(&self) -> Result<Outline> {
-        let members = bloscpack_wire::internal::to_u64(self.members.len());
+        let members = to_u64(self.members.len());
         Ok(Outline {
             layout: Some("folder"),
             shape: Some(vec![members]),
@@ -74,7 +129,7 @@ impl Container for Folder {
 
     fn members(&self, take: &mut dyn FnMut(&str, Result<Outline>) -> Result<()>) -> Result<bool> {
         for path in &self.members {
-            take(path, self.open(path).and_then(|member| member.outline()))?;
+            take(path, (self.open)(path).and_then(|member| member.outline()))?;
         }
         Ok(true)
     }
@@ -84,25 +139,49 @@ impl Container for Folder {
     }
 
     fn member(&self, path: &str) -> Result<Option<Box<dyn Container>>> {
-        self.open(path).map(Some)
+        (self.open)(path).map(Some)
     }
 
     fn verify(&self) -> Result<Report> {
         let mut all = Report::default();
+        let mut errors = Vec::new();
         for path in &self.members {
-            all.add(self.open(path)?.verify()?);
+            match (self.open)(path).and_then(|member| member.verify()) {
+                Ok(report) => all.add(report),
+                Err(error) => errors.push(error),
+            }
+        }
+        // Files that belong to no member, or that members read in part.
+        errors.extend(
+            (self.place)()
+                .into_iter()
+                .map(|error| Error::from(error).on(Side::Source)),
+        );
+        for error in errors {
+            let text = error.to_string();
+            if all
+                .damages
+                .iter()
+                .all(|known| known.error.to_string() != text)
+            {
+                all.damage_count += 1;
+                all.damages.push(error.into());
+            }
         }
         Ok(all)
     }
 
     fn array(&self, _: Option<&str>) -> Result<Option<Box<dyn Array + '_>>> {
-        let count = self.members.len();
+        let shown = self.members.iter().take(10).map(String::as_str);
+        let more = if self.members.len() > 10 { ", ..." } else { "" };
         Err(Error::usage(format!(
-            "a folder with {count} datasets: add the path of one to its name"
+            "a folder with {}: add the path of one to its name (there are {}{more})",
+            count(to_u64(self.members.len()), "member"),
+            shown.collect::<Vec<_>>().join(", "),
         )))
     }
 
     fn watch(&self) -> &Watch {
-        &self.options.watch
+        &self.watch
     }
 }

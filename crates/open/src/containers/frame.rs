@@ -13,13 +13,11 @@ use bloscpack::Watch;
 use bloscpack_array::{Array, Retyped};
 use bloscpack_dtype::DType;
 use bloscpack_error::{Code, Error, Result};
-use bloscpack_frames::{Frame, NdArray};
-use bloscpack_storage::SharedSource;
-use bloscpack_storage::Store;
+use bloscpack_frames::{Frame, NdArray, Tensor};
+use bloscpack_storage::{Below, SharedSource};
 use bloscpack_wire::internal::to_u64;
 use std::io::Write;
 use std::ops::Range;
-use std::path::Path;
 
 /// A frame.
 pub(crate) struct FrameContainer {
@@ -66,20 +64,10 @@ pub(crate) fn open_member(
     Ok(Box::new(frame))
 }
 
-/// Opens the sparse frame in a directory.
-pub(crate) fn open_sparse(path: &Path, options: &Options) -> Result<Box<dyn Container>> {
-    let (opener, path) = (options.clone(), path.to_owned());
-    let open = move || Frame::open_with(&path, &opener);
-    Ok(Box::new(new(Box::new(open), options, Vec::new())?))
-}
-
-/// Opens the sparse frame at the root of a store.
-pub(crate) fn open_store(
-    store: impl Store + Clone + 'static,
-    options: &Options,
-) -> Result<Box<dyn Container>> {
+/// Opens the sparse frame in a folder.
+pub(crate) fn open_folder(folder: Below, options: &Options) -> Result<Box<dyn Container>> {
     let opener = options.clone();
-    let open = move || Frame::open_store(store.clone(), &opener);
+    let open = move || Frame::open_store(folder.clone(), &opener);
     Ok(Box::new(new(Box::new(open), options, Vec::new())?))
 }
 
@@ -122,6 +110,14 @@ impl FrameContainer {
             Contents::Array(array) => Ok(Some(array)),
             Contents::Chunks(_) => Ok(None),
             Contents::Broken(_) => self.require_array().map(Some),
+        }
+    }
+
+    /// The array that the chunks of a plain frame are.
+    fn tensor(&self) -> Result<Option<Tensor<'_>>> {
+        match &self.contents {
+            Contents::Chunks(frame) if self.options.dtype.is_none() => Tensor::of(frame),
+            _ => Ok(None),
         }
     }
 
@@ -208,6 +204,13 @@ impl Container for FrameContainer {
                 bytes: Some(array.nbytes()),
                 ..outline
             },
+            None if let Some(tensor) = self.tensor()? => Outline {
+                layout: Some("tensor"),
+                dtype: Some(tensor.dtype().to_string()),
+                shape: Some(tensor.shape().to_vec()),
+                bytes: Some(self.frame().content_len()),
+                ..outline
+            },
             None => Outline {
                 layout: found,
                 bytes: Some(self.frame().content_len()),
@@ -231,6 +234,9 @@ impl Container for FrameContainer {
 
     fn array(&self, column: Option<&str>) -> Result<Option<Box<dyn Array + '_>>> {
         refuse_column(column)?;
+        if let Some(tensor) = self.tensor()? {
+            return Ok(Some(Box::new(tensor.array()?)));
+        }
         let array = self.require_array()?;
         let mut retyped = Retyped::new(array, self.dtype(array)?)?;
         if let Err(error) = array.user_attributes() {
@@ -246,6 +252,11 @@ impl Container for FrameContainer {
         selection.refuse_columns()?;
         match self.found()? {
             Some(array) => elements::copy(array, &selection.part, to, &self.options.watch),
+            None if !matches!(selection.part, Part::Chunk(_))
+                && let Some(tensor) = self.tensor()? =>
+            {
+                elements::copy(&tensor.array()?, &selection.part, to, &self.options.watch)
+            }
             None => self.copy_chunks(&selection.part, to),
         }
     }
@@ -262,6 +273,7 @@ impl Container for FrameContainer {
     fn inner(&self) -> Inner<'_> {
         match &self.contents {
             Contents::Array(array) => Inner::NdArray(array),
+            Contents::Chunks(_) if matches!(self.tensor(), Ok(Some(_))) => Inner::Other,
             Contents::Chunks(frame) | Contents::Broken(frame) => Inner::Frame(frame),
         }
     }

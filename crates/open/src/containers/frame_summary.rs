@@ -7,7 +7,7 @@ use crate::{Kind, Region};
 use blosc1::{FilterPipeline, FilterStep};
 use bloscpack_dtype::DType;
 use bloscpack_error::Result;
-use bloscpack_frames::{ArrayMeta, Frame, FrameHeader, FrameKind, Virtual};
+use bloscpack_frames::{ArrayMeta, Frame, FrameHeader, FrameKind, Tensor, Virtual};
 use bloscpack_wire::internal::to_u64;
 use serde_json::{Map, Value, json};
 
@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 struct Survey<'a> {
     frame: &'a Frame,
     meta: Option<ArrayMeta>,
+    tensor: Option<Tensor<'a>>,
     codecs: Vec<&'static str>,
     vlmetalayers: Vec<(&'a str, usize)>,
     notes: Vec<String>,
@@ -34,6 +35,7 @@ impl<'a> Survey<'a> {
         let mut survey = Self {
             frame,
             meta: frame.array_meta()?,
+            tensor: None,
             codecs: Vec::new(),
             vlmetalayers: Vec::new(),
             notes: Vec::new(),
@@ -43,6 +45,12 @@ impl<'a> Survey<'a> {
         }
         if let Some(meta) = &survey.meta {
             meta.check(frame.header())?;
+        }
+        if survey.meta.is_none() {
+            match Tensor::of(frame) {
+                Ok(tensor) => survey.tensor = tensor,
+                Err(error) => survey.notes.push(error.to_string()),
+            }
         }
         survey.survey_chunks();
         for name in frame.vlmetalayers() {
@@ -81,7 +89,11 @@ impl<'a> Survey<'a> {
     }
 
     fn layout(&self) -> &'static str {
-        self.meta.as_ref().map_or("frame", |meta| meta.kind.name())
+        match (&self.meta, &self.tensor) {
+            (Some(meta), _) => meta.kind.name(),
+            (None, Some(_)) => "tensor",
+            (None, None) => "frame",
+        }
     }
 
     fn is_contiguous(&self) -> bool {
@@ -90,9 +102,17 @@ impl<'a> Survey<'a> {
 
     /// The dtype in the notation of datasets, or as the file has it.
     fn dtype(&self) -> Option<String> {
+        if let Some(tensor) = &self.tensor {
+            return Some(tensor.dtype().to_string());
+        }
         let dtype = self.meta.as_ref()?.dtype.as_ref()?;
         let known = DType::parse(&dtype.text).map(|dtype| dtype.to_string());
         Some(known.unwrap_or_else(|_| dtype.text.clone()))
+    }
+
+    fn shape(&self) -> Option<&[u64]> {
+        let tensor = self.tensor.as_ref().map(Tensor::shape);
+        tensor.or(self.meta.as_ref().map(|meta| &*meta.shape))
     }
 
     /// Bytes of the elements, or of the data of a frame without an array.
@@ -141,7 +161,7 @@ impl<'a> Survey<'a> {
             "interrupted": frame.was_interrupted(),
             "virtual": frame.virtual_data().map(|found| self.virtual_json(found)),
             "dtype": self.dtype(),
-            "shape": meta.map(|meta| &meta.shape),
+            "shape": self.shape(),
             "chunkshape": meta.map(|meta| &meta.chunk_shape),
             "blockshape": meta.map(|meta| &meta.block_shape),
             "attributes": {},
@@ -196,21 +216,23 @@ impl<'a> Survey<'a> {
         lines.line("chunks", format_args!("{}, {files}", frame.chunks()));
         lines.line("chunk_size", pretty(frame.chunk_size().into()));
         lines.line("typesize", header.typesize);
-        if let Some(meta) = &self.meta {
+        if let Some(found) = self.shape() {
             let dtype = self.dtype();
-            let wide = |lens: &[u32]| lens.iter().copied().map(u64::from).collect::<Vec<_>>();
             lines.line(
                 "dtype",
                 dtype.unwrap_or_else(|| "not stated in the file".to_owned()),
             );
-            lines.line("shape", shape(&meta.shape));
+            lines.line("shape", shape(found));
+        }
+        if let Some(meta) = &self.meta {
+            let wide = |lens: &[u32]| lens.iter().copied().map(u64::from).collect::<Vec<_>>();
             lines.line("chunk shape", shape(&wide(&meta.chunk_shape)));
             lines.line("block shape", shape(&wide(&meta.block_shape)));
         }
         lines.line("checksum", "None");
         lines.names("codecs", &self.codecs);
         lines.names("filters", &filters(header));
-        lines.sizes(self.content_len(), header.section_len);
+        lines.sizes(self.content_len(), Some(header.section_len));
         for (name, bytes) in frame.metalayers().iter() {
             lines.line("metalayer", layer(name, bytes.len()));
         }

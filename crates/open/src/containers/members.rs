@@ -172,7 +172,7 @@ pub(crate) fn lines(member: &Member, records: Option<u64>) -> Vec<Line> {
     }
     lines.names("codecs", &distinct(codecs(member)));
     lines.names("filters", &distinct(filters(member)));
-    lines.sizes(member.uncompressed, member.compressed);
+    lines.sizes(member.uncompressed, Some(member.compressed));
     if let Some(section) = &member.metadata_header {
         lines.line(
             "metadata room",

@@ -185,7 +185,7 @@ impl Columns<'_> {
             "nchunks": self.sum(|column| column.array.chunks()),
             "superchunks": self.sum(|column| column.array.superchunks()),
             "uncompressed_bytes": self.sum(|column| column.array.nbytes()),
-            "compressed_bytes": self.sum(|column| column.survey.bytes),
+            "compressed_bytes": self.compressed(),
             "codecs": self.names(|column| column.codecs()),
             "filters": self.names(|column| column.filters()),
         }));
@@ -199,16 +199,18 @@ impl Columns<'_> {
         summary.add_parts("columns", columns.collect());
     }
 
+    /// Bytes of all superchunks, where the store can list them.
+    fn compressed(&self) -> Option<u64> {
+        let mut bytes = self.columns.iter().map(|(_, column)| column.survey.bytes);
+        bytes.try_fold(0, |all: u64, bytes| Some(all.saturating_add(bytes?)))
+    }
+
     fn add_lines(&self, summary: &mut Summary, table: &CTable) {
         summary.line("rows", self.rows);
         summary.line("checksum", self.checksum().unwrap_or("differs"));
         summary.names("codecs", &self.names(|column| column.codecs()));
         summary.names("filters", &self.names(|column| column.filters()));
-        let sizes = [
-            self.sum(|column| column.array.nbytes()),
-            self.sum(|column| column.survey.bytes),
-        ];
-        summary.sizes(sizes[0], sizes[1]);
+        summary.sizes(self.sum(|column| column.array.nbytes()), self.compressed());
         if !table.attributes().is_empty() {
             let text = table.attributes().text().to_owned();
             summary.lines.push(Line::Json("attributes", text));
@@ -223,13 +225,15 @@ impl Columns<'_> {
             let has_missing = table.has_missing(name).unwrap_or(false);
             let (name, array) = (plain(name), column.array);
             let rows = array.chunk_shape().first().copied().unwrap_or(1);
+            let stored = column.survey.bytes;
+            let stored = stored.map(|bytes| format!(" in {}", pretty(bytes)));
             summary.lines.push(Line::More(format!(
-                "{name:width$}  {}  {}, chunks of {}, {} in {}{}{}",
+                "{name:width$}  {}  {}, chunks of {}, {}{}{}{}",
                 array.dtype(),
                 shape(array.shape()),
                 count(rows, "row"),
                 pretty(array.nbytes()),
-                pretty(column.survey.bytes),
+                stored.unwrap_or_default(),
                 column
                     .index()
                     .map(|index| format!(", index {index}"))

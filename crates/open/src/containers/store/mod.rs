@@ -12,8 +12,7 @@ use bloscpack::Watch;
 use bloscpack_array::Array;
 use bloscpack_error::{Code, Error, IoSide as _, Result};
 use bloscpack_frames::Frame;
-use bloscpack_storage::SharedSource;
-use bloscpack_storage::{DiskStore, Store};
+use bloscpack_storage::{Below, DiskStore, SharedSource, ZipStore};
 use bloscpack_stores::{EMBED_FILE, FrameStore, MemberKind, StoreTable};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -48,7 +47,7 @@ pub(crate) fn locate(path: &Path) -> Option<(PathBuf, String)> {
 fn is_store(path: &Path) -> Result<bool> {
     let file = File::open(path)?;
     match crate::probe_source(&file)?.family {
-        Some(Family::Archive) => FrameStore::is_in(&bloscpack_storage::ZipStore::open(file)?),
+        Some(Family::Archive) => FrameStore::is_in(&ZipStore::open(file)?),
         Some(Family::Frame) => {
             let frame = Frame::read_with(file, &Options::new())?;
             Ok(FrameStore::is_frame(&frame))
@@ -57,35 +56,39 @@ fn is_store(path: &Path) -> Result<bool> {
     }
 }
 
-/// The tree in an archive; `None` if there is none.
-pub(crate) fn in_archive(source: SharedSource, options: &Options) -> Result<Option<FrameStore>> {
-    let store = bloscpack_storage::ZipStore::open(source).reading()?;
+/// The tree in an archive.
+pub(crate) fn in_archive(store: ZipStore, options: &Options) -> Result<Arc<FrameStore>> {
     let store = store.max_file_len(MAX_UNPACKED);
-    in_store(Arc::new(store), options)
+    FrameStore::open(Arc::new(store), options.clone()).map(Arc::new)
 }
 
 /// The tree in a file.
-fn in_file(path: &Path, options: &Options) -> Result<Option<FrameStore>> {
+fn in_file(path: &Path, options: &Options) -> Result<Arc<FrameStore>> {
     let source: SharedSource = Arc::new(File::open(path).reading()?);
     match crate::probe_source(&source).reading()?.family {
-        Some(Family::Archive) => in_archive(source, options),
-        _ => FrameStore::of_frame(Frame::read_with(source, options)?, options.clone()).map(Some),
+        Some(Family::Archive) => in_archive(ZipStore::open(source).reading()?, options),
+        _ => {
+            let frame = Frame::read_with(source, options)?;
+            FrameStore::of_frame(frame, options.clone()).map(Arc::new)
+        }
     }
 }
 
-/// The tree in a frame that contains others.
-pub(crate) fn open_frame(source: SharedSource, options: &Options) -> Result<Box<dyn Container>> {
+/// Opens what is at a path of a frame that contains others.
+pub(crate) fn open_in_frame(
+    source: SharedSource,
+    path: &str,
+    options: &Options,
+) -> Result<Box<dyn Container>> {
     let tree = FrameStore::of_frame(Frame::read_with(source, options)?, options.clone())?;
-    container(Arc::new(tree), "", options)
+    let path = inside_of(&tree, path);
+    container(Arc::new(tree), &path, options)
 }
 
-/// The tree at the root of a store of files; `None` if there is none.
-pub(crate) fn in_store(store: Arc<dyn Store>, options: &Options) -> Result<Option<FrameStore>> {
-    if FrameStore::is_in(&*store)? {
-        FrameStore::open(store, options.clone()).map(Some)
-    } else {
-        Ok(None)
-    }
+/// Opens the tree in a folder.
+pub(crate) fn open_folder(folder: Below, options: &Options) -> Result<Box<dyn Container>> {
+    let tree = FrameStore::open(Arc::new(folder), options.clone())?;
+    container(Arc::new(tree), "", options)
 }
 
 /// Opens what a path leads to, if that is a store or within one.
@@ -96,13 +99,11 @@ pub(crate) fn open_path(path: &Path, options: &Options) -> Result<Option<Box<dyn
     let failed = |error: Error| error.in_file(&root);
     let tree = if root.is_dir() {
         let store = DiskStore::open(&root).reading().map_err(failed)?;
-        in_store(Arc::new(store), options).map_err(failed)?
+        FrameStore::open(Arc::new(store), options.clone()).map(Arc::new)
     } else {
-        in_file(&root, options).map_err(failed)?
+        in_file(&root, options)
     };
-    let Some(tree) = tree.map(Arc::new) else {
-        return Ok(None);
-    };
+    let tree = tree.map_err(failed)?;
     let inside = inside_of(&tree, &inside);
     // A path that the tree does not know may be anything else.
     if tree.kind(&inside).is_none() && !tree.is_folder(&inside) && path.exists() {
@@ -112,7 +113,7 @@ pub(crate) fn open_path(path: &Path, options: &Options) -> Result<Option<Box<dyn
 }
 
 /// A path in a tree, without the ending of a file.
-fn inside_of(tree: &FrameStore, path: &str) -> String {
+pub(crate) fn inside_of(tree: &FrameStore, path: &str) -> String {
     let without = [".b2nd", ".b2f", ".b2b"];
     let without = without.iter().find_map(|ending| path.strip_suffix(ending));
     match (tree.kind(path), without) {

@@ -48,7 +48,7 @@ fn chunk_count(array: &ZarrArray) -> u64 {
 }
 
 /// The fields of an array for scripts.
-pub(crate) fn fields(array: &ZarrArray, found: &Survey) -> Value {
+pub(crate) fn fields(array: &ZarrArray, found: Option<&Survey>) -> Value {
     let meta = array.meta();
     let is_sharded = meta.inner_chunk_shape() != array.chunk_shape();
     json!({
@@ -61,9 +61,9 @@ pub(crate) fn fields(array: &ZarrArray, found: &Survey) -> Value {
         "default": meta.fill.as_ref().map(|fill| array.dtype().value(fill)),
         "dimension_names": meta.dimension_names,
         "nchunks": chunk_count(array),
-        "stored_chunks": found.chunks,
+        "stored_chunks": found.map(|found| found.chunks),
         "uncompressed_bytes": array.nbytes(),
-        "compressed_bytes": found.stored_bytes,
+        "compressed_bytes": found.map(|found| found.stored_bytes),
         "codecs": meta.codecs.names(),
     })
 }
@@ -83,12 +83,16 @@ impl Container for Array {
 
     fn summary(&self) -> Result<Summary> {
         let array = &self.array;
-        let (meta, found) = (array.meta(), array.survey()?);
+        let meta = array.meta();
+        let found = match array.survey() {
+            Err(error) if error.is_beyond_store() => None,
+            found => Some(found?),
+        };
         let mut summary = Summary::new(KIND);
         summary.add(
             json!({ "kind": KIND.name(), "layout": array.format().name(), "format_version": null }),
         );
-        summary.add(fields(array, &found));
+        summary.add(fields(array, found.as_ref()));
         summary.add_json("attributes", array.attributes());
         summary.line("kind", KIND);
         summary.line("layout", array.format());
@@ -98,16 +102,17 @@ impl Container for Array {
         if meta.inner_chunk_shape() != array.chunk_shape() {
             summary.line("shard shape", shape(array.chunk_shape()));
         }
-        let chunks = format!(
-            "{}, of which {} are stored",
-            chunk_count(array),
-            found.chunks
+        let stored = found.as_ref().map(|found| found.chunks);
+        let stored = stored.map(|chunks| format!(", of which {chunks} are stored"));
+        let all = chunk_count(array);
+        summary.line(
+            "chunks",
+            format_args!("{all}{}", stored.unwrap_or_default()),
         );
-        summary.line("chunks", chunks);
         let fill = meta.fill.as_ref().map(|fill| array.dtype().value(fill));
         summary.line("default", fill.unwrap_or(Value::Null));
         summary.names("codecs", &meta.codecs.names());
-        summary.sizes(array.nbytes(), found.stored_bytes);
+        summary.sizes(array.nbytes(), found.map(|found| found.stored_bytes));
         if array.attributes() != "{}" {
             let text = array.attributes().to_owned();
             summary.lines.push(Line::Json("attributes", text));
