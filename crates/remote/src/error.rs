@@ -19,6 +19,8 @@ pub(crate) struct Failure {
 enum Fault {
     /// In itself: the same answer would come again.
     Request,
+    /// The server forbids it. Many say so of what is not there.
+    Forbidden,
     /// The server did not answer, or was busy, in all tries.
     Server,
     /// The server said in all tries that it has met an error of its own.
@@ -236,12 +238,17 @@ impl Failure {
 
     /// Whether the server did not answer, or could not, in all tries: other requests would have the same end.
     pub fn is_of_server(&self) -> bool {
-        self.fault != Fault::Request
+        matches!(self.fault, Fault::Server | Fault::Internal)
     }
 
     /// Whether the server may answer for something else: it said itself that it has failed, and not that it is busy.
     pub fn may_be_of_object(&self) -> bool {
         self.fault != Fault::Server
+    }
+
+    /// Whether the server forbids the request, as it may where nothing is.
+    pub fn is_forbidden(&self) -> bool {
+        self.fault == Fault::Forbidden
     }
 
     /// Whether it says that the credentials are not sufficient.
@@ -310,7 +317,9 @@ impl Failure {
         let detail = secrets.redact(&told(&deepest(error)));
         let (kind, what, hint) = match words_for(error, name, &detail) {
             Some(words) => words,
-            None if fault == Fault::Request && status_of(&detail).is_some() => {
+            None if !matches!(fault, Fault::Server | Fault::Internal)
+                && status_of(&detail).is_some() =>
+            {
                 (kind, what, "check the URL")
             }
             None => (kind, what, hint),
@@ -359,6 +368,9 @@ fn status_of(text: &str) -> Option<&str> {
 
 /// Where a request has failed, after all tries.
 fn fault_of(error: &object_store::Error) -> Fault {
+    if matches!(error, object_store::Error::PermissionDenied { .. }) {
+        return Fault::Forbidden;
+    }
     #[cfg(feature = "client")]
     {
         use object_store::client::{HttpError, HttpErrorKind as Kind};

@@ -17,7 +17,8 @@ use crate::upload::exists;
 use crate::writer::{RemoteWriter, WriteOptions, check_place};
 use bloscpack::Result;
 use bloscpack::error::IoSide as _;
-use bloscpack_open::{Container, Options, open_source, open_store};
+use bloscpack_open::exchange::Ending;
+use bloscpack_open::{Container, Options, open_source, open_store, open_within};
 use object_store::ObjectStore;
 use std::collections::HashMap;
 use std::io;
@@ -60,9 +61,14 @@ pub struct Remote {
 pub enum Found {
     /// One object: a file.
     Object(RemoteObject),
+    /// A path within an object, which is an archive or a tree of frames.
+    Within(RemoteObject, String),
     /// Objects below a prefix: a dataset, or a folder of them.
     Folder(RemoteStore),
 }
+
+/// Endings of the objects that a URL may lead into.
+const ARCHIVES: [&str; 3] = [".zip", ".b2z", ".b2e"];
 
 impl Remote {
     /// Starts the thread in the background.
@@ -142,22 +148,44 @@ impl Remote {
         }
         // A folder has no ranges: a web server answers with its listing, or not at all.
         let may_be_folder = |error: &Failure| match location.scheme {
+            Scheme::Http if error.is_forbidden() => !names_a_file(url),
             Scheme::Http => error.is_missing() || error.is_unsupported(),
             // Some servers have folders, and fail in their own ways where one is asked for as an object.
             _ => looks_like_file && !error.is_denied() && error.may_be_of_object(),
         };
-        match object_at(place) {
-            Ok(object) => Ok(Found::Object(object)),
-            Err(error) if may_be_folder(&error) => {
-                match store_at(self.place(&location)?, location.scheme) {
-                    Ok(found) => Ok(folder(found).ok_or(error)?),
-                    // There may not even be a bucket.
-                    Err(other) if error.is_missing() => Err(other.into()),
-                    Err(_) => Err(error.into()),
-                }
+        let error = match object_at(place) {
+            Ok(object) => return Ok(Found::Object(object)),
+            Err(error) => error,
+        };
+        let error = if may_be_folder(&error) {
+            match store_at(self.place(&location)?, location.scheme) {
+                Ok(Some(found)) => return Ok(Found::Folder(found)),
+                // There may not even be a bucket.
+                Err(other) if error.is_missing() => other,
+                _ => error,
             }
-            Err(error) => Err(error.into()),
-        }
+        } else {
+            error
+        };
+        let within = if error.is_missing() || error.is_forbidden() {
+            self.within(url)?
+        } else {
+            None
+        };
+        Ok(within.ok_or(error)?)
+    }
+
+    /// The object that a URL leads into, if it has the name of an archive.
+    fn within(&self, url: &str) -> io::Result<Option<Found>> {
+        let ends = ARCHIVES.iter().filter_map(|ending| {
+            let at = url.find(&format!("{ending}/"))?;
+            Some(at + ending.len())
+        });
+        let Some((object, inside)) = ends.min().and_then(|end| url.split_at_checked(end)) else {
+            return Ok(None);
+        };
+        let inside = inside.trim_start_matches('/').to_owned();
+        Ok(Some(Found::Within(self.object(object)?, inside)))
     }
 
     /// Opens what a URL leads to: a Bloscpack file, records, a dataset or a frame.
@@ -167,6 +195,7 @@ impl Remote {
     pub fn open(&self, url: &str, options: &Options) -> Result<Box<dyn Container>> {
         match self.find(url).reading()? {
             Found::Object(object) => open_source(object, options),
+            Found::Within(object, path) => open_within(object, &path, options),
             Found::Folder(store) => open_store(store, options),
         }
     }
@@ -266,11 +295,30 @@ fn object_at(place: Place) -> std::result::Result<RemoteObject, Failure> {
 
 /// The objects below a place, if there are any.
 fn store_at(place: Place, scheme: Scheme) -> std::result::Result<Option<RemoteStore>, Failure> {
-    let store = match scheme {
-        Scheme::Http => RemoteStore::unlisted(place),
-        _ => RemoteStore::listed(place)?,
-    };
-    Ok((!store.is_empty()?).then_some(store))
+    if scheme == Scheme::Http {
+        let store = RemoteStore::unlisted(place);
+        return Ok((!store.is_empty()?).then_some(store));
+    }
+    match RemoteStore::listed(place.clone()) {
+        // Public buckets may be read, but not listed.
+        Err(error) if error.is_forbidden() => {
+            let store = RemoteStore::unlisted(place);
+            match store.is_empty() {
+                Ok(false) => Ok(Some(store)),
+                _ => Err(error),
+            }
+        }
+        listed => Ok(Some(listed?).filter(|store| !matches!(store.is_empty(), Ok(true)))),
+    }
+}
+
+/// Whether a URL has the ending of a file.
+fn names_a_file(url: &str) -> bool {
+    let path = url.split('?').next().unwrap_or_default();
+    match Ending::of_path(path) {
+        None | Some(Ending::StoreFolder | Ending::Zarr | Ending::Dataset(_)) => false,
+        Some(_) => true,
+    }
 }
 
 fn missing(location: &Location) -> Failure {

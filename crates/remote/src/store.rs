@@ -5,6 +5,7 @@ use crate::object::RemoteObject;
 use crate::plan::Plan;
 use crate::source::{Place, Source, Version};
 use bloscpack::storage::{Entry, EntryKind, Key, Store, StoreFile};
+use bloscpack_open::internal::marks;
 use futures_util::TryStreamExt as _;
 use object_store::ObjectMeta;
 use object_store::path::Path;
@@ -40,6 +41,8 @@ enum Objects {
 #[derive(Debug, Default)]
 struct Asked {
     known: HashMap<String, Result<Option<Arc<Source>>, Failure>>,
+    /// The first file that the server has denied.
+    denied: Option<Failure>,
     /// Files that will be read, in this order.
     announced: VecDeque<String>,
 }
@@ -48,16 +51,13 @@ struct Asked {
 const SMALL: u64 = 64 << 10;
 const MAX_SMALL: usize = 1 << 10;
 
-/// The small files that describe a dataset or a frame, by their paths in its folder.
-const META: [&str; 7] = [
-    "__attrs__",
-    "__rootdirs__",
-    "meta/sizes",
-    "meta/storage",
-    "meta/shape",
-    "meta/attributes",
-    "chunks.b2frame",
-];
+/// The small files that are read with those by which a folder is known.
+const BESIDE: [&str; 4] = ["__attrs__", "meta/attributes", ".zattrs", ".zmetadata"];
+
+/// The paths of the small files that describe what is in a folder.
+fn described_by() -> impl Iterator<Item = &'static str> {
+    marks().chain(BESIDE)
+}
 
 /// How many files of a server without listings are asked for at once.
 const AT_ONCE: usize = 16;
@@ -113,14 +113,16 @@ impl RemoteStore {
             return Ok(objects.is_empty());
         }
         let mut failure = None;
-        for name in META {
+        for name in described_by() {
             match self.asked(name) {
                 Ok(Some(_)) => return Ok(false),
                 Ok(None) => {}
                 Err(error) => failure = failure.or(Some(error)),
             }
         }
-        failure.map_or(Ok(true), Err)
+        // Where nothing is readable, that is an error of access.
+        let denied = self.asked_before().and_then(|asked| asked.denied.clone());
+        failure.or(denied).map_or(Ok(true), Err)
     }
 
     /// Its URL, without secrets.
@@ -168,7 +170,7 @@ impl RemoteStore {
             return;
         };
         let small = objects.iter().filter(|(path, meta)| {
-            let is_meta = META.iter().any(|name| {
+            let is_meta = described_by().any(|name| {
                 path.strip_suffix(name)
                     .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
             });
@@ -215,12 +217,14 @@ impl RemoteStore {
             return known.clone();
         }
         let mut wanted = vec![path.to_owned()];
-        let folder = META.iter().find_map(|name| path.strip_suffix(name));
-        wanted.extend(
-            folder
-                .into_iter()
-                .flat_map(|folder| META.map(|name| format!("{folder}{name}"))),
-        );
+        let folder = described_by().find_map(|name| {
+            let folder = path.strip_suffix(name)?;
+            (folder.is_empty() || folder.ends_with('/')).then_some(folder)
+        });
+        let beside = folder
+            .into_iter()
+            .flat_map(|folder| described_by().map(move |name| format!("{folder}{name}")));
+        wanted.extend(beside);
         if let Some(at) = asked.announced.iter().position(|next| next == path) {
             let end = asked.announced.len().min(at + AT_ONCE);
             let next = asked.announced.drain(..end);
@@ -234,12 +238,23 @@ impl RemoteStore {
             .iter()
             .map(|path| Source::new(self.place_of(path), true));
         let found = Source::begin_all(sources.collect())?;
+        let is_denied =
+            |found: &Result<_, Failure>| found.as_ref().is_err_and(Failure::is_forbidden);
+        // Public buckets deny what is not there, since only who may list them is told so. That counts as long as they do not deny
+        // what is there, as they do once credentials have expired.
+        let is_open = found.iter().any(Result::is_ok)
+            || !found.iter().any(is_denied)
+            || self.still_answers()?;
         let Some(mut asked) = self.asked_before() else {
             return Ok(None);
         };
         for (name, found) in wanted.into_iter().zip(found) {
             match found {
                 Err(error) if error.is_missing() => drop(asked.known.insert(name, Ok(None))),
+                Err(error) if error.is_forbidden() && is_open => {
+                    asked.known.insert(name, Ok(None));
+                    asked.denied.get_or_insert(error);
+                }
                 // Only the error of the file that is wanted is reported. Others may never be read.
                 Err(error) if name == path && error.is_of_server() => return Err(error),
                 Err(error) if error.is_of_server() => {}
@@ -247,6 +262,17 @@ impl RemoteStore {
             }
         }
         asked.known.get(path).cloned().unwrap_or(Ok(None))
+    }
+
+    /// Whether the server answers for a file that it has answered for before; true before there was any.
+    fn still_answers(&self) -> Result<bool, Failure> {
+        let name = self.asked_before().and_then(|asked| {
+            let mut known = asked.known.iter();
+            known.find_map(|(name, found)| matches!(found, Ok(Some(_))).then(|| name.clone()))
+        });
+        let Some(name) = name else { return Ok(true) };
+        let again = Source::new(self.place_of(&name), true);
+        Ok(Source::begin_all(vec![again])?.iter().all(Result::is_ok))
     }
 
     fn asked_before(&self) -> Option<MutexGuard<'_, Asked>> {

@@ -158,6 +158,7 @@ fn answers_of_a_web_server() {
             *requests.lock().unwrap() = Requests {
                 count: 0,
                 wrong: Some((number, goes_on, wrong)),
+                ..Requests::default()
             };
             match read(&remote(), &url) {
                 Ok(found) => assert!(found == expected, "{wrong:?} of request {number}"),

@@ -78,6 +78,8 @@ pub const WRONG: [Wrong; 8] = [
 pub struct Requests {
     pub count: usize,
     pub wrong: Option<(usize, bool, Wrong)>,
+    /// Whether it says of what is not there that this is forbidden, as public buckets do.
+    pub forbids_missing: bool,
 }
 
 /// Serves the files in `root`, without listings, and returns the URL. It runs until the process ends.
@@ -128,6 +130,10 @@ fn serve(mut socket: &TcpStream, root: &Path, requests: &Mutex<Requests>) -> Opt
             let mut found = found.filter(|(key, _)| key.eq_ignore_ascii_case(name));
             found.next().map(|(_, value)| value.to_owned())
         };
+        let missing = match requests.lock().unwrap().forbids_missing {
+            true => "403 Forbidden",
+            false => "404 Not Found",
+        };
         let wrong = {
             let mut requests = requests.lock().unwrap();
             let number = requests.count;
@@ -139,7 +145,7 @@ fn serve(mut socket: &TcpStream, root: &Path, requests: &Mutex<Requests>) -> Opt
         };
         let file = file_of(root, path);
         let answer = answer(&file, header("range"), header("if-match"), wrong);
-        let (status, fields, body) = answer.unwrap_or(("404 Not Found", String::new(), Vec::new()));
+        let (status, fields, body) = answer.unwrap_or((missing, String::new(), Vec::new()));
         let head = format!(
             "HTTP/1.1 {status}\r\nContent-Length: {}\r\n{fields}\r\n",
             body.len()
