@@ -7,6 +7,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use bloscpack::{
     Checksum, Compressor, EncoderBuilder, Filter, FormatVersion, Limits,
@@ -494,16 +495,42 @@ pub fn range(
     Ok((start, end))
 }
 
-/// Parses `--rows`.
+/// Parses `--rows`. A number below 0 counts from the end.
 pub fn rows(text: &str) -> Result<Bounds, String> {
-    let (start, end) = range(text, count)?;
-    Ok(Bounds { start, end })
+    let (start, end) = text
+        .split_once("..")
+        .filter(|(_, end)| !end.starts_with('.'))
+        .ok_or("expected a range: A..B, A.. or ..B")?;
+    let number = |text: &str| match text.strip_prefix('-') {
+        Some(back) => count(back).map(|number| (Some(number), true)),
+        None if text.is_empty() => Ok((None, false)),
+        None => count(text).map(|number| (Some(number), false)),
+    };
+    let ((start, is_start_back), (end, is_end_back)) = (number(start)?, number(end)?);
+    let start = start.unwrap_or(0);
+    let is_reversed = match (is_start_back, is_end_back) {
+        (false, false) => end.is_some_and(|end| end < start),
+        (true, true) => end.is_some_and(|end| end > start),
+        _ => false,
+    };
+    if is_reversed {
+        return Err("a range must not end before it starts".into());
+    }
+    Ok(Bounds {
+        start,
+        end,
+        from_end: (is_start_back, is_end_back),
+    })
 }
 
 /// Parses `--range`.
 pub fn bytes(text: &str) -> Result<Bounds, String> {
     let (start, end) = range(text, size::parse)?;
-    Ok(Bounds { start, end })
+    Ok(Bounds {
+        start,
+        end,
+        ..Bounds::default()
+    })
 }
 
 /// Parses `--slice`.
@@ -531,6 +558,7 @@ mod tests {
     use super::limit;
     use super::number;
     use super::range;
+    use super::rows;
     use super::threads;
 
     #[test]
@@ -597,11 +625,34 @@ mod tests {
 
     #[test]
     fn ranges_of_bytes_have_units() {
-        let range = |start, end| Ok(Bounds { start, end });
+        let range = |start, end| {
+            Ok(Bounds {
+                start,
+                end,
+                ..Bounds::default()
+            })
+        };
         assert_eq!(bytes("1K..1M"), range(1024, Some(1 << 20)));
         assert_eq!(bytes(".."), range(0, None));
         for wrong in ["", "5", "7..3", "0...5", "-1..2"] {
             assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn rows_count_from_either_end() {
+        let range = |start, end, from_end| {
+            Ok(Bounds {
+                start,
+                end,
+                from_end,
+            })
+        };
+        assert_eq!(rows("-3.."), range(3, None, (true, false)));
+        assert_eq!(rows("2..-1"), range(2, Some(1), (false, true)));
+        assert_eq!(rows("-5..-2"), range(5, Some(2), (true, true)));
+        for wrong in ["", "5", "7..3", "-2..-5", "0...5", "--1..", "a.."] {
+            assert!(rows(wrong).is_err(), "{wrong}");
         }
     }
 
@@ -615,5 +666,33 @@ mod tests {
         for wrong in ["", "5", "7..3", "a..b", "1..=2", "1...2", "-1..2", "1K..2K"] {
             assert!(range(wrong, count).is_err(), "{wrong}");
         }
+    }
+}
+
+/// How much data, or for how long, is held back at most.
+#[derive(Clone, Copy, Debug)]
+pub enum FlushEvery {
+    Bytes(u64),
+    Time(Duration),
+}
+
+/// Parses a time in `ms` or `s`, or a number of bytes.
+pub fn flush_every(text: &str) -> Result<FlushEvery, String> {
+    let times = [("ms", 1_u64), ("s", 1000)];
+    let time = times.into_iter().find_map(|(unit, factor)| {
+        let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
+        number.checked_mul(factor)
+    });
+    let every = match time {
+        Some(time) => FlushEvery::Time(Duration::from_millis(time)),
+        None => size::parse(text).map(FlushEvery::Bytes).map_err(|_| {
+            format!("'{text}' is neither a time such as 200ms or 2s nor a size such as 64K")
+        })?,
+    };
+    match every {
+        FlushEvery::Bytes(0) | FlushEvery::Time(Duration::ZERO) => {
+            Err("must be more than 0".to_owned())
+        }
+        every => Ok(every),
     }
 }

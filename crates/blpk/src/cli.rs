@@ -75,18 +75,16 @@ const OTHER_NAMES: [(&str, &str); 13] = [
     ("zip", "compress"),
 ];
 
-/// Options of gzip, zstd and tar that are subcommands here.
-const OTHER_OPTIONS: [(&str, &str); 10] = [
-    ("-l", "info"),
+/// Long options of gzip, zstd and tar that are subcommands here.
+const OTHER_OPTIONS: [(&str, &str); 8] = [
     ("--list", "info"),
-    ("-t", "verify"),
     ("--test", "verify"),
-    ("-x", "decompress"),
     ("--extract", "decompress"),
     ("--decompress", "decompress"),
     ("--uncompress", "decompress"),
-    ("-z", "compress"),
     ("--compress", "compress"),
+    ("--keep", "compress"),
+    ("--stdout", "compress FILE -"),
 ];
 
 /// Prints an error of the parser as all others, or the help that was asked for, and ends.
@@ -105,7 +103,7 @@ pub fn exit(error: clap::Error) -> ! {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
         _ => {}
     }
-    let error = advise_option(advise(error));
+    let error = advise_output(advise_option(advise(error)));
     message::print(&format!("blpk: {}", error.render().ansi()));
     process::exit(Status::Usage.code().into())
 }
@@ -144,20 +142,60 @@ fn advise(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Names the subcommand in place of an option by which other programs begin, as in `gzip -l FILE`.
+/// Names the subcommand in place of options by which other programs begin, as in `gzip -dc FILE`.
 fn advise_option(mut error: clap::Error) -> clap::Error {
-    let first = env::args_os().nth(1);
-    let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else {
+    if error.get(ContextKind::InvalidArg).is_none() {
         return error;
-    };
-    let is_first = first.is_some_and(|first| first == option.as_str());
-    let known = OTHER_OPTIONS.iter().find(|(other, _)| other == option);
-    if let (true, Some((_, name))) = (is_first, known) {
-        let tip = format!("use 'blpk {name}' for it").into();
+    }
+    let first = env::args().nth(1).unwrap_or_default();
+    let known = OTHER_OPTIONS.iter().find(|(other, _)| *other == first);
+    let known = known.map(|(_, use_)| (*use_).to_owned());
+    if let Some(instead) = known.or_else(|| instead_of(&first)) {
+        let tip = format!("use 'blpk {instead}' for it").into();
         error.remove(ContextKind::SuggestedArg);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
     }
     error
+}
+
+/// Says what OUT may be, where it is missing.
+fn advise_output(mut error: clap::Error) -> clap::Error {
+    let is_output = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(missing)) => missing.iter().any(|argument| argument == "<OUT>"),
+        _ => false,
+    };
+    if error.kind() == ErrorKind::MissingRequiredArgument && is_output {
+        let tip = "OUT is the file to write, such as a.csv, or - for standard output";
+        let tips = ContextValue::StyledStrs(vec![tip.into()]);
+        error.insert(ContextKind::Suggested, tips);
+    }
+    error
+}
+
+/// What does here what these short options of gzip, zstd and tar do.
+fn instead_of(options: &str) -> Option<String> {
+    let letters = options.strip_prefix('-')?;
+    if letters.is_empty()
+        || !letters
+            .chars()
+            .all(|char| "cdkfvqltxz123456789".contains(char))
+    {
+        return None;
+    }
+    let has = |wanted: &str| letters.chars().rfind(|char| wanted.contains(*char));
+    let command = match has("dxlt") {
+        Some('d' | 'x') => "decompress",
+        Some('l') => "info",
+        Some(_) => "verify",
+        None => "compress",
+    };
+    let level = has("123456789").filter(|_| command == "compress");
+    let level = level.map_or_else(String::new, |level| format!(" -l {level}"));
+    let to = match has("c") {
+        Some(_) if command.ends_with("compress") => " FILE -",
+        _ => "",
+    };
+    Some(format!("{command}{level}{to}"))
 }
 
 /// The subcommand of a bare `blpk` or `blpk -d` in the middle of a pipe that has data, which is how `tar -I blpk` calls it.

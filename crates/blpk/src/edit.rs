@@ -15,6 +15,7 @@ use bloscpack::{
 use bloscpack_open::{
     Family,
     datasets::{CTable, Dataset},
+    internal::locate_store,
     probe,
 };
 use same_file::Handle;
@@ -328,6 +329,9 @@ impl<'a> DatasetEdit<'a> {
             );
             let family = probe(path).ok().and_then(|probed| probed.family);
             return Err(Failure::usage(title).hint(match family {
+                Some(Family::Archive) if locate_store(path).is_some() => {
+                    "blpk append adds rows to a table in a store"
+                }
                 Some(Family::Archive) => {
                     "an archive is only read; blpk convert makes a directory of it"
                 }

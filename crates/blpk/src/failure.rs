@@ -224,6 +224,11 @@ impl Failure {
         self
     }
 
+    /// Whether there is advice already.
+    pub fn is_advised(&self) -> bool {
+        self.hint.is_some()
+    }
+
     /// Sets this advice if the data is damaged, or cut within a chunk, and there is no other.
     pub fn if_damaged(self, hint: &str) -> Self {
         match (self.status, &self.hint) {
@@ -263,11 +268,12 @@ impl Failure {
 
 /// The text of an error, after the name of the file.
 fn titled(name: &str, text: String) -> String {
-    // Errors of object stores name the URL themselves; that of an object in a folder is longer.
-    if name.contains("://") && text.starts_with(name.trim_matches('\'')) {
-        text
-    } else {
-        format!("{name}: {text}")
+    let plain = name.trim_matches('\'');
+    match text.strip_prefix(plain) {
+        // Errors of object stores name the URL themselves; that of an object in a folder is longer.
+        Some(_) if name.contains("://") => text,
+        Some(rest) if rest.starts_with(": ") => format!("{name}{rest}"),
+        _ => format!("{name}: {text}"),
     }
 }
 

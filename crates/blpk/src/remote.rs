@@ -30,6 +30,9 @@ pub fn find(path: &Path, options: &Options, session: &Session) -> Result<Found, 
         .map_err(bloscpack::Error::from)
         .and_then(|found| match found {
             bloscpack_remote::Found::Object(object) => Ok(Found::Object(Arc::new(object))),
+            bloscpack_remote::Found::Within(object, path) => {
+                bloscpack_open::open_within(object, &path, options).map(Found::Folder)
+            }
             bloscpack_remote::Found::Folder(store) => {
                 bloscpack_open::open_store(store, options).map(Found::Folder)
             }

@@ -77,8 +77,7 @@ pub struct Append {
     #[arg(long, requires = "metadata")]
     replace_metadata: bool,
 
-    /// Chunks to reserve space for if the table of offsets has to grow [default: ten times the number of chunks, at least
-    /// 64]
+    /// Chunks to reserve space for if the table of offsets has to grow [default: ten times the number of chunks]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count)]
     max_app_chunks: Option<u64>,
 
@@ -111,6 +110,10 @@ impl Append {
         if self.axis.is_some() {
             let title = "--axis is only for arrays in Blosc2 frames and in Zarr";
             return Err(Failure::usage(title).hint("rows are appended along the first axis"));
+        }
+        if is_path && self.file.is_dir() {
+            let title = format!("{} is a directory", quoted(&self.file));
+            return Err(Failure::usage(title).hint("blpk dataset append adds rows to a dataset"));
         }
         self.check_extension()?;
         let input = Input::open(&self.input, session)?;

@@ -10,7 +10,9 @@ use bloscpack::{
     wire::internal::to_u64,
 };
 use bloscpack_open::{
-    Bounds, Container, Kind, Part, Selection, Slice, exchange::Column, internal::not_a_table,
+    Bounds, Container, Kind, Part, Selection, Slice,
+    exchange::{Column, Format},
+    internal::not_a_table,
 };
 use clap::{ArgGroup, Args};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
@@ -34,7 +36,7 @@ const BUFFER_LEN: usize = 1 << 20;
 ///
 /// Records are printed without separators. Arrays in directories and Blosc2 frames are printed as the bytes of their
 /// elements in C order, and frames without an array as the bytes of their chunks. A table is shown on a terminal with aligned
-/// columns, its first and its last rows; a pipe gets the bytes of one --column, or CSV by blpk export PATH - --to csv.
+/// columns, its first and its last rows; a pipe gets all rows as CSV, or the bytes of one --column.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, group = ArgGroup::new("part"))]
 pub struct Cat {
@@ -46,7 +48,7 @@ pub struct Cat {
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count, group = "part")]
     chunk: Option<u64>,
 
-    /// Rows A to B of an array or table, counted from 0, excluding B; either may be omitted
+    /// Rows A to B of an array or table, counted from 0, or from the end below 0, excluding B; either may be omitted
     #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = args::rows, group = "part")]
     rows: Option<Bounds>,
 
@@ -54,7 +56,8 @@ pub struct Cat {
     #[arg(long, value_name = "SLICE", allow_hyphen_values = true, value_parser = args::slice, group = "part")]
     slice: Option<Slice>,
 
-    /// Go on printing what is appended to a Bloscpack file; --range A.. begins at byte A
+    /// Go on printing what is appended to a Bloscpack file, also when it is not there yet, or when another file takes its place;
+    /// --range A.. begins at byte A
     #[arg(short = 'F', long, conflicts_with_all = ["chunk", "rows", "slice", "column"])]
     follow: bool,
 
@@ -84,24 +87,32 @@ impl Cat {
             return Err(not_a_table()).about(&input::name(&self.path));
         }
         let mut opened = Opened::open(&self.path, session)?;
-        if self.is_look(&opened) && self.look(&mut opened, session)? {
+        let is_rows = self.is_rows(&opened).about(&opened.origin)?;
+        if is_rows && message::is_shown() && self.look(&mut opened, session)? {
             return Ok(Status::Done);
         }
         let origin = opened.input.as_ref().into();
         let mut output = Target::file(STANDARD.as_ref(), Replaces::Plain, origin, session)?;
         let selection = Selection::of(self.part()).columns(&self.column);
-        let done = opened.container.copy(&selection, &mut output);
+        let done = if is_rows {
+            opened
+                .container
+                .export(&selection, Format::Csv, &mut output)
+        } else {
+            opened.container.copy(&selection, &mut output)
+        };
         opened.finish(session);
         done.about(&output.made_from(&opened.origin))?;
         output.commit(session)?;
         Ok(Status::Done)
     }
 
-    /// Whether the output is an aligned table on a terminal.
-    fn is_look(&self, opened: &Opened) -> bool {
+    /// Whether rows of a table are printed as text.
+    fn is_rows(&self, opened: &Opened) -> bloscpack::Result<bool> {
         let is_part = self.range.is_some() || self.chunk.is_some() || self.slice.is_some();
-        let is_table = opened.container.kind() == Kind::Table && self.column.is_none();
-        is_table && !is_part && message::is_shown()
+        let may_be_table = matches!(opened.container.kind(), Kind::Table | Kind::File(_));
+        let may_be = may_be_table && !is_part && self.column.is_none();
+        Ok(may_be && opened.container.outline()?.columns.is_some())
     }
 
     /// Shows a table; false if it is not one that can be shown.
@@ -132,14 +143,23 @@ impl Cat {
             MadeFrom::Nothing,
             session,
         )?;
-        let mut buffer = vec![0; BUFFER_LEN];
+        let (mut buffer, name) = (vec![0; BUFFER_LEN], input::name(&self.path));
         let mut print = || -> bloscpack::Result<bool> {
             let len = follower.try_read(&mut buffer).reading()?;
             let bytes = buffer
                 .get(..len)
                 .ok_or_else(|| Error::bug("more than there is room for"))?;
             output.write_all(bytes).writing()?;
-            Ok(len > 0 || follow::wait(|time| follower.wait(time), &output)?)
+            if len > 0 {
+                return Ok(true);
+            }
+            match follow::wait(|time| follower.wait(time), &output) {
+                Err(error) if follow::is_rotated(&error, || follower.seek(0), &output)? => {
+                    session.note(format_args!("{name} was replaced: following the new file"));
+                    Ok(true)
+                }
+                waited => waited,
+            }
         };
         loop {
             match print() {
@@ -188,9 +208,11 @@ fn table_text(
     bounds: Bounds,
     width: usize,
 ) -> bloscpack::Result<Option<String>> {
-    let whole = container.columns(&Selection::of(Part::Rows(bounds)))?;
-    let (rows, schema) = (whole.known_rows()?, whole.schema().clone());
+    let whole = container.columns(&Selection::default())?;
+    let (all, schema) = (whole.known_rows()?, whole.schema().clone());
     drop(whole);
+    let bounds = bounds.resolve(all)?;
+    let rows = bounds.end - bounds.start;
     if schema.row_bytes() > LONG {
         return Ok(None);
     }
@@ -260,9 +282,8 @@ fn add(
     rows: std::ops::Range<u64>,
     shown: &mut [Shown],
 ) -> bloscpack::Result<()> {
-    let (start, end) = (rows.start, Some(rows.end));
     let names = columns.iter().map(|column| column.name.as_str());
-    let selection = Selection::of(Part::Rows(Bounds { start, end })).columns(names);
+    let selection = Selection::of(Part::Rows(rows.into())).columns(names);
     let mut source = container.columns(&selection)?;
     while let Some(batch) = source.next_batch(1 << 20)? {
         let columns = columns.iter().zip(&batch.columns).zip(&mut *shown);

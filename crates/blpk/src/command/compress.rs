@@ -1,23 +1,25 @@
 //! `blpk compress`: plain bytes into a Bloscpack file or stream.
 
 use std::fmt::Display;
+use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use bloscpack::{
     Checksum, Code, Encoder, EncoderBuilder, Error, FormatVersion, Metadata,
-    blosc::{Aim, ChunkSettings},
+    blosc::{Aim, ChunkHeader, ChunkSettings},
     error::{IoSide as _, Side},
+    wire::{Header, internal::to_u64},
 };
 use bloscpack_open::internal::size;
 use clap::Args;
 
 use super::bloscpack_file::{Content, Encoded, Operands, encode, has_extension};
-use crate::args::{self, Auto, ChunkArgs, with_given};
+use crate::args::{self, Auto, ChunkArgs, FlushEvery, with_given};
 use crate::failure::{About as _, Failure};
 use crate::input::{self, Input, InterruptibleReader, STANDARD};
-use crate::output::{MadeFrom, Replaces, Target};
+use crate::output::{MadeFrom, Replaces, Target, is_standard_output};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
@@ -77,7 +79,7 @@ pub struct Compress {
     #[arg(hide_short_help = true, long, value_name = "1|2|3", default_value = "3", value_parser = args::header_format, help_heading = BLOSCPACK)]
     format: FormatVersion,
 
-    /// Chunks to reserve space for in the table of offsets [default: ten times the number of chunks, at least 64]
+    /// Chunks to reserve space for in the table of offsets [default: ten times the number of chunks]
     #[arg(hide_short_help = true, long, value_name = "N", allow_negative_numbers = true, value_parser = args::count, help_heading = BLOSCPACK)]
     max_app_chunks: Option<u64>,
 
@@ -87,7 +89,7 @@ pub struct Compress {
 
     /// Send data on after at most this time (200ms, 2s) or at most this many bytes (64K), in a chunk that need not be full;
     /// the output is a stream, which Bloscpack cannot read
-    #[arg(hide_short_help = true, long, value_name = "TIME|BYTES", allow_negative_numbers = true, value_parser = flush_every, conflicts_with = "size",
+    #[arg(hide_short_help = true, long, value_name = "TIME|BYTES", allow_negative_numbers = true, value_parser = args::flush_every, conflicts_with = "size",
           help_heading = BLOSCPACK)]
     flush_every: Option<FlushEvery>,
 
@@ -133,7 +135,8 @@ impl Compress {
 
     /// Compresses one file.
     fn file(&self, input: &Path, output: &Path, session: &Session) -> Result<Status, Failure> {
-        let (path, input) = (input, Input::open(input, session)?);
+        let (path, target) = (input, output);
+        let input = Input::open(path, session)?;
         let metadata = input::read_metadata(self.metadata.as_deref(), path)?;
         let mut output = Target::file(
             output,
@@ -142,6 +145,9 @@ impl Compress {
             session,
         )?;
         output.keep_time(&input);
+        if is_standard_output(target) && follows_open_stream() {
+            session.warning("standard output is appended to a stream without an end mark, which readers take for damage (blpk recover reads both)");
+        }
         let is_unknown = self.size.or(input.length()).is_none();
         if self.format == FormatVersion::V1 && is_unknown && output.seekable().is_none() {
             let title =
@@ -351,32 +357,28 @@ fn wrong_length(name: &str, claimed: u64, given: bool, error: &Error) -> Failure
 /// Bytes read at once.
 const PIECE_LEN: usize = 64 << 10;
 
-/// How much data, or for how long, is held back at most.
-#[derive(Clone, Copy, Debug)]
-enum FlushEvery {
-    Bytes(u64),
-    Time(Duration),
-}
-
-/// Parses a time in `ms` or `s`, or a number of bytes.
-fn flush_every(text: &str) -> Result<FlushEvery, String> {
-    let times = [("ms", 1_u64), ("s", 1000)];
-    let time = times.into_iter().find_map(|(unit, factor)| {
-        let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
-        number.checked_mul(factor)
-    });
-    let every = match time {
-        Some(time) => FlushEvery::Time(Duration::from_millis(time)),
-        None => size::parse(text).map(FlushEvery::Bytes).map_err(|_| {
-            format!("'{text}' is neither a time such as 200ms or 2s nor a size such as 64K")
-        })?,
-    };
-    match every {
-        FlushEvery::Bytes(0) | FlushEvery::Time(Duration::ZERO) => {
-            Err("must be more than 0".to_owned())
+/// Whether standard output is appended to a file that begins with a stream and does not end with the mark of its end. Only where the
+/// system has a name for what is written to.
+fn follows_open_stream() -> bool {
+    /// The longest digest, which follows an end mark.
+    const DIGEST: u64 = 64;
+    let end_mark = ChunkHeader::END_MARK;
+    let look = || -> io::Result<bool> {
+        let mut file = File::open("/proc/self/fd/1")?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() || metadata.len() == 0 {
+            return Ok(false);
         }
-        every => Ok(every),
-    }
+        let mut first = Vec::new();
+        (&file).take(32).read_to_end(&mut first)?;
+        let is_open = Header::decode(&first).is_ok_and(|header| header.nchunks.is_none());
+        let tail = metadata.len().min(to_u64(end_mark.len()) + DIGEST);
+        file.seek(io::SeekFrom::End(-i64::try_from(tail).unwrap_or(0)))?;
+        let mut last = Vec::new();
+        file.read_to_end(&mut last)?;
+        Ok(is_open && !last.windows(end_mark.len()).any(|bytes| bytes == end_mark))
+    };
+    look().unwrap_or(false)
 }
 
 /// Compresses all of the input into chunks that end early.

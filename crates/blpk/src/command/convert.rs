@@ -354,6 +354,13 @@ impl Convert {
                 "chunks_compressed": compressed,
             }));
         }
+        if taken == 0 {
+            session.verbose(format_args!(
+                "{name}: {} compressed",
+                count(compressed, "chunk")
+            ));
+            return Ok(());
+        }
         let how = if taken == 1 {
             "as it is"
         } else {

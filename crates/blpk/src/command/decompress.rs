@@ -15,6 +15,7 @@ use crate::progress::Progress;
 use crate::session::Session;
 use crate::status::Status;
 use crate::text::{is_url, quoted};
+use bloscpack_open::exchange::Ending;
 use bloscpack_open::internal::size;
 
 const EXAMPLES: &str = "\
@@ -116,7 +117,7 @@ impl Decompress {
         Ok(Status::Done)
     }
 
-    /// OUT, or its default. As in the Python tool, IN must have the extension unless `-e` is given, even with OUT.
+    /// OUT, or its default, for which IN must have the extension.
     fn output(&self) -> Result<PathBuf, Failure> {
         let (input, output) = (self.operands.input(), self.operands.output());
         if is_standard_input(input) {
@@ -129,15 +130,13 @@ impl Decompress {
                     .hint("name OUT, or - for standard output")
             });
         }
-        match (output, without_extension(input)) {
-            (Some(output), stem) if self.no_check_extension || stem.is_some() => {
-                Ok(output.to_owned())
-            }
-            (None, _) if self.no_check_extension => {
+        match output {
+            Some(output) => Ok(output.to_owned()),
+            None if self.no_check_extension => {
                 Err(Failure::usage("--no-check-extension requires OUT")
                     .hint("name OUT, or - for standard output"))
             }
-            _ => output_of(input),
+            None => output_of(input),
         }
     }
 
@@ -163,8 +162,13 @@ impl Decompress {
 fn output_of(input: &Path) -> Result<PathBuf, Failure> {
     without_extension(input).ok_or_else(|| {
         let name = quoted(input);
-        Failure::usage(format!("input file {name} does not end with '.blp'"))
-            .hint("to decompress it anyway, use -e and name OUT (- for standard output)")
+        let failure = Failure::usage(format!("input file {name} does not end with '.blp'"));
+        match Ending::of_path(input) {
+            Some(Ending::Foreign(what)) => failure.hint(format!(
+                "its name is that of {what}, which other programs read"
+            )),
+            _ => failure.hint("to decompress it anyway, name OUT (- for standard output)"),
+        }
     })
 }
 

@@ -1,9 +1,8 @@
 //! `blpk ls`: the datasets below a directory.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use bloscpack_open::{Outline, internal};
+use bloscpack_open::{Family, Outline, frames::Frame, internal::locate_store, probe};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -14,12 +13,13 @@ use crate::json_text;
 use crate::output;
 use crate::session::Session;
 use crate::status::Status;
-use crate::text::{count, is_url, plain, quoted, shape, shown};
+use crate::text::{count, plain, shape, shown};
 use bloscpack_open::internal::size::pretty;
 
-/// List the datasets and files below a directory, or what is in a store
+/// List what is in a directory, an archive, a store or a group
 ///
-/// For a store (.b2z, .b2d, .b2e), the paths within are printed, as a/x, and `.` for a table that is all of it.
+/// For a ZIP archive, a store (.b2z, .b2d, .b2e), a Zarr group or a URL, the paths within are printed, as a/x, and `.` for a table that
+/// is all of a store. What has nothing within, such as a file, is itself listed.
 ///
 /// Prints one line for each array, table or file: path, kind, layout, dtype or columns, shape, and size of its content, as
 /// far as it has them, sorted by path. Columns are part of their tables. Files are recognized by their first bytes or by
@@ -31,37 +31,28 @@ pub struct Ls {
     #[arg(long)]
     json: bool,
 
-    /// Directory to search, or store
+    /// Directory to search, or archive, store or group
     #[arg(value_name = "DIR", default_value = ".")]
     path: PathBuf,
 }
 
 impl Ls {
     pub fn run(&self, session: &Session) -> Result<Status, Failure> {
-        if let Some(status) = self.members(session)? {
-            return Ok(status);
-        }
-        if fs::metadata(&self.path).is_ok_and(|metadata| !metadata.is_dir()) {
-            let title = format!("{} is not a directory", quoted(&self.path));
-            return Err(Failure::usage(title).hint("blpk info shows what a file contains"));
-        }
-        let below = if is_url(&self.path) {
-            walk::below_url(&self.path, session)?
-        } else {
-            walk::below(&self.path)?
+        let family = probe(&self.path).ok().and_then(|probed| probed.family);
+        let is_folder = match family {
+            Some(Family::Directory) => locate_store(&self.path).is_none(),
+            // A file in a folder may have the name of the metadata of a sparse frame.
+            Some(Family::Frame) => self.path.is_dir() && Frame::open(&self.path).is_err(),
+            _ => false,
         };
-        if !self.json {
-            below.note_others(&self.path, session);
-        }
-        let found = below.found.into_iter();
-        let found = found.map(|one| (one.path().to_owned(), outline(one, session)));
-        self.print(found, below.others)
-    }
-
-    /// Lists what is in a store; `None` if the path leads to none.
-    fn members(&self, session: &Session) -> Result<Option<Status>, Failure> {
-        if is_url(&self.path) || !internal::has_members(&self.path) {
-            return Ok(None);
+        if is_folder {
+            let below = walk::below(&self.path)?;
+            if !self.json {
+                below.note_others(&self.path, session);
+            }
+            let found = below.found.into_iter();
+            let found = found.map(|one| (one.path().to_owned(), outline(one, session)));
+            return self.print(found, below.others);
         }
         let opened = Opened::open(&self.path, session)?;
         let mut members = Vec::new();
@@ -72,9 +63,10 @@ impl Ls {
             Ok(())
         });
         if !listed.about(&opened.origin)? {
-            return Ok(None);
+            let outline = opened.container.outline().about(&opened.origin);
+            members.push((self.path.clone(), outline));
         }
-        self.print(members.into_iter(), 0).map(Some)
+        self.print(members.into_iter(), 0)
     }
 
     /// Prints what was found, and returns the highest status.
@@ -110,12 +102,12 @@ impl Ls {
 /// The content of an input, from its headers.
 fn outline(found: Found, session: &Session) -> Result<Outline, Failure> {
     match found {
-        Found::Directory(path, error) if error.is_some() || !is_url(&path) => {
-            let opened = walk::open(&path, error, session);
+        Found::Directory(path) => {
+            let opened = Opened::directory(&path, session);
             let outline = opened.and_then(|opened| opened.container.outline());
             outline.about(&Directory(&path))
         }
-        Found::Directory(path, _) | Found::File(path) => {
+        Found::File(path) => {
             let opened = Opened::open_with(&path, session, |options| options.cache(0))?;
             opened.container.outline().about(&opened.origin)
         }

@@ -16,7 +16,7 @@ const PROGRAM: &str = "blpk-sql";
 
 /// Query datasets, files and frames with SQL
 ///
-/// Runs blpk-sql, a program of its own, with the same arguments. 'blpk sql --help' shows its help.
+/// Runs blpk-sql, a program of its own, with the same arguments, also those before `sql`. 'blpk sql --help' shows its help.
 #[derive(Args, Debug)]
 #[command(disable_help_flag = true)]
 pub struct Sql {
@@ -31,10 +31,13 @@ pub struct Sql {
 
 impl Sql {
     pub fn run(&self) -> Result<Status, Failure> {
-        // Options that both programs have were taken out of `self.arguments`.
-        let arguments = env::args_os().skip_while(|argument| argument != "sql");
+        // Options that both programs have were taken out of `self.arguments`, and may be before `sql`.
+        let mut arguments: Vec<OsString> = env::args_os().skip(1).collect();
+        if let Some(at) = arguments.iter().position(|argument| argument == "sql") {
+            arguments.remove(at);
+        }
         let mut command = Command::new(program());
-        command.args(arguments.skip(1));
+        command.args(arguments);
         let error = match run(&mut command) {
             Ok(status) => return Ok(status),
             Err(error) => error,

@@ -140,8 +140,8 @@ impl Verify {
             take(match found {
                 Found::File(path) => self.file(&path, session),
                 Found::Hidden(path, error) => Outcome::failed(&path, path.explain(error.into())),
-                Found::Directory(path, error) => {
-                    let opened = walk::open(&path, error, session);
+                Found::Directory(path) => {
+                    let opened = Opened::directory(&path, session);
                     self.dataset(&path, opened, session)
                 }
             })?;

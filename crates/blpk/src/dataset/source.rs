@@ -81,6 +81,7 @@ impl Subject for Imported {
             Some(Category::Unsupported) if !self.format.is_read() => {
                 failure.hint("only .npy, .npz, .csv, .tsv, .jsonl, .arrow and .parquet can be read")
             }
+            Some(Category::Usage) if failure.is_advised() => failure,
             Some(Category::Usage) if self.format == Format::Npz => {
                 failure.hint("--member NAME takes one of the arrays")
             }

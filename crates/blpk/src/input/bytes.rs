@@ -153,11 +153,6 @@ impl<'a> InputReader<'a> {
             total: 0,
         }
     }
-
-    /// Bytes read so far.
-    pub fn total(&self) -> u64 {
-        self.total
-    }
 }
 
 impl Read for InputReader<'_> {

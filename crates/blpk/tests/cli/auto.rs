@@ -178,8 +178,12 @@ fn without_a_choice_the_bytes_are_those_of_earlier_releases() {
             .map(|byte| format!("{byte:02x}"))
             .collect::<String>()
     };
-    assert_eq!(digest(folder.compressed(&["--auto=off"], &plain)), BEFORE);
-    assert_eq!(digest(folder.compressed(&["-t", "8"], &plain)), BEFORE);
+    // They had room for 64 more offsets at least.
+    let room = ["--max-app-chunks", "64"];
+    for choice in [&["--auto=off"][..], &["-t", "8"]] {
+        let packed = folder.compressed(&[choice, &room].concat(), &plain);
+        assert_eq!(digest(packed), BEFORE, "{choice:?}");
+    }
     let stream = folder.run_with(["c", "--auto=off"], &plain).succeeded();
     assert_eq!(digest(stream), STREAM_BEFORE);
     let flushed = ["c", "--flush-every", "100K"];

@@ -148,9 +148,13 @@ fn fields_become_columns_and_columns_fields() {
         "a.npy",
         npy("[('a', '|u1'), ('b', '<u2'), ('c', '|u1')]", "(10,)", &rows),
     );
-    folder.run(["import", "a.npy", "array"]).succeeded();
-    let info = object(&folder.run(["info", "--json", "array"]), 0);
-    assert_eq!(info["kind"], "carray");
+    // bcolz does not open an array of such elements.
+    for (layout, kind) in [("bcolz", "ctable"), ("blz-doc", "carray")] {
+        let import = ["import", "a.npy", layout, "--layout", layout];
+        folder.run(import).succeeded();
+        let info = object(&folder.run(["info", "--json", layout]), 0);
+        assert_eq!(info["kind"], kind);
+    }
     folder
         .run(["import", "--table", "a.npy", "table", "--layout", "blz-doc"])
         .succeeded();
@@ -185,7 +189,7 @@ fn an_import_that_fails_leaves_nothing() {
         ),
         (
             &["import", "prices.csv", "out", "--types", "n=u1"],
-            3,
+            2,
             "out of range",
         ),
         (&["import", "prices.csv", "out", "-k", "md5"], 2, "blz-doc"),

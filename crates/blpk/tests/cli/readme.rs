@@ -52,6 +52,12 @@ fn everyday_jobs() {
 
 #[cfg(target_os = "linux")]
 #[test]
+fn mistakes_of_a_first_day() {
+    run_page(include_str!("sessions/mistakes.md"), 7);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
 fn a_newcomers_first_day() {
     run_page(include_str!("sessions/newcomer.md"), 5);
 }

@@ -133,7 +133,7 @@ fn the_bytes_do_not_depend_on_the_number_of_threads() {
 
 #[test]
 fn a_file_has_offsets_and_a_stream_an_end_mark() {
-    let folder = packed(&[], "one\ntwo\n");
+    let folder = packed(&["--one-per-chunk"], "one\ntwo\n");
     let header = fields(&folder.read("a.blp"));
     let all = OFFSETS | METADATA | VARLEN | SEALED;
     assert_eq!((header.version, header.options), (2, all));
@@ -142,7 +142,7 @@ fn a_file_has_offsets_and_a_stream_an_end_mark() {
 
     pack(
         &folder,
-        &["--format", "3", "--max-app-chunks", "5"],
+        &["--one-per-chunk", "--format", "3", "--max-app-chunks", "5"],
         "one\ntwo\n",
     );
     let header = fields(&folder.read("a.blp"));
@@ -153,7 +153,7 @@ fn a_file_has_offsets_and_a_stream_an_end_mark() {
     assert_eq!((header.nchunks, header.max_app_chunks), (2, 5));
 
     let stream = folder
-        .run_with(["records", "pack", "-"], "one\ntwo\n")
+        .run_with(["records", "pack", "--one-per-chunk", "-"], "one\ntwo\n")
         .succeeded();
     let header = fields(&stream);
     assert_eq!(header.options, METADATA | VARLEN | SEALED);
@@ -300,7 +300,12 @@ fn a_record_that_could_not_be_told_from_two() {
 #[test]
 fn lengths_that_the_input_does_not_keep() {
     let folder = Folder::new();
-    let run = |input: &[u8]| folder.run_with(["records", "pack", "--lengths", "a.blp"], input);
+    let run = |input: &[u8]| {
+        folder.run_with(
+            ["records", "pack", "--one-per-chunk", "--lengths", "a.blp"],
+            input,
+        )
+    };
     run(b"\x01\0\0\0a\x05\0").failed(4, "2 of the 4 bytes for the length of record 1");
     run(b"\x01\0\0\0a\x05\0\0\0bcd").failed(
         4,
@@ -316,7 +321,7 @@ fn lengths_that_the_input_does_not_keep() {
 #[test]
 fn records_over_the_limit() {
     let folder = Folder::new();
-    for (form, most) in [(&[][..], 200), (&["--packed"], 180)] {
+    for (form, most) in [(&["--one-per-chunk"][..], 200), (&["--packed"], 180)] {
         let options = ["--limit", "chunk=200", "records", "pack", "-f"];
         let run = |separator: &[&str], len: usize, name: &str| {
             let input = joined(&[vec![], vec![b'x'; len]], separator);
@@ -345,7 +350,7 @@ fn wrong_usage() {
     for (wrong, told) in [
         (&["-0", "--lengths"][..], "cannot be used with"),
         (&["--small", "--quick"], "cannot be used with"),
-        (&["-z", "1K"], "--packed, --small or --quick"),
+        (&["-z", "1K", "--one-per-chunk"], "cannot be used with"),
         (&["--packed", "-z", "63"], "64 to 16777216 bytes"),
         (&["--packed", "-z", "17M"], "64 to 16777216 bytes"),
         (&["--packed", "-z", "max"], "is not a size"),
@@ -428,7 +433,7 @@ fn metadata_goes_along() {
 
 #[test]
 fn info_tells_of_records() {
-    let folder = packed(&[], "a\nbc\n\n");
+    let folder = packed(&["--one-per-chunk"], "a\nbc\n\n");
     let told = info(&folder, "a.blp");
     assert_eq!(told["kind"], "records");
     assert_eq!((&told["records"], &told["nchunks"]), (&json!(3), &json!(3)));
@@ -486,7 +491,7 @@ fn info_counts_the_packed_records_of_a_stream_where_that_is_cheap() {
 
     // One a chunk are counted on the way.
     let stream = folder
-        .run_with(["records", "pack", "-"], &lines)
+        .run_with(["records", "pack", "--one-per-chunk", "-"], &lines)
         .succeeded();
     let piped = folder.run_with(["info", "--json"], &stream).succeeded();
     let piped: Value = serde_json::from_slice(&piped).unwrap();
@@ -542,7 +547,7 @@ fn cat_gives_the_records_of_a_chunk() {
         .failed(2, "it has 3 chunks");
     let piped = folder.run_with(["cat", "--chunk", "0"], folder.read("a.blp"));
     piped.failed(2, "needs a regular file");
-    pack(&folder, &[], "a\nbc\n");
+    pack(&folder, &["--one-per-chunk"], "a\nbc\n");
     assert_eq!(chunk("1").succeeded(), b"bc");
 }
 
@@ -662,7 +667,7 @@ fn an_unknown_packing_is_refused() {
 
 #[test]
 fn damage_is_found_and_what_is_sound_before_it_comes_out() {
-    for form in [&["-k", "crc32"][..], &["--packed", "-z", "64"]] {
+    for form in [&["--one-per-chunk"][..], &["--packed", "-z", "64"]] {
         let lines: String = (100..200).map(|n| format!("{n}\n")).collect();
         let folder = packed(form, &lines);
         let mut file = folder.read("a.blp");
@@ -678,7 +683,7 @@ fn damage_is_found_and_what_is_sound_before_it_comes_out() {
         let ran = folder.run(["records", "unpack", "bad.blp", "out"]);
         ran.failed(3, "'out' was not written");
         folder.run(["cat", "bad.blp"]).failed(3, "mismatch");
-        if form[0] == "-k" {
+        if form[0] == "--one-per-chunk" {
             let get = |number| folder.run(["records", "get", "bad.blp", number]);
             assert_eq!(get("98").succeeded(), b"198\n");
             get("99").failed(3, "chunk 99");
@@ -743,7 +748,7 @@ fn counts_that_no_file_could_have() {
 
 #[test]
 fn several_members() {
-    let folder = packed(&[], "a\nb\n");
+    let folder = packed(&["--one-per-chunk"], "a\nb\n");
     let plain = folder.read("a.blp");
     pack(&folder, &["--quick"], "c\nd\n");
     let quick = folder.read("a.blp");

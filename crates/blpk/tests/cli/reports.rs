@@ -29,7 +29,7 @@ fn info_as_json() {
         "chunk_size": 1024,
         "last_chunk": 904,
         "nchunks": 5,
-        "max_app_chunks": 64,
+        "max_app_chunks": 50,
         "offsets": true,
         "metadata": {"b": [1, 2], "a": "NaN"},
         "chunks": 5,
@@ -158,7 +158,7 @@ fn info_for_people() {
         "  last_chunk:          881.69K (902848B)\n",
         "  nchunks:             3\n",
         "  offsets:             yes\n",
-        "  max_app_chunks:      64\n",
+        "  max_app_chunks:      30\n",
         "  uncompressed_bytes:  2.86M (3000000B)\n",
         "\"answer\": 42",
     ] {

@@ -32,8 +32,8 @@ fn arguments_go_to_the_other_program_as_they_are() {
         (Some(5), "-q|--help|-o|x.csv|select 1|".to_owned())
     );
     assert_eq!(
-        run(&["-n", "1", "sql", "--memory", "1M"]),
-        (Some(5), "--memory|1M|".to_owned())
+        run(&["-n", "1", "-f", "sql", "--memory", "1M"]),
+        (Some(5), "-n|1|-f|--memory|1M|".to_owned())
     );
 }
 

@@ -58,7 +58,7 @@ fn an_array_goes_to_zarr_and_into_everything_else() {
     table(&folder);
     folder
         .run(["convert", "t", "n.zarr", "--column", "n", "-c", "zstd"])
-        .noted("0 chunks taken as they are, 4 compressed anew");
+        .succeeded();
     let wanted = folder.run(["cat", "t", "--column", "n"]).succeeded();
     for out in ["n.b2nd", "n.bcolz", "n.blp", "again.zarr"] {
         folder.run(["-q", "convert", "n.zarr", out]).succeeded();
@@ -98,7 +98,7 @@ fn only_zarr_is_replaced_and_only_with_f() {
         .failed(1, "not a Zarr array");
     folder
         .run(["-f", "convert", "t", "a.zarr", "-c", "zstd"])
-        .noted("0 chunks taken");
+        .succeeded();
     assert_ne!(folder.read("a.zarr/id/c/0"), before);
     assert_eq!(csv(&folder, "a.zarr"), csv(&folder, "t"));
     folder

@@ -7,7 +7,7 @@ mod set;
 
 use std::path::{Path, PathBuf};
 
-use bloscpack::wire::internal::to_u64;
+use bloscpack::{Code, wire::internal::to_u64};
 use bloscpack_convert::{Counted, Goal};
 use bloscpack_open::{
     array::BATCH,
@@ -39,6 +39,7 @@ pub enum Dataset {
     Attrs(attrs::Attrs),
     AddColumn(AddColumn),
     DeleteColumn(DeleteColumn),
+    Widen(Widen),
     Index(index::Index),
     Repair(repair::Repair),
 }
@@ -53,6 +54,7 @@ impl Dataset {
             Self::Attrs(command) => command.run(session),
             Self::AddColumn(command) => command.run(session),
             Self::DeleteColumn(command) => command.run(session),
+            Self::Widen(command) => command.run(session),
             Self::Index(command) => command.run(session),
             Self::Repair(command) => command.run(session),
         }
@@ -89,6 +91,12 @@ impl Append {
             Data::Array(array) => import_array(&mut source, array, &mut |_| ()),
             Data::Table(table) => import_table(&mut source, table, &mut |_| ()),
         };
+        let done = done.map_err(|error| match error.code() {
+            Code::CannotStore => {
+                error.with_hint("blpk dataset widen makes room for longer text in a column")
+            }
+            _ => error,
+        });
         edit.confirm(done, Some(&file))?;
         session.warnings(&file.name, &source.warnings());
         let total = dataset.rows().about(&edit)?;
@@ -294,6 +302,32 @@ impl AddColumn {
                     .for_each(|column| data.extend_from_slice(column));
             }
             Ok(table.add_column(&self.name, builder, &data, self.at)?)
+        })?;
+        Ok(Status::Done)
+    }
+}
+
+/// Make room for longer text in a column of a table
+#[derive(Args, Debug)]
+pub struct Widen {
+    /// Table to change
+    #[arg(value_name = "DIR")]
+    path: PathBuf,
+
+    /// Name of the column
+    #[arg(value_name = "NAME")]
+    name: String,
+
+    /// Characters that its longest element may have; bytes if its elements are bytes
+    #[arg(value_name = "LENGTH", value_parser = args::count)]
+    length: u64,
+}
+
+impl Widen {
+    pub fn run(&self, session: &Session) -> Result<Status, Failure> {
+        DatasetEdit::change(&self.path, session, |edit, dataset| {
+            let table = edit.table(dataset)?;
+            Ok(table.widen_column(&self.name, self.length)?)
         })?;
         Ok(Status::Done)
     }

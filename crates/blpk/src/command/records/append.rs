@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::plain::SeparatorArgs;
 use super::plain::{RecordSplitter, longest};
-use crate::args::{self, CodecArgs, with_given};
+use crate::args::{self, CodecArgs, FlushEvery, with_given};
 use crate::edit::FileEdit;
 use crate::failure::{About as _, Failure};
 use crate::frame::{self, READ};
@@ -23,7 +23,8 @@ use crate::text::count;
 /// New records are packed and compressed with the settings of the file, unless others are given. As with blpk append,
 /// readers see the old records until the append is complete, and an error or Ctrl-C leaves either the old records or
 /// the new. A --format 3 file only grows; a --format 2 file, whose table of offsets cannot grow, is rewritten each
-/// time. FILE may have any name.
+/// time. FILE may have any name. An input that does not end, such as a pipe from a service, needs --flush-every: what was
+/// appended by then is there, whatever happens to the rest.
 #[derive(Args, Debug)]
 #[command(
     mut_arg("codec", |arg| arg.help("Compressor [default: as in FILE]").help_heading(None::<&str>)),
@@ -36,10 +37,13 @@ pub struct Append {
     #[command(flatten)]
     codec: CodecArgs,
 
-    /// Chunks to reserve space for if the table of offsets has to grow [default: ten times the number of chunks, at least
-    /// 64]
+    /// Chunks to reserve space for if the table of offsets has to grow [default: ten times the number of chunks]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count)]
     max_app_chunks: Option<u64>,
+
+    /// Complete the append after at most this time (200ms, 2s) or this many bytes (64K), and begin another
+    #[arg(long, value_name = "TIME|BYTES", allow_negative_numbers = true, value_parser = args::flush_every)]
+    flush_every: Option<FlushEvery>,
 
     /// File to append to
     #[arg(value_name = "FILE")]
@@ -68,7 +72,7 @@ impl Append {
         let longest = longest(editor.packing().is_some(), session);
         let separator = self.separator.separator();
         let mut records = RecordSplitter::new(reader, input.name(), separator, longest);
-        let appended = append(&mut editor, &mut records, &progress);
+        let appended = append(&mut editor, &mut records, self.flush_every, &progress);
         progress.finish();
         let appended = appended.about(&file)?;
         file.report_late_signal();
@@ -102,13 +106,20 @@ impl Append {
 fn append(
     editor: &mut RecordEditor,
     records: &mut RecordSplitter<InterruptibleReader<'_>>,
+    every: Option<FlushEvery>,
     progress: &Progress,
 ) -> Result<u64, Failure> {
-    let mut appender = editor.append()?;
-    while let Some(record) = records.next()? {
-        appender.push(record)?;
+    let mut appended = 0;
+    loop {
+        let mut appender = editor.append()?;
+        let is_more = records.pass_some(every, |record| appender.push(record))?;
+        if !is_more {
+            progress.finish();
+        }
+        interrupt::check()?;
+        appended += appender.finish()?;
+        if !is_more {
+            return Ok(appended);
+        }
     }
-    progress.finish();
-    interrupt::check()?;
-    Ok(appender.finish()?)
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use bloscpack::{
     Checksum, FormatVersion, Metadata,
+    blosc::{self, ChunkSettings, Compressor, Filter},
     records::{RecordWriter, RecordWriterBuilder},
     wire::Packing,
 };
@@ -13,9 +14,9 @@ use clap::Args;
 
 use super::plain::SeparatorArgs;
 use super::plain::{RecordSplitter, longest};
-use crate::args::{self, CodecArgs, with_given};
+use crate::args::{self, CodecArgs, FlushEvery, with_given};
 use crate::failure::{About as _, Failure};
-use crate::input::{self, Input, InputReader, STANDARD};
+use crate::input::{self, Input, InterruptibleReader, STANDARD};
 use crate::output::{MadeFrom, Replaces, Target};
 use crate::progress::Progress;
 use crate::session::Session;
@@ -31,10 +32,11 @@ const SETTINGS: &str = "Settings";
 
 /// Write records into a file: by default one per line
 ///
-/// By default each record is a chunk of its own. It is found by a single look at the table of offsets, costs about 28
-/// bytes, and is compressed by itself. With --packed, a chunk contains as many small records as fit. Then a record costs
-/// 1 to 4 bytes and is compressed with its neighbours, but reading it takes the whole chunk. --small and --quick are two
-/// presets of that: --small for files that are stored, sent or read as a whole, --quick for reading single records.
+/// By default small records share chunks of 64 KiB: a record costs 1 to 4 bytes and is compressed with its neighbours, by LZ4 or
+/// Zstd, whichever suits the first MiB, but reading it takes the whole chunk. --small and --quick are two presets: --small for
+/// files that are stored, sent or read as a whole, --quick for reading single records. With --one-per-chunk, and by default if the
+/// first records are large, each is a chunk of its own: it is found by a single look at the table of offsets, costs about 28 bytes,
+/// and is compressed by itself.
 ///
 /// A record does not include its line break, but a carriage return before that belongs to the record. All other bytes
 /// are kept as they are. A single name is that of OUT. Pipes get no table of offsets, because it is filled in at the end;
@@ -43,16 +45,20 @@ const SETTINGS: &str = "Settings";
 #[command(
     override_usage = "blpk records pack [OPTIONS] [IN] <OUT>",
     after_help = EXAMPLES,
-    mut_arg("codec", |arg| arg.help("Compressor [default: lz4, or by --small and --quick]").help_heading(SETTINGS)),
+    mut_arg("codec", |arg| arg.help("Compressor [default: by the first records, or by --small and --quick]").help_heading(SETTINGS)),
     mut_arg("level", |arg| arg.help_heading(SETTINGS)),
 )]
 pub struct Pack {
     #[command(flatten)]
     separator: SeparatorArgs,
 
-    /// Put many small records into a chunk
+    /// Put many records into a chunk, whatever their size
     #[arg(long, help_heading = PACKING)]
     packed: bool,
+
+    /// Make a chunk of each record
+    #[arg(long, conflicts_with_all = ["packed", "small", "quick", "chunk_size"], help_heading = PACKING)]
+    one_per_chunk: bool,
 
     /// Pack for the smallest size: Zstd, large chunks
     #[arg(long, conflicts_with = "quick", help_heading = PACKING)]
@@ -86,10 +92,14 @@ pub struct Pack {
     #[arg(long, value_name = "2|3", default_value = "2", value_parser = format, help_heading = SETTINGS)]
     format: FormatVersion,
 
-    /// Chunks to reserve space for in the table of offsets, with --format 3 [default: ten times the number of chunks, at
-    /// least 64]
+    /// Chunks to reserve space for in the table of offsets, with --format 3 [default: ten times the number of chunks]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = args::count, help_heading = SETTINGS)]
     max_app_chunks: Option<u64>,
+
+    /// Send records on after at most this time (200ms, 2s) or this many bytes (64K), in a chunk that need not be full; OUT is a
+    /// stream
+    #[arg(long, value_name = "TIME|BYTES", allow_negative_numbers = true, value_parser = args::flush_every, help_heading = SETTINGS)]
+    flush_every: Option<FlushEvery>,
 
     /// File with the records, or - for standard input; a single name is that of OUT
     #[arg(value_name = "IN")]
@@ -104,6 +114,7 @@ const EXAMPLES: &str = "\
 Examples:
   blpk records pack --small app.log app.blp
   find . -print0 | blpk records pack -0 --quick names.blp
+  blpk records pack --lengths --one-per-chunk images.bin images.blp
   blpk records pack -m about.json --format 3 docs.jsonl docs.blp";
 
 impl Pack {
@@ -123,13 +134,21 @@ impl Pack {
         )?;
         let progress = Progress::new(session, input.length());
         let mut records = RecordSplitter::new(
-            input.reader(&progress),
+            InterruptibleReader::begin(&input, &progress).about(&input.name())?,
             input.name(),
             self.separator.separator(),
-            longest(self.is_packed(), session),
+            longest(!self.one_per_chunk, session),
         );
-        let builder = self.builder(metadata, session);
-        let done = write(builder, &mut records, &mut output);
+        let done = Sample::read(self.sample_len(), &mut records).and_then(|sample| {
+            let builder = self.builder(metadata, &sample, session);
+            write(
+                builder,
+                &sample,
+                &mut records,
+                self.flush_every,
+                &mut output,
+            )
+        });
         progress.finish();
         done.about(&output.made_from(&input))?;
         let made = output.commit(session)?;
@@ -137,7 +156,7 @@ impl Pack {
             "{}, {} in {}, packed into {}, {},",
             input.name(),
             count(records.records(), "record"),
-            size::pretty(records.get_ref().total()),
+            size::pretty(records.read_bytes()),
             made.name,
             size::pretty(made.length),
         ));
@@ -154,19 +173,30 @@ impl Pack {
         }
     }
 
-    fn is_packed(&self) -> bool {
-        self.packed || self.small || self.quick
+    /// Whether the options say how records are packed.
+    fn is_packing_given(&self) -> bool {
+        self.packed || self.small || self.quick || self.chunk_size.is_some() || self.one_per_chunk
+    }
+
+    /// Bytes of the first records that decide what is not given.
+    fn sample_len(&self) -> usize {
+        if self.flush_every.is_some() {
+            return 0;
+        }
+        let is_all_given =
+            self.is_packing_given() && (self.codec.codec.is_some() || !self.is_sampled());
+        if is_all_given { 0 } else { SAMPLE }
+    }
+
+    /// Whether the compressor is chosen by a sample, unless it is given.
+    fn is_sampled(&self) -> bool {
+        !self.small && !self.quick && !self.one_per_chunk
     }
 
     /// Refuses options that contradict each other.
     fn check(&self, metadata: Option<&Metadata>) -> Result<(), Failure> {
         let metadata = metadata.map(Metadata::value);
-        let (title, hint) = if self.chunk_size.is_some() && !self.is_packed() {
-            (
-                "-z is the size of packed chunks",
-                "add --packed, --small or --quick",
-            )
-        } else if self.max_app_chunks.is_some() && self.format != FormatVersion::V3 {
+        let (title, hint) = if self.max_app_chunks.is_some() && self.format != FormatVersion::V3 {
             (
                 "only --format 3 reserves space in the table of offsets",
                 "omit --max-app-chunks, or add --format 3",
@@ -184,13 +214,24 @@ impl Pack {
         Err(Failure::usage(title).hint(hint))
     }
 
-    fn builder(&self, metadata: Option<Metadata>, session: &Session) -> RecordWriterBuilder {
+    fn builder(
+        &self,
+        metadata: Option<Metadata>,
+        sample: &Sample,
+        session: &Session,
+    ) -> RecordWriterBuilder {
+        let is_packed = self.packed || self.chunk_size.is_some();
+        let is_packed = is_packed || (!self.is_packing_given() && sample.has_small_records());
+        let codec = self.codec.codec.or_else(|| {
+            let is_chosen = self.is_sampled() && is_packed;
+            is_chosen.then(|| sample.compressor())
+        });
         let builder = RecordWriter::builder()
             .checksum(self.checksum)
             .version(self.format)
             .limits(session.write_limits())
             .threads(session.threads);
-        let builder = match (self.small, self.quick, self.packed) {
+        let builder = match (self.small, self.quick, is_packed) {
             (true, ..) => builder.small(),
             (_, true, _) => builder.quick(),
             (_, _, true) => builder.packed(CHUNK_SIZE),
@@ -198,7 +239,7 @@ impl Pack {
         };
         with_given!(builder,
             packed: self.chunk_size,
-            compressor: self.codec.codec,
+            compressor: codec,
             level: self.codec.level(),
             metadata: metadata,
             dtype: self.dtype.as_deref(),
@@ -207,12 +248,75 @@ impl Pack {
     }
 }
 
+/// Bytes of a sample.
+const SAMPLE: usize = 1 << 20;
+/// Records that are shorter than this on average share chunks.
+const SMALL: usize = 16 << 10;
+
+/// The first records, by which is chosen what is not given.
+struct Sample {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Sample {
+    /// Reads records up to this many bytes.
+    fn read(
+        most: usize,
+        records: &mut RecordSplitter<InterruptibleReader<'_>>,
+    ) -> Result<Self, Failure> {
+        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+        while bytes.len() + ends.len() < most
+            && let Some(record) = records.next()?
+        {
+            bytes.extend_from_slice(record);
+            ends.push(bytes.len());
+        }
+        Ok(Self { bytes, ends })
+    }
+
+    fn records(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts
+            .zip(&self.ends)
+            .map(|(start, end)| &self.bytes[start..*end])
+    }
+
+    fn has_small_records(&self) -> bool {
+        self.bytes.len() < SMALL.saturating_mul(self.ends.len().max(1))
+    }
+
+    /// Zstd where it saves a tenth of what LZ4 makes of the sample, else LZ4, which is faster.
+    fn compressor(&self) -> Compressor {
+        let packed = |compressor: Compressor| {
+            let settings = ChunkSettings::default()
+                .compressor(compressor)
+                .level(compressor.default_level())
+                .filter(Filter::None)
+                .typesize(1);
+            let chunks = self.bytes.chunks(CHUNK_SIZE as usize);
+            let lens =
+                chunks.map(|chunk| blosc::compress(chunk, settings).map(|chunk| chunk.len()));
+            lens.sum::<Result<usize, _>>().unwrap_or(usize::MAX)
+        };
+        let (fast, small) = (packed(Compressor::Lz4), packed(Compressor::Zstd));
+        if small < fast / 10 * 9 {
+            Compressor::Zstd
+        } else {
+            Compressor::Lz4
+        }
+    }
+}
+
 macro_rules! write_with {
-    ($writer:expr, $records:expr) => {{
+    ($writer:expr, $sample:expr, $records:expr, $every:expr) => {{
         // A writer that is dropped, not finished, leaves a file that no reader takes for complete.
         let mut writer = $writer?;
-        while let Some(record) = $records.next()? {
+        for record in $sample.records() {
             writer.push(record)?;
+        }
+        while $records.pass_some($every, |record| writer.push(record))? {
+            writer.flush()?;
         }
         writer.finish()?;
         Ok(())
@@ -222,12 +326,14 @@ macro_rules! write_with {
 /// Writes all records.
 fn write(
     builder: RecordWriterBuilder,
-    records: &mut RecordSplitter<InputReader<'_>>,
+    sample: &Sample,
+    records: &mut RecordSplitter<InterruptibleReader<'_>>,
+    every: Option<FlushEvery>,
     output: &mut Target,
 ) -> Result<(), Failure> {
-    match output.seekable() {
-        Some(file) => write_with!(builder.write_to_file(file), records),
-        None => write_with!(builder.write_to(output), records),
+    match output.seekable().filter(|_| every.is_none()) {
+        Some(file) => write_with!(builder.write_to_file(file), sample, records, every),
+        None => write_with!(builder.write_to(output), sample, records, every),
     }
 }
 

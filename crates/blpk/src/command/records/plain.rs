@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::io::{self, Read, Write as _};
 use std::ops::Range;
+use std::time::Instant;
 
 use bloscpack::{
     blosc::MAX_NBYTES,
@@ -11,7 +12,9 @@ use bloscpack::{
 use clap::Args;
 use memchr::memchr;
 
+use crate::args::FlushEvery;
 use crate::failure::{About as _, Failure};
+use crate::input::InterruptibleReader;
 use crate::output::{Made, Target};
 use crate::session::Session;
 use crate::status::Status;
@@ -81,6 +84,7 @@ pub struct RecordSplitter<R> {
     searched: usize,
     ended: bool,
     records: u64,
+    bytes: u64,
 }
 
 impl<R: Read> RecordSplitter<R> {
@@ -95,6 +99,7 @@ impl<R: Read> RecordSplitter<R> {
             searched: 0,
             ended: false,
             records: 0,
+            bytes: 0,
         }
     }
 
@@ -103,13 +108,19 @@ impl<R: Read> RecordSplitter<R> {
         self.records
     }
 
-    /// The reader underneath.
-    pub fn get_ref(&self) -> &R {
-        &self.reader
+    /// Bytes read so far.
+    pub fn read_bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// The next record, or nothing at the end.
     pub fn next(&mut self) -> Result<Option<&[u8]>, Failure> {
+        let found = self.next_with(&mut |reader, piece| reader.read(piece).map(Some))?;
+        Ok(found.map(|found| &self.buffer[found]))
+    }
+
+    /// The next record, or nothing at the end, or where `read` returns nothing.
+    fn next_with(&mut self, read: Reading<'_, R>) -> Result<Option<Range<usize>>, Failure> {
         let found = loop {
             let found = match self.separator {
                 Separator::Byte(byte) => self.line(byte)?,
@@ -118,14 +129,15 @@ impl<R: Read> RecordSplitter<R> {
             if found.is_some() || self.ended {
                 break found;
             }
-            self.fill().about(&self.name)?;
+            if !self.fill(read).about(&self.name)? {
+                return Ok(None);
+            }
         };
-        let Some(found) = found else {
-            return Ok(None);
-        };
-        self.records += 1;
-        self.searched = self.unused.start;
-        Ok(Some(&self.buffer[found]))
+        if found.is_some() {
+            self.records += 1;
+            self.searched = self.unused.start;
+        }
+        Ok(found)
     }
 
     /// Takes what is before the separator; at the end, what is left.
@@ -213,8 +225,9 @@ impl<R: Read> RecordSplitter<R> {
         Failure::new(Status::CutShort, title)
     }
 
-    /// Reads once, after the unused bytes. The buffer grows with what arrives, not with what a length claims.
-    fn fill(&mut self) -> io::Result<()> {
+    /// Reads once, after the unused bytes; false if there was nothing yet. The buffer grows with what arrives, not with what a length
+    /// claims.
+    fn fill(&mut self, read: Reading<'_, R>) -> io::Result<bool> {
         if self.unused.is_empty() {
             self.unused = 0..0;
         } else if self.unused.end == self.buffer.len() {
@@ -227,12 +240,51 @@ impl<R: Read> RecordSplitter<R> {
             let more = self.buffer.len().max(PIECE_LEN);
             self.buffer.resize(self.buffer.len() + more, 0);
         }
-        let count = self.reader.read(&mut self.buffer[self.unused.end..])?;
+        let Some(count) = read(&mut self.reader, &mut self.buffer[self.unused.end..])? else {
+            return Ok(false);
+        };
         self.unused.end += count;
+        self.bytes += to_u64(count);
         self.ended = count == 0;
-        Ok(())
+        Ok(true)
     }
 }
+
+impl RecordSplitter<InterruptibleReader<'_>> {
+    /// Passes records on until as many bytes or as much time as this has come since the first of them; false at the end.
+    pub fn pass_some(
+        &mut self,
+        every: Option<FlushEvery>,
+        mut push: impl FnMut(&[u8]) -> bloscpack::Result<()>,
+    ) -> Result<bool, Failure> {
+        let (mut due, mut bytes) = (None, 0);
+        loop {
+            let mut read = |reader: &mut InterruptibleReader<'_>, piece: &mut [u8]| {
+                reader.read_until(piece, due)
+            };
+            let Some(found) = self.next_with(&mut read)? else {
+                return Ok(!self.ended);
+            };
+            bytes += to_u64(found.len()) + 1;
+            push(&self.buffer[found])?;
+            let is_due = match every {
+                Some(FlushEvery::Time(most)) => {
+                    let now = Instant::now();
+                    due = due.or_else(|| now.checked_add(most));
+                    due.is_some_and(|due| now >= due)
+                }
+                Some(FlushEvery::Bytes(most)) => bytes >= most,
+                None => false,
+            };
+            if is_due {
+                return Ok(true);
+            }
+        }
+    }
+}
+
+/// Reads once; nothing if nothing came in time.
+type Reading<'a, R> = &'a mut dyn FnMut(&mut R, &mut [u8]) -> io::Result<Option<usize>>;
 
 /// Bytes that are buffered at most. A longer record is written directly.
 const BUFFER_LEN: usize = 256 << 10;

@@ -34,7 +34,7 @@ pub struct Unpack {
     #[arg(long)]
     allow_unterminated: bool,
 
-    /// Go on writing the records that are appended to FILE
+    /// Go on writing the records that are appended to FILE, also when it is not there yet, or when another file takes its place
     #[arg(short = 'F', long, conflicts_with = "allow_unterminated")]
     follow: bool,
 
@@ -143,7 +143,13 @@ fn write_new(
         out.put(&record)?;
     }
     out.flush()?;
-    Ok(follow::wait(|time| follower.wait(time), out.output()).reading()?)
+    match follow::wait(|time| follower.wait(time), out.output()) {
+        Err(error) if follow::is_rotated(&error, || follower.seek(0), out.output())? => {
+            session.note(format_args!("{name} was replaced: following the new file"));
+            Ok(true)
+        }
+        waited => Ok(waited.reading()?),
+    }
 }
 
 /// Writes all records.
