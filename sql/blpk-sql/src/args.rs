@@ -34,7 +34,7 @@ pub struct Args {
     pub output: Option<PathBuf>,
 
     /// Replace what is at OUT
-    #[arg(short = 'F', long)]
+    #[arg(short, long, short_alias = 'F')]
     pub force: bool,
 
     /// Read NaN as null, in data that does not say itself that NaN stands for missing values

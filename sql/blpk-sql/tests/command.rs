@@ -122,12 +122,12 @@ fn mistakes_have_statuses_and_reasons() {
         "AWS_ACCESS_KEY_ID",
     );
     fs::write(folder.path().join("out.csv"), "mine").unwrap();
-    failed(&["-o", "out.csv", "SELECT 1"], 2, "-F replaces it");
+    failed(&["-o", "out.csv", "SELECT 1"], 2, "-f replaces it");
     assert_eq!(fs::read(folder.path().join("out.csv")).unwrap(), b"mine");
     fs::write(folder.path().join("text"), "only text").unwrap();
     failed(&["SELECT * FROM './text'"], 5, "./text: header (byte 0)");
     // An error leaves the old file, and no other.
-    failed(&["-F", "-o", "out.csv", "SELECT nothing"], 2, "nothing");
+    failed(&["-f", "-o", "out.csv", "SELECT nothing"], 2, "nothing");
     assert_eq!(fs::read(folder.path().join("out.csv")).unwrap(), b"mine");
 }
 

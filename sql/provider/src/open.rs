@@ -192,12 +192,16 @@ impl OpenedBy {
 
     #[cfg(feature = "remote")]
     fn open_url(&self, options: &Options) -> Result<(Box<dyn Container>, Option<Version>)> {
-        use bloscpack_open::{open_source, open_store};
+        use bloscpack_open::{open_source, open_store, open_within};
         let remote = self.options.shared_remote()?;
         Ok(match remote.find(&self.location).reading()? {
             Found::Object(object) => {
                 let version = Version::of([object.version().reading()?]);
                 (open_source(object, options)?, Some(version))
+            }
+            Found::Within(object, path) => {
+                let version = Version::of([object.version().reading()?]);
+                (open_within(object, &path, options)?, Some(version))
             }
             Found::Folder(store) => {
                 let version = store.versions().map(Version::of);

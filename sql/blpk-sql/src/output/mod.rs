@@ -21,6 +21,8 @@ pub struct Output {
     form: Form,
     /// The file under another name until it is complete.
     file: Option<Unfinished>,
+    schema: SchemaRef,
+    is_empty: bool,
 }
 
 enum Form {
@@ -50,7 +52,7 @@ impl Output {
         if format == Format::Ctable {
             let path = path.ok_or_else(|| Failure::usage("a ctable needs -o DIRECTORY"))?;
             let form = Form::Ctable(Box::new(ctable::Ctable::new(path, args.force, &schema)?));
-            return Ok(Self { form, file: None });
+            return Ok(Self::of(form, None, schema));
         }
         let file = path
             .map(|path| Unfinished::new(path, args.force))
@@ -72,17 +74,27 @@ impl Output {
                 FileWriter::try_new(target, &schema).map_err(arrow_failed)?,
             )),
             Format::Parquet | Format::Ctable => {
-                let writer = ArrowWriter::try_new(target, schema, None);
+                let writer = ArrowWriter::try_new(target, SchemaRef::clone(&schema), None);
                 Form::Parquet(Box::new(
                     writer.map_err(|error| Failure::failed(error.to_string()))?,
                 ))
             }
         };
-        Ok(Self { form, file })
+        Ok(Self::of(form, file, schema))
+    }
+
+    fn of(form: Form, file: Option<Unfinished>, schema: SchemaRef) -> Self {
+        Self {
+            form,
+            file,
+            schema,
+            is_empty: true,
+        }
     }
 
     /// Writes rows; false if no more are wanted.
     pub fn write(&mut self, rows: &RecordBatch) -> Result<bool, Failure> {
+        self.is_empty = false;
         match &mut self.form {
             Form::Table(table) => return table.write(rows),
             Form::Csv(writer) => writer.write(rows).map_err(arrow_failed)?,
@@ -98,7 +110,11 @@ impl Output {
     }
 
     /// Writes what is left, and gives the file its name.
-    pub fn finish(self) -> Result<(), Failure> {
+    pub fn finish(mut self) -> Result<(), Failure> {
+        if self.is_empty {
+            // The names of the columns are a result, too.
+            self.write(&RecordBatch::new_empty(SchemaRef::clone(&self.schema)))?;
+        }
         match self.form {
             Form::Table(table) => table.finish()?,
             Form::Csv(writer) => writer.into_inner().flush()?,
@@ -201,7 +217,7 @@ pub fn discard() {
 fn refuse_existing(path: &Path, may_replace: bool) -> Result<(), Failure> {
     if path.exists() && !may_replace {
         Err(Failure::usage(format!(
-            "'{}' exists; -F replaces it",
+            "'{}' exists; -f replaces it",
             path.display()
         )))
     } else {

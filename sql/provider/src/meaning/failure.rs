@@ -33,7 +33,8 @@ fn is_total(part: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
         return from.is_ok_and(|from| fits(&from, cast.cast_type()));
     }
     if part.downcast_ref::<ScalarFunctionExpr>().is_some() {
-        return Function::Comparable.argument(part).is_some();
+        let functions = [Function::Comparable, Function::Exact];
+        return functions.iter().any(|function| function.argument(part).is_some());
     }
     let is_negative = part.downcast_ref::<NegativeExpr>().is_some();
     !is_negative || part.data_type(schema).is_ok_and(|of| of.is_floating())

@@ -1,12 +1,14 @@
 //! [`Function`]: what the rule of this module writes into plans.
 
 use datafusion::arrow::array::{
-    Array as _, ArrayRef, ArrowPrimitiveType, AsArray as _, Float64Array, Int64Array,
-    PrimitiveArray, make_array,
+    Array as _, ArrayRef, ArrowPrimitiveType, AsArray as _, Decimal128Array, Float64Array,
+    Int64Array, PrimitiveArray, make_array,
 };
+use datafusion::arrow::compute::cast;
 use datafusion::arrow::compute::kernels::numeric::{add, mul, neg, sub};
 use datafusion::arrow::datatypes::{
     DataType, Field, FieldRef, Float16Type, Float32Type, Float64Type, Int64Type, SchemaRef,
+    UInt64Type,
 };
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::{Result, ScalarValue, plan_err};
@@ -41,7 +43,12 @@ pub(crate) enum Function {
     Multiply,
     /// The integer with the other sign.
     Negate,
+    /// An integer of 64 bits as a decimal, of which sums do not overflow.
+    Exact,
 }
+
+/// The integers of 64 bits, signed and unsigned.
+pub(crate) const EXACT: DataType = DataType::Decimal128(20, 0);
 
 /// One function object each, since plans compare them.
 static FUNCTIONS: LazyLock<Vec<Arc<ScalarUDF>>> = LazyLock::new(|| {
@@ -50,7 +57,7 @@ static FUNCTIONS: LazyLock<Vec<Arc<ScalarUDF>>> = LazyLock::new(|| {
 });
 
 impl Function {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Comparable,
         Self::Rank,
         Self::Unrank,
@@ -58,6 +65,7 @@ impl Function {
         Self::Subtract,
         Self::Multiply,
         Self::Negate,
+        Self::Exact,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -69,6 +77,7 @@ impl Function {
             Self::Subtract => "checked_subtract",
             Self::Multiply => "checked_multiply",
             Self::Negate => "checked_negate",
+            Self::Exact => "exact_integer",
         }
     }
 
@@ -109,6 +118,7 @@ impl Function {
             (Self::Comparable, [value]) => mapped(value, comparable),
             (Self::Rank, [value]) => mapped(value, rank),
             (Self::Unrank, [value]) => mapped(value, unrank),
+            (Self::Exact, [value]) => mapped(value, exact),
             (Self::Negate, [value]) => mapped(value, |array| Ok(neg(array)?)),
             (Self::Add, [left, right]) => apply(left, right, add),
             (Self::Subtract, [left, right]) => apply(left, right, sub),
@@ -156,6 +166,7 @@ impl ScalarUDFImpl for Named {
         match (self.function, args.first()) {
             (Function::Rank, _) => Ok(DataType::Int64),
             (Function::Unrank, _) => Ok(DataType::Float64),
+            (Function::Exact, _) => Ok(EXACT),
             (_, Some(first)) => Ok(first.clone()),
             (_, None) => plan_err!("{} without arguments", self.name()),
         }
@@ -266,6 +277,16 @@ fn floats<T: ArrowPrimitiveType>(
         return Arc::new(array.clone());
     }
     Arc::new(array.unary::<_, T>(function))
+}
+
+/// A cast to a decimal compares each value with its greatest, which takes longer than the sum.
+fn exact(array: &ArrayRef) -> Result<ArrayRef> {
+    let decimals: Decimal128Array = match array.data_type() {
+        DataType::Int64 => array.as_primitive::<Int64Type>().unary(i128::from),
+        DataType::UInt64 => array.as_primitive::<UInt64Type>().unary(i128::from),
+        _ => return Ok(cast(array, &EXACT)?),
+    };
+    Ok(Arc::new(decimals.with_data_type(EXACT)))
 }
 
 fn rank(array: &ArrayRef) -> Result<ArrayRef> {

@@ -60,9 +60,6 @@ const COMPARING: [&str; 25] = [
     "percentile_cont",
 ];
 
-/// The integers of 64 bits, signed and unsigned.
-const EXACT: DataType = DataType::Decimal128(20, 0);
-
 /// Gives floats and overflow one meaning.
 #[derive(Debug)]
 pub(crate) struct OneMeaning;
@@ -477,12 +474,12 @@ fn exact(call: &Expr, schema: &DFSchema) -> Result<Option<Expr>> {
             Some(cast(Function::Unrank.call(vec![rank]), data_type))
         }
         ("sum", DataType::Int64 | DataType::UInt64) => {
-            let sum = with(call, function, cast(arg.clone(), EXACT));
+            let sum = with(call, function, Function::Exact.call(vec![arg.clone()]));
             Some(cast(sum, data_type))
         }
         ("avg", DataType::Float64) => match arg {
             Expr::Cast(number) if number.expr.get_type(schema)?.is_integer() => {
-                let sum = with(call, &sum_udaf(), cast((*number.expr).clone(), EXACT));
+                let sum = with(call, &sum_udaf(), Function::Exact.call(vec![(*number.expr).clone()]));
                 let count = with(call, &count_udaf(), (*number.expr).clone());
                 Some(cast(sum, DataType::Float64) / cast(count, DataType::Float64))
             }
