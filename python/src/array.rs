@@ -2,12 +2,12 @@
 
 use crate::arrow::{Place, Rows};
 use crate::container::opened;
-use crate::error::{OrRaise, raised, usage};
+use crate::error::{OrRaise, usage};
 use crate::options::{compressor, filter};
 use crate::work::Signals;
 use bloscpack::dtype::DType;
 use bloscpack::storage::Memory;
-use bloscpack::{Error, Options, serde_json};
+use bloscpack::{Error, Options};
 use bloscpack_open::array::{Array as Elements, Region, first_len};
 use bloscpack_open::datasets::{CArray, CArrayBuilder, Dataset, DatasetLayout};
 use bloscpack_open::{Container, Inner};
@@ -336,19 +336,12 @@ impl Array {
     }
 
     fn set_attribute(&self, py: Python<'_>, key: &str, json: &str) -> PyResult<()> {
-        let value = parsed(py, json)?;
-        self.change(py, |array| array.set_attribute(key, &value))
+        self.change(py, |array| array.set_attribute_text(key, json))
     }
 
     fn remove_attribute(&self, py: Python<'_>, key: &str) -> PyResult<bool> {
         self.change(py, |array| array.remove_attribute(key))
     }
-}
-
-/// The value of an attribute.
-pub fn parsed(py: Python<'_>, json: &str) -> PyResult<serde_json::Value> {
-    serde_json::from_str(json)
-        .map_err(|error| raised(py, Error::usage(format!("not a value of JSON: {error}"))))
 }
 
 fn open<'a>(py: Python<'_>, inner: &'a Option<Opened>) -> PyResult<&'a Opened> {

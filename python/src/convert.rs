@@ -101,7 +101,11 @@ pub fn convert(
     conversion.column = settings.column;
     conversion.columns = settings.columns.unwrap_or_default();
     if let Some((start, end)) = settings.rows {
-        conversion.part = Part::Rows(Bounds { start, end });
+        conversion.part = Part::Rows(Bounds {
+            start,
+            end,
+            ..Bounds::default()
+        });
     }
     conversion.table = settings.table;
     conversion.nan_as_null = settings.nan_as_null;

@@ -1,7 +1,7 @@
 //! Tables of datasets.
 
 use crate::array::{
-    ArrayOptions, dataset, facts, facts_of, layout_of, only_rows, parsed, ranges, read_box,
+    ArrayOptions, dataset, facts, facts_of, layout_of, only_rows, ranges, read_box,
 };
 use crate::arrow::{Place, Rows};
 use crate::container::opened;
@@ -263,10 +263,9 @@ impl Table {
         key: &str,
         json: &str,
     ) -> PyResult<()> {
-        let value = parsed(py, json)?;
         self.change(py, |table| match name {
-            Some(name) => table.set_column_attribute(name, key, &value),
-            None => table.set_attribute(key, &value),
+            Some(name) => table.set_column_attribute_text(name, key, json),
+            None => table.set_attribute_text(key, json),
         })
     }
 

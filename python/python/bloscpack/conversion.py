@@ -88,7 +88,23 @@ def convert(
         warnings.warn(text, stacklevel=2)
 
 
-def write(data: Any, path: files.Path, **given: Any) -> None:
+def write(
+    data: Any,
+    path: files.Path,
+    *,
+    to: str | None = None,
+    index: bool = False,
+    replace: bool = False,
+    cname: str | None = None,
+    clevel: int | None = None,
+    shuffle: int | None = None,
+    checksum: str | None = None,
+    chunklen: int | None = None,
+    chunkshape: Sequence[int] | None = None,
+    blockshape: Sequence[int] | None = None,
+    chunk_size: int | None = None,
+    sparse: bool = False,
+) -> None:
     """Writes an array or a table to a path whose ending says what it becomes; the options are those of `convert`.
 
     A table is anything of columns with ``__arrow_c_stream__`` (pyarrow, Polars, pandas, DuckDB), or a mapping of names to arrays;
@@ -103,12 +119,27 @@ def write(data: Any, path: files.Path, **given: Any) -> None:
     2,0.75
     """
     is_array = isinstance(data, (np.ndarray, Array)) or getattr(data, "ndim", None) == 1
-    if is_array or not (hasattr(data, "__arrow_c_stream__") or isinstance(data, Mapping)):
-        file = io.BytesIO()
-        np.save(file, np.asarray(data), allow_pickle=False)
-        convert(file.getvalue(), path, **given)
-        return
     with tempfile.TemporaryDirectory() as folder:
-        made = os.path.join(folder, "table")
-        write_table(data, made)
-        convert(made, path, **given)
+        made: Any = os.path.join(folder, "table")
+        if is_array or not (hasattr(data, "__arrow_c_stream__") or isinstance(data, Mapping)):
+            file = io.BytesIO()
+            np.save(file, np.asarray(data), allow_pickle=False)
+            made = file.getvalue()
+        else:
+            write_table(data, made)
+        convert(
+            made,
+            path,
+            to=to,
+            index=index,
+            replace=replace,
+            cname=cname,
+            clevel=clevel,
+            shuffle=shuffle,
+            checksum=checksum,
+            chunklen=chunklen,
+            chunkshape=chunkshape,
+            blockshape=blockshape,
+            chunk_size=chunk_size,
+            sparse=sparse,
+        )

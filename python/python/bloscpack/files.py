@@ -41,8 +41,7 @@ def _readable(file: Any) -> bool:
 class Output:
     """An encoder of the native half, and the file at a path that it writes, or a file object."""
 
-    def __init__(self, kind: Any, target: Path | BinaryIO, given: dict[str, Any]) -> None:
-        every = options(**given)
+    def __init__(self, kind: Any, target: Path | BinaryIO, every: dict[str, Any]) -> None:
         self._process = os.getpid()
         self._file = NewFile(target) if _is_path(target) else None
         if self._file is not None:
@@ -96,10 +95,40 @@ class Writer(io.RawIOBase):
     is known), ``threads``, and ``interactive``: the reader of a pipe gets each flush at once.
     """
 
-    def __init__(self, target: Path | BinaryIO, **given: Any) -> None:
+    def __init__(
+        self,
+        target: Path | BinaryIO,
+        *,
+        cname: str | None = None,
+        clevel: int | None = None,
+        shuffle: int | None = None,
+        typesize: int | None = None,
+        chunk_size: int | None = None,
+        checksum: str | None = None,
+        offsets: bool | None = None,
+        metadata: Any = None,
+        max_app_chunks: int | None = None,
+        size: int | None = None,
+        threads: int | None = None,
+        interactive: bool | None = None,
+    ) -> None:
         self._output: Output | None = None
         self.name = getattr(target, "name", None) if not isinstance(target, (str, os.PathLike)) else os.fspath(target)
-        self._output = Output(_native.Encoder, target, given)
+        every = options(
+            cname=cname,
+            clevel=clevel,
+            shuffle=shuffle,
+            typesize=typesize,
+            chunk_size=chunk_size,
+            checksum=checksum,
+            offsets=offsets,
+            metadata=metadata,
+            max_app_chunks=max_app_chunks,
+            size=size,
+            threads=threads,
+            interactive=interactive,
+        )
+        self._output = Output(_native.Encoder, target, every)
 
     def write(self, data: Any) -> int:
         """Compresses these bytes; they may wait for others until `flush` or `close`."""
@@ -271,17 +300,43 @@ class File(io.RawIOBase):
         return f"<bloscpack.File{name}, {len(self)} bytes in {chunks} chunk{'s' * (chunks != 1)}>"
 
 
-def compress(data: Any, **given: Any) -> bytes:
-    """Compresses bytes, or the elements of an array, into the bytes of a Bloscpack file.
+def compress(
+    data: Any,
+    *,
+    cname: str | None = None,
+    clevel: int | None = None,
+    shuffle: int | None = None,
+    typesize: int | None = None,
+    chunk_size: int | None = None,
+    checksum: str | None = None,
+    offsets: bool | None = None,
+    metadata: Any = None,
+    max_app_chunks: int = 0,
+    threads: int | None = None,
+) -> bytes:
+    """Compresses bytes, or the elements of an array, into the bytes of a Bloscpack file. The options are those of `Writer`.
 
     >>> len(compress(bytes(100_000))) < 1000
     True
     """
     bytes_ = of_bytes(data)
     target = io.BytesIO()
-    if isinstance(data, np.ndarray):
-        given.setdefault("typesize", min(data.itemsize, 255))
-    with Writer(target, **({"size": len(bytes_), "max_app_chunks": 0} | given)) as writer:
+    if typesize is None and isinstance(data, np.ndarray):
+        typesize = min(data.itemsize, 255)
+    with Writer(
+        target,
+        cname=cname,
+        clevel=clevel,
+        shuffle=shuffle,
+        typesize=typesize,
+        chunk_size=chunk_size,
+        checksum=checksum,
+        offsets=offsets,
+        metadata=metadata,
+        max_app_chunks=max_app_chunks,
+        size=len(bytes_),
+        threads=threads,
+    ) as writer:
         writer.write(bytes_)
     return target.getvalue()
 
@@ -295,12 +350,30 @@ def decompress(data: Any) -> bytes:
     return File(bytes(data)).read()
 
 
-def append(path: Path, data: Any, **given: Any) -> int:
-    """Appends bytes to the content of a file, and returns the number of chunks.
+def append(
+    path: Path,
+    data: Any,
+    *,
+    cname: str | None = None,
+    clevel: int | None = None,
+    shuffle: int | None = None,
+    metadata: Any = None,
+    max_app_chunks: int | None = None,
+    threads: int | None = None,
+) -> int:
+    """Appends bytes to the content of a file, and returns the number of chunks. The options are those of `Writer`.
 
     After a crash at any moment the file is the old one or the new one.
     """
-    return _native.append_file(os.fspath(path), of_bytes(data), options(**given))
+    every = options(
+        cname=cname,
+        clevel=clevel,
+        shuffle=shuffle,
+        metadata=metadata,
+        max_app_chunks=max_app_chunks,
+        threads=threads,
+    )
+    return _native.append_file(os.fspath(path), of_bytes(data), every)
 
 
 def iterate(source: BinaryIO, size: int = 1 << 20) -> Iterator[bytes]:

@@ -13,11 +13,31 @@ from .records import open_records
 from .tables import open_rows, open_table
 
 
-def open(source: files.Source, mode: str = "rb", **given: Any) -> Any:
+def open(
+    source: files.Source,
+    mode: str = "rb",
+    *,
+    cache: int | None = None,
+    allow_unterminated: bool = False,
+    cname: str | None = None,
+    clevel: int | None = None,
+    shuffle: int | None = None,
+    typesize: int | None = None,
+    chunk_size: int | None = None,
+    checksum: str | None = None,
+    offsets: bool | None = None,
+    metadata: Any = None,
+    max_app_chunks: int | None = None,
+    size: int | None = None,
+    threads: int | None = None,
+    interactive: bool | None = None,
+) -> Any:
     """Opens anything: a path, the bytes of a file, a file object that can seek, or the URL of a file.
 
     ``"rb"`` returns a `File` with random access to the content of a Bloscpack file, its `Records`, an `Array`, a `Table`, or the
-    `RowStream` of a table in a file of text or a store of python-blosc2; ``"wb"`` returns a `Writer`. Of a file behind ``http://`` or
+    `RowStream` of a table in a file of text or a store of python-blosc2; ``"wb"`` returns a `Writer`, and the options
+    from ``cname`` on are those of that. ``cache`` is how many bytes of decompressed chunks a file or its records keep, and ``allow_unterminated`` reads what is there of a
+    stream without an end. Of a file behind ``http://`` or
     ``https://`` only what is needed is read, in ranges; an `OSError` reports a change of the file meanwhile.
     """
     if mode in ("r", "rb"):
@@ -28,15 +48,30 @@ def open(source: files.Source, mode: str = "rb", **given: Any) -> Any:
             if isinstance(source, (str, os.PathLike)) and os.path.isdir(source):
                 raise IsADirectoryError(EISDIR, "this is a directory, and no dataset", os.fspath(source)) from None
             raise
-        if role == "file" or given:
-            return files.File(source, **given)
+        kept = files.CACHE if cache is None else cache
+        if role == "records":
+            return open_records(source, cache=kept, allow_unterminated=allow_unterminated)
+        if role == "file" or cache is not None or allow_unterminated:
+            return files.File(source, cache=kept, allow_unterminated=allow_unterminated)
         if role == "tree":
             raise UsageError(f"{source!r} is a tree of arrays and tables: add the path of one of them")
-        if role == "records":
-            return open_records(source)
         if role == "table":
             return open_table(source)
         return open_rows(source) if role == "rows" else open_array(source)
     if mode in ("w", "wb"):
-        return files.Writer(source, **given)  # type: ignore[arg-type]
+        return files.Writer(
+            source,  # type: ignore[arg-type]
+            cname=cname,
+            clevel=clevel,
+            shuffle=shuffle,
+            typesize=typesize,
+            chunk_size=chunk_size,
+            checksum=checksum,
+            offsets=offsets,
+            metadata=metadata,
+            max_app_chunks=max_app_chunks,
+            size=size,
+            threads=threads,
+            interactive=interactive,
+        )
     raise UsageError(f"mode must be 'rb' or 'wb', not {mode!r}")

@@ -74,10 +74,34 @@ class RecordWriter:
     ``packed=BYTES`` packs small records into chunks of this size. The other options are those of `Writer`.
     """
 
-    def __init__(self, target: Path | BinaryIO, **given: Any) -> None:
+    def __init__(
+        self,
+        target: Path | BinaryIO,
+        *,
+        packed: int | None = None,
+        cname: str | None = None,
+        clevel: int | None = None,
+        shuffle: int | None = None,
+        typesize: int | None = None,
+        checksum: str | None = None,
+        metadata: Any = None,
+        max_app_chunks: int | None = None,
+        threads: int | None = None,
+    ) -> None:
         self._output: Output | None = None
         self.name = os.fspath(target) if _is_path(target) else getattr(target, "name", None)  # type: ignore[arg-type]
-        self._output = Output(_native.RecordSink, target, given)
+        every = options(
+            packed=packed,
+            cname=cname,
+            clevel=clevel,
+            shuffle=shuffle,
+            typesize=typesize,
+            checksum=checksum,
+            metadata=metadata,
+            max_app_chunks=max_app_chunks,
+            threads=threads,
+        )
+        self._output = Output(_native.RecordSink, target, every)
 
     def _open(self) -> Any:
         if self._output is None:
@@ -86,6 +110,7 @@ class RecordWriter:
 
     def push(self, record: bytes | bytearray | memoryview) -> None:
         """Writes a record."""
+        record = _as_bytes(record)
         self._open().push(record if isinstance(record, (bytes, bytearray)) else bytes(record))
 
     def extend(self, records: Iterable[bytes]) -> None:
@@ -127,9 +152,9 @@ class RecordWriter:
         return f"<bloscpack.RecordWriter {self.name!r}, {state}>"
 
 
-def open_records(source: Source, **given: Any) -> Records:
+def open_records(source: Source, *, cache: int = CACHE, allow_unterminated: bool = False) -> Records:
     """Opens a file of records, which are found by number: a path, bytes, or a file object that can seek."""
-    return Records(source, **given)
+    return Records(source, cache=cache, allow_unterminated=allow_unterminated)
 
 
 def read_records(source: BinaryIO, *, allow_unterminated: bool = False) -> Iterator[bytes]:
@@ -145,6 +170,25 @@ def read_records(source: BinaryIO, *, allow_unterminated: bool = False) -> Itera
     return iter(_native.RecordStream(source, threads(), allow_unterminated))
 
 
-def append_records(path: Path, records: Iterable[bytes], **given: Any) -> int:
-    """Appends records to a file, all of them or none, and returns how many there are then."""
-    return _native.append_records(os.fspath(path), records, options(**given))
+def append_records(
+    path: Path,
+    records: Iterable[bytes],
+    *,
+    cname: str | None = None,
+    clevel: int | None = None,
+    max_app_chunks: int | None = None,
+    threads: int | None = None,
+) -> int:
+    """Appends records to a file, all of them or none, and returns how many there are then. The options are those of
+    `RecordWriter`.
+    """
+    if isinstance(records, (str, bytes)):
+        raise TypeError(f"several records expected, not {type(records).__name__}: append_records(path, [record])")
+    every = options(cname=cname, clevel=clevel, max_app_chunks=max_app_chunks, threads=threads)
+    return _native.append_records(os.fspath(path), map(_as_bytes, records), every)
+
+
+def _as_bytes(record: Any) -> Any:
+    if isinstance(record, str):
+        raise TypeError("bytes expected, not str: text.encode()")
+    return record

@@ -164,6 +164,21 @@ class Table:
         native = self._native
         return json.loads(native.attributes(None) if isinstance(native, _native.Table) else native.attributes())
 
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns, as pandas calls them."""
+        return self.names
+
+    def to_pandas(self) -> Any:
+        """All rows as a ``pandas.DataFrame``, with missing values where the table has them if pyarrow is there."""
+        import pandas
+
+        try:
+            import pyarrow
+        except ImportError:
+            return pandas.DataFrame({name: list(column[:]) if column.ndim > 1 else column[:] for name, column in self._columns.items()})
+        return pyarrow.table(self).to_pandas()
+
     def __len__(self) -> int:
         return self._rows
 
@@ -259,6 +274,12 @@ class RowStream:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows, for the Arrow PyCapsule interface, in batches of about 16 MiB that are decoded when they are read."""
         return self._native.arrow_stream((self._rows.start, self._rows.stop), requested_schema)
+
+    def to_pandas(self) -> Any:
+        """The rows as a ``pandas.DataFrame``; needs pyarrow."""
+        import pyarrow
+
+        return pyarrow.table(self).to_pandas()
 
     def __repr__(self) -> str:
         return f"<bloscpack.RowStream, {len(self):,} row{'s' * (len(self) != 1)}>"
