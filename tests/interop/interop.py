@@ -16,6 +16,7 @@ import append
 import arrays
 import chunks2
 import datasets
+import doors
 import exchange
 import habits
 import matrix
@@ -32,7 +33,7 @@ from common import Command, Place, Tally, prepare_reference
 
 PARTS = {part.__name__: part for part in (
     written, read, pipes, append, habits, recovered, records, datasets, arrays, exchange,
-    chunks2, stores, store_turns, zarr, zarr_turns, matrix)}
+    chunks2, stores, store_turns, zarr, zarr_turns, matrix, doors)}
 
 
 def main():

@@ -4,10 +4,12 @@
 # usage: tests/interop/run.sh [PATH-OF-BLPK] [PART...]
 #   PATH-OF-BLPK   default: target/release/blpk
 #   PART           written read pipes append habits recovered records datasets arrays exchange chunks2 stores store_turns zarr
-#                  zarr_turns matrix
+#                  zarr_turns matrix doors
 #                  (default: all)
 # The parts `datasets`, `arrays` and `chunks2` need the examples `dataset_driver`, `array_driver` and `chunk_driver` in the folder
-# `examples/` next to the command; the part `exchange` needs a command built with the feature `arrow`.
+# `examples/` next to the command; the part `exchange` needs a command built with the feature `arrow`. The part `doors` needs the
+# example `serve` there, and a command with the feature `remote`; it tries BLPK_SQL (blpk-sql) and BLPK_PYTHON (an interpreter with the
+# module) instead of the command where these are set.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -43,7 +45,7 @@ if [[ $# -lt 2 || " ${*:2} " == *" arrays "* || " ${*:2} " == *" matrix "* ]]; t
 fi
 
 # Version 2 and 3 of Zarr have the same name.
-if [[ $# -lt 2 || " ${*:2} " == *" zarr"* || " ${*:2} " == *" matrix "* ]]; then
+if [[ $# -lt 2 || " ${*:2} " == *" zarr"* || " ${*:2} " =~ " "(matrix|doors)" " ]]; then
     for version in 2 3; do
         environment python3 "$venv-zarr$version" "$here/requirements-zarr$version.txt"
         export "BLPK_ZARR$version=$venv-zarr$version/bin/python"
