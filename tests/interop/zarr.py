@@ -18,7 +18,7 @@ import numpy
 from common import Failure, Place, equal, expect
 
 ARRAYS = int(os.environ.get("BLPK_ZARR_ARRAYS", "60"))
-CASES = 2 * ARRAYS
+CASES = 2 * ARRAYS + 4
 HERE = Path(__file__).resolve().parent
 CORPUS = Path(os.environ.get("BLPK_CORPUS", HERE.parent.parent / "target" / "corpus"))
 PEER = HERE / "zarr_peer" / "peer.py"
@@ -34,6 +34,7 @@ def run(tally, blpk, reference, place):
     expect(all(pythons.values()), "the environments of Zarr are missing: use run.sh")
     theirs(tally, blpk, pythons)
     ours(tally, blpk, pythons)
+    odd(tally, blpk, pythons)
     corpus(tally, blpk, pythons)
 
 
@@ -257,6 +258,75 @@ def array_of_blosc2(blpk, folder, rng, lists):
         out = folder / ("b%s.zarr" % version)
         equal(converted(blpk, path, out, version)["chunks_taken"], 0, "chunks taken")
         add(lists, "arrays" + version, "%s %s" % (out, folder / "a.npy"))
+
+# What zarr-python and numcodecs read, and few write ---------------------------
+
+ODD = {
+    "gzip of two members, and zeros": (2, """
+import gzip
+a = zarr.open(path, mode="w", shape=(2000,), chunks=(1000,), dtype="<i4", compressor=numcodecs.GZip(1), zarr_version=2)
+a[:] = data
+raw = data[:1000].tobytes()
+open(path + "/0", "wb").write(gzip.compress(raw[:1234]) + gzip.compress(raw[1234:]) + bytes(100))
+"""),
+    "bytes after a Blosc chunk": (2, """
+a = zarr.open(path, mode="w", shape=(2000,), chunks=(1000,), dtype="<i4", compressor=numcodecs.Blosc("lz4"), zarr_version=2)
+a[:] = data
+open(path + "/1", "ab").write(b"more")
+"""),
+    "a number between quotes as the fill value": (2, """
+a = zarr.open(path, mode="w", shape=(2000,), chunks=(1000,), dtype="<i4", fill_value=7, compressor=None, zarr_version=2)
+a[:1000] = data[:1000]
+text = open(path + "/.zarray").read()
+assert '"fill_value": 7' in text
+open(path + "/.zarray", "w").write(text.replace('"fill_value": 7', '"fill_value": "7"'))
+"""),
+    "names that occur again in a ZIP archive": (3, """
+path += ".zip"
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    store = zarr.storage.ZipStore(path, mode="w")
+    a = zarr.create_array(store, shape=(2000,), chunks=(1000,), dtype="<i4")
+    a[:] = data + 1
+    a.attrs["unit"] = "m"
+    a[:1000] = data[:1000]
+    a.attrs["unit"] = "km"
+    store.close()
+import zipfile
+names = zipfile.ZipFile(path).namelist()
+assert len(names) > len(set(names)), names
+"""),
+}
+ODD_PROGRAM = """
+import json, sys, warnings, numpy, numcodecs, zarr
+path = sys.argv[1]
+data = numpy.arange(2000, dtype="<i4") * 3
+%s
+if path.endswith(".zip"):
+    path = zarr.storage.ZipStore(path, mode="r")
+a = zarr.open(path, mode="r")
+print(json.dumps([a[:].tolist(), dict(a.attrs)]))
+"""
+
+
+def odd(tally, blpk, pythons):
+    place = Place()
+    for name, (version, program) in ODD.items():
+        tally.case(name, one_odd, blpk, pythons["zarr%d" % version], place.folder() / "a.zarr", program)
+
+
+def one_odd(blpk, python, path, program):
+    program = ODD_PROGRAM % program
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    ran = subprocess.run([python, "-P", "-c", program, path], env=environment, capture_output=True, text=True)
+    expect(ran.returncode == 0, ran.stderr[-500:])
+    values, attributes = json.loads(ran.stdout)
+    if not path.exists():
+        path = path.with_name(path.name + ".zip")
+    rows = blpk.ok("export", path, "-", "--to", "jsonl").decode().split()
+    equal([int(row) for row in rows], values, "elements")
+    equal(blpk.info(path)["attributes"], attributes, "attributes")
+    blpk.ok("verify", path)
 
 
 # The corpus -------------------------------------------------------------------

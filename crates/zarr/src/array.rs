@@ -8,6 +8,7 @@ use crate::read::{Chunk, open_file};
 use bloscpack::Options;
 use bloscpack_array::{Array, Attributes, Chunked, DIMENSIONS, Description, Grid, Resources};
 use bloscpack_dtype::DType;
+use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Error, IoSide as _, Result};
 use bloscpack_storage::{Key, Store};
 use std::ops::Range;
@@ -162,10 +163,16 @@ impl Array for ZarrArray {
 
     /// Chunks that are compressed by Blosc alone.
     fn stored(&self, at: &[u64]) -> Result<Option<Vec<u8>>> {
-        if self.meta().codecs.is_blosc() {
-            self.stored_chunk(at)
-        } else {
-            Ok(None)
+        if !self.meta().codecs.is_blosc() {
+            return Ok(None);
         }
+        let mut stored = self.stored_chunk(at)?;
+        if let Some(chunk) = &mut stored {
+            // As numcodecs, which passes over what is after a chunk.
+            if let Ok(header) = blosc1::read_header(chunk) {
+                chunk.truncate(in_memory(header.ctbytes.into())?);
+            }
+        }
+        Ok(stored)
     }
 }

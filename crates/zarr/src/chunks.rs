@@ -188,6 +188,8 @@ impl ZarrChunks {
         }
         let allowed = self.unpacker.limits().chunk.into();
         Error::check_limit(Limit::Chunk, found, allowed)?;
+        // As numcodecs, which passes over what is after a chunk.
+        bytes.truncate(in_memory(header.ctbytes.into())?);
         Ok(Loaded::Blosc {
             header,
             is_complete: true,
