@@ -364,12 +364,8 @@ def test_hostile_archives_end_in_an_error(tmp_path):
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in files.items():
             file.writestr(name, content if not name.startswith("meta") else bytes(200 << 20))
-    with zipfile.ZipFile(tmp_path / "twice.zip", "w") as file, pytest.warns(UserWarning):
-        for name, content in (files | files).items():
-            file.writestr(name, content)
-        file.writestr(name, b"other")
     (tmp_path / "no.zip").write_bytes(b"PK\x03\x04 and no more")
-    for name in ("up", "bomb", "twice", "no"):
+    for name in ("up", "bomb", "no"):
         with pytest.raises(bp.Error) as raised:
             bp.open_array(tmp_path / f"{name}.zip")
         assert "byte" in str(raised.value) or name == "bomb", raised.value

@@ -114,8 +114,11 @@ class Table:
     list of numbers, are structured arrays of NumPy. ``len(table)`` is the number of rows.
     """
 
-    def __init__(self, native: _native.Table | _native.Array, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, native: _native.Table | _native.Array, names: Sequence[str] | None = None, path: files.Path | None = None
+    ) -> None:
         self._native = native
+        self._path = path
         facts: dict[str, Any] = {}
         if isinstance(native, _native.Table):
             self._rows = native.rows()
@@ -168,6 +171,42 @@ class Table:
     def columns(self) -> list[str]:
         """The names of the columns, as pandas calls them."""
         return self.names
+
+    def append(self, rows: Rows) -> int:
+        """Appends rows to a table of bcolz or BLZ that was opened by its path, all of them or none, and returns how many there are.
+
+        ``rows`` are what `write_table` takes: all columns of the table, in any order, in the types of the table.
+
+        >>> import bloscpack, numpy as np, tempfile
+        >>> folder = tempfile.mkdtemp() + "/prices"
+        >>> bloscpack.write_table({"day": [1, 2], "price": [0.5, 0.75]}, folder)
+        2
+        >>> bloscpack.open_table(folder).append({"day": [3], "price": [1.0]})
+        3
+        """
+        if self._path is None or len(self.names) != len(self._every()):
+            raise UsageError("only a whole table that was opened by its path is appended to")
+        if hasattr(rows, "__arrow_c_stream__"):
+            import pyarrow
+
+            given = pyarrow.table(rows)
+            rows = {name: given[name].to_numpy(zero_copy_only=False) for name in given.column_names}
+        columns = _columns_of(rows, {})
+        if set(columns) != set(self.names):
+            raise UsageError(f"the columns {', '.join(sorted(columns))} are not those of the table: {', '.join(self.names)}")
+        columns = {name: _fitting(name, column, self.dtypes[name].base) for name, column in columns.items()}
+        lengths = {name: len(column) for name, column in columns.items()}
+        if len(set(lengths.values())) != 1:
+            raise UsageError(f"the columns must have the same length, not {lengths}")
+        table = _native.Table.open(os.fspath(self._path), True, threads())
+        table.append([of_array(np.ascontiguousarray(columns[name])) for name in self.names])
+        table.flush()
+        self.__init__(_native.Table.open(os.fspath(self._path), False, threads()), None, self._path)  # type: ignore[misc]
+        return len(self)
+
+    def _every(self) -> list[str]:
+        native = self._native
+        return native.names() if isinstance(native, _native.Table) else self.names
 
     def to_pandas(self) -> Any:
         """All rows as a ``pandas.DataFrame``, with missing values where the table has them if pyarrow is there."""
@@ -238,9 +277,10 @@ def open_table(source: files.Source) -> Table:
     The source is a path, bytes, a file object, or a URL. A directory may be in a ZIP archive: a path to that (``"data.zip"``,
     ``"data.zip/eeg"``), its bytes, a file object, or a URL. `open_rows` reads what has no arrays for columns, such as CSV.
     """
+    path = source if isinstance(source, (str, os.PathLike)) else None
     source = _urls.opened(source)
     if _native.is_table(source):
-        return Table(_native.Table.open(source, False, threads()))
+        return Table(_native.Table.open(source, False, threads()), None, path)
     opened = _native.Array.open(source, False, threads())
     facts = opened.facts()
     if dtype_of(facts["dtype"]).names and len(facts["shape"]) == 1:
@@ -354,6 +394,14 @@ def write_table(
         table.append([of_array(column[at : at + step]) for column in columns.values()])
     table.flush()
     return rows
+
+
+def _fitting(name: str, column: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The same values as elements of this type, for which they must not be too long or too large."""
+    fitting = column.astype(dtype)
+    if not np.array_equal(fitting, column, equal_nan=column.dtype.kind in "fcmM" and dtype.kind in "fcmM"):
+        raise UsageError(f"column {name!r} has values that do not fit its type, {dtype}")
+    return fitting
 
 
 def _as_text(value: Any) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _buffers, _native
 from .._options import COMPRESSORS
-from ..errors import Error
+from ..errors import Error, UsageError
 from ..version import __version__
 from .carray import carray
 from .ctable import ctable, filled
@@ -22,6 +22,8 @@ from .params import numexpr_here
 
 def open(rootdir: Any, mode: str = "a") -> carray | ctable:
     """Opens the array or the table in a directory, or in a ZIP archive, which is only read."""
+    if os.path.isfile(rootdir) and _kind(rootdir) not in (None, "carray", "ctable"):
+        raise UsageError(f"{rootdir!r} is a file, and no array or table of bcolz: bloscpack.open opens it")
     if _is_table(rootdir):
         return ctable(rootdir=rootdir, mode=mode)
     return carray(rootdir=rootdir, mode=mode)
@@ -30,10 +32,14 @@ def open(rootdir: Any, mode: str = "a") -> carray | ctable:
 def _is_table(rootdir: Any) -> bool:
     if os.path.isdir(rootdir):
         return os.path.exists(os.path.join(rootdir, "__rootdirs__"))
+    return _kind(rootdir) == "ctable"
+
+
+def _kind(rootdir: Any) -> str | None:
     try:
-        return _native.kind(os.fspath(rootdir)) == "ctable"
+        return _native.kind(os.fspath(rootdir))
     except Error:
-        return False  # It is reported where it is opened.
+        return None  # It is reported where it is opened.
 
 
 def fromiter(iterable: Iterable[Any], dtype: Any, count: int, **kwargs: Any) -> carray | ctable:
