@@ -62,10 +62,20 @@ function colour(share) {
   return STOPS[low].map((one, i) => Math.round(one + (STOPS[low + 1][i] - one) * (at - low)));
 }
 
-function drawGrid(canvas, { columns, rows, cells }) {
+// Cells as colours; `down` and `across` are the lengths of the axes, of which a cell may be an average.
+function drawGrid(canvas, { columns, rows, cells }, down, across) {
   const context = cleared(canvas);
   const range = rangeOf(cells.map((cell) => cell !== null && [cell, cell]));
   if (!range) return null;
+  // As wide as the page, in square cells while that is not too high, with room for the numbers of the axes and the scale.
+  const ratio = devicePixelRatio || 1;
+  const [left, top, below] = [56 * ratio, 4 * ratio, 52 * ratio];
+  const width = canvas.width - left - 12 * ratio;
+  const height = Math.max(24 * ratio, Math.min((width * rows) / columns, 0.6 * innerHeight * ratio));
+  canvas.style.height = `${(top + height + below) / ratio}px`;
+  canvas.height = Math.round(top + height + below);
+  context.fillStyle = style("--paper");
+  context.fillRect(0, 0, canvas.width, canvas.height);
   const image = new ImageData(columns, rows);
   cells.forEach((cell, at) => {
     if (cell === null) return;
@@ -75,9 +85,47 @@ function drawGrid(canvas, { columns, rows, cells }) {
   const small = new OffscreenCanvas(columns, rows);
   small.getContext("2d").putImageData(image, 0, 0);
   context.imageSmoothingEnabled = false;
-  const scale = Math.min(canvas.width / columns, canvas.height / rows);
-  context.drawImage(small, 0, 0, columns * scale, rows * scale);
+  context.drawImage(small, left, top, width, height);
+  context.fillStyle = context.strokeStyle = style("--ink");
+  context.font = `${12 * ratio}px system-ui, sans-serif`;
+  context.textBaseline = "middle";
+  context.textAlign = "right";
+  for (const at of ticks(down, height / (40 * ratio))) {
+    const y = top + (height * (at + 0.5)) / down;
+    context.fillText(at, left - 6 * ratio, Math.max(8 * ratio, y));
+    context.fillRect(left - 4 * ratio, y, 4 * ratio, ratio);
+  }
+  context.textAlign = "center";
+  for (const at of ticks(across, width / (80 * ratio))) {
+    const x = left + (width * (at + 0.5)) / across;
+    context.fillText(at, x, top + height + 12 * ratio);
+    context.fillRect(x, top + height, ratio, 4 * ratio);
+  }
+  drawScale(context, range, [left, top + height + 26 * ratio, width, 10 * ratio], ratio);
   return range;
+}
+
+// Round positions along an axis of this length, at most so many.
+function ticks(length, most) {
+  const least = Math.max(1, length / Math.max(1, most));
+  const ten = 10 ** Math.floor(Math.log10(least));
+  const step = Math.max(1, [1, 2, 5, 10].map((one) => one * ten).find((one) => one >= least));
+  return Array.from({ length: Math.ceil(length / step) }, (_, at) => at * step);
+}
+
+// The colours from the least to the greatest, and what they stand for.
+function drawScale(context, [least, greatest], [x, y, width, height], ratio) {
+  const shown = Math.min(width, 320 * ratio);
+  for (let at = 0; at < shown; at++) {
+    context.fillStyle = `rgb(${colour(at / shown).join()})`;
+    context.fillRect(x + at, y, 1, height);
+  }
+  context.fillStyle = style("--ink");
+  const marks = [[0, "left", least], [0.5, "center", (least + greatest) / 2], [1, "right", greatest]];
+  for (const [share, side, number] of marks) {
+    context.textAlign = side;
+    context.fillText(short(number), x + share * shown, y + height + 9 * ratio);
+  }
 }
 
 // A square for each chunk, darker the more is left.

@@ -19,6 +19,11 @@ const VIEWS = [
 ];
 const SHOW = { table: showTable, plot: showPlot, map: showMap, records: showRecord, bytes: showBytes, chunks: showChunks };
 
+// What a fact means for who reads it.
+const MEANING = {
+  "checksum: None": "only damage by which a chunk no longer decompresses is seen",
+};
+
 const shapeOf = (info) => (info.columns ? [] : info.array?.shape ?? info.shape ?? []);
 const count = (number, noun) => `${Number(number).toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 
@@ -90,7 +95,7 @@ $("up").addEventListener("click", async () => {
 // What is damaged may be open all the same, so that it can be checked.
 function checkable(error) {
   if (!error.opened) throw error;
-  return { error, answer: { kind: "damaged", lines: [], warnings: [] } };
+  return { error, answer: { kind: "damaged", lines: [], members: [], warnings: [] } };
 }
 
 // A file of NumPy says its shape only.
@@ -105,9 +110,11 @@ function showInfo(info) {
     const [term, text] = [document.createElement("dt"), document.createElement("dd")];
     term.textContent = label;
     text.textContent = kind === "json" ? indented(value) : value;
+    const meaning = MEANING[`${label}: ${value}`];
+    if (meaning) text.dataset.meaning = meaning;
     return [term, text];
   }));
-  const members = info.kind === "store" ? info.members : [];
+  const { members } = info;
   $("members").replaceChildren(...members.map(([path, kind, shape]) => {
     const [item, button] = [document.createElement("li"), document.createElement("button")];
     Object.assign(button, { type: "button", textContent: path });
@@ -124,6 +131,7 @@ function showInfo(info) {
   setUpExport(info);
   shown.clear();
   $("opened").hidden = false;
+  document.body.classList.add("opened");
   choose(info.kind === "damaged" ? "verify" : "info");
 }
 

@@ -117,7 +117,7 @@ async function showMap() {
   const found = await during(() => engine.call({ do: "grid", slice, width: shape[inner], most: 512 }));
   if (!found) return;
   const grid = down === outer ? found.answer : turned(found.answer);
-  const range = drawGrid($("map"), grid);
+  const range = drawGrid($("map"), grid, shape[down], shape[across]);
   const averaged = shape[inner] > 512 || shape[outer] > 512 ? ", averaged" : "";
   $("map-text").textContent = range
     ? `[${slice}]: from ${short(range[0])} (dark) to ${short(range[1])} (light)${averaged}`

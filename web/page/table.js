@@ -30,14 +30,31 @@ class Table {
     this.names = names;
     this.blocks = new Map();
     this.reading = false;
+    this.numbers = [];
     const titles = names ?? (width === null ? ["value"] : Array.from({ length: Math.min(width, COLUMNS) }, (_, at) => String(at)));
     this.titles = titles;
-    this.head.replaceChildren(this.line(["row", ...titles], "columnheader"));
+    this.headLine();
     this.grid.setAttribute("aria-rowcount", rows + 1);
     this.grid.setAttribute("aria-colcount", titles.length + 1);
     this.space.style.height = `${Math.min(rows * ROW, TALLEST)}px`;
     this.grid.scrollTop = 0;
     this.draw();
+  }
+
+  headLine() {
+    this.head.replaceChildren(this.line(["row", ...this.titles], "columnheader"));
+  }
+
+  // Digits after the point that are shown of numbers; null for all.
+  setDigits(digits) {
+    this.digits = digits;
+    this.draw();
+  }
+
+  // A number as it is shown: its own digits, unless others are chosen.
+  shownAs(text) {
+    const isFraction = /^-?\d+(\.\d+)?(e[-+]?\d+)?$/i.test(text) && /[.e]/i.test(text);
+    return this.digits === null || this.digits === undefined || !isFraction ? text : Number(text).toFixed(this.digits);
   }
 
   line(cells, role) {
@@ -46,7 +63,9 @@ class Table {
     cells.forEach((text, at) => {
       const cell = document.createElement("div");
       cell.setAttribute("role", role === "gridcell" && at === 0 ? "rowheader" : role);
-      cell.textContent = text;
+      const isNumber = at > 0 && Boolean(this.numbers[at - 1]);
+      cell.classList.toggle("number", isNumber);
+      cell.textContent = isNumber && role === "gridcell" ? this.shownAs(text) : text;
       cell.title = text;
       row.append(cell);
     });
@@ -111,6 +130,7 @@ class Table {
     try {
       const text = await this.read(from, Math.min(this.rows, from + BLOCK));
       const lines = text.split("\n").slice(0, -1).map(exact);
+      if (blocks === this.blocks && this.numbers.length === 0) this.noteNumbers(lines);
       blocks.set(missing, lines.map((line) => this.cells(line)));
     } catch (error) {
       blocks.set(missing, []);
@@ -121,8 +141,20 @@ class Table {
     if (blocks === this.blocks) this.draw();
   }
 
+  // Columns of numbers are aligned to the right: those whose first value is one.
+  noteNumbers(lines) {
+    const isNumber = (value) => typeof value === "number" || value?.exact !== undefined;
+    const first = (at) => lines.map((line) => this.values(line)[at]).find((value) => value !== null && value !== undefined);
+    this.numbers = this.titles.map((_, at) => isNumber(first(at)));
+    this.headLine();
+  }
+
   cells(line) {
-    if (this.names) return this.names.map((name) => plain(line?.[name]));
-    return (this.titles.length > 1 && Array.isArray(line) ? line.slice(0, COLUMNS) : [line]).map(plain);
+    return this.values(line).map(plain);
+  }
+
+  values(line) {
+    if (this.names) return this.names.map((name) => line?.[name]);
+    return this.titles.length > 1 && Array.isArray(line) ? line.slice(0, COLUMNS) : [line];
   }
 }

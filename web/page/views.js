@@ -46,6 +46,8 @@ function showTable() {
   table.show(info.rows, info.columns, shape.length > 1 ? shape[1] : null);
 }
 
+$("digits").addEventListener("change", () => table.setDigits($("digits").value === "" ? null : Number($("digits").value)));
+
 $("go").addEventListener("submit", (event) => {
   event.preventDefault();
   table.goTo(Number($("row").value));

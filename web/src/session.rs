@@ -151,10 +151,6 @@ impl Open {
 
 /// The number of rows, if it has rows.
 fn rows(container: &dyn Container) -> Option<u64> {
-    // They have a view of their own.
-    if container.kind() == Kind::Records {
-        return None;
-    }
     let part = Part::Rows((0..0).into());
     let none = container.columns(&Selection::of(part)).ok()?;
     drop(none);

@@ -137,6 +137,21 @@ class Parts(Case):
         blpk("export", "-f", path, out, "--rows", f"{first}..{end}", "--columns", column)
         self.assertEqual(self.export("csv"), out.read_bytes())
 
+    def test_numbers_and_the_place_to_drop(self):
+        before = self.get("drop").size["height"]
+        self.open(DATA / "datasets/bcolz/table_mixed")
+        self.assertLess(self.get("drop").size["height"], before * 0.7)
+        self.tab("table")
+        self.wait(lambda: "…" not in self.get("space").text)
+        cell = lambda at: self.browser.find_element(By.CSS_SELECTOR, f"#space [role=row]:first-child > :nth-child({at})")
+        # id, price and sym.
+        self.assertEqual([cell(at).value_of_css_property("text-align") for at in (2, 3, 4)], ["right", "right", "start"])
+        exact = cell(3).get_attribute("title")
+        Select(self.get("digits")).select_by_visible_text("1")
+        self.assertEqual(cell(3).text, f"{float(exact):.1f}")
+        self.assertEqual(cell(2).text, cell(2).get_attribute("title"))
+        self.check_log()
+
     def test_walk_of_axes(self):
         paths = [DATA / "datasets" / name for name in ("bcolz/shape3d", "blz/shape3d", "carray05/shape3d")]
         for path in paths:
@@ -150,6 +165,8 @@ class Parts(Case):
                 self.wait(lambda: self.get("map-text").text.startswith("[1,:,:]"))
                 self.check_slice(path, "1,:,:")
                 self.tab("map")
+                # As wide as the page, with room for axes and scale.
+                self.assertGreater(self.get("map").size["width"], 0.9 * self.get("view-map").size["width"])
                 Select(self.get("map-rows")).select_by_value("2")
                 Select(self.get("map-columns")).select_by_value("0")
                 self.wait(lambda: self.get("map-text").text.startswith("[:,0,:]"))
