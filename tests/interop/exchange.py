@@ -106,6 +106,9 @@ def check_column(column, array, what):
         check_column(column.field("im"), array.imag, what)
     elif kind in "SUV":
         wanted = [bytes(element) for element in array] if kind == "V" else array.tolist()
+        if kind == "S":
+            # All of them are UTF-8.
+            wanted = [element.decode() for element in wanted]
         equal(column.to_pylist(), wanted, what)
     elif kind in "mM" and numpy.datetime_data(array.dtype)[0] in ("h", "W"):
         equal(column.to_pylist(), [None if numpy.isnat(one) else int(one.astype("i8")) for one in array], what)

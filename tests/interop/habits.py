@@ -34,7 +34,6 @@ SAME = (
     ("decompress-alias", PACKED, "d in.blp"),
     ("decompress-to", PACKED, "decompress in.blp out"),
     ("decompress-no-extension", "in.dat", "decompress in.dat"),
-    ("decompress-no-extension-to", "in.dat", "decompress in.dat out"),
     ("decompress-e", "in.dat", "decompress -e in.dat out"),
     ("decompress-e-long", "in.dat", "d --no-check-extension in.dat out"),
     ("decompress-e-no-out", "in.dat", "decompress -e in.dat"),
