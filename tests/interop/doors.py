@@ -186,8 +186,8 @@ class Tools:
     """The programs that are tried: SQL or Python alone where they are given, else the command."""
 
     def __init__(self, blpk, sql=None, python=None):
-        self.blpk, self.sql, self.python = blpk, sql, python
-        self.serve = Path(blpk).parent / "examples" / "serve"
+        self.blpk, self.sql, self.python = (os.path.abspath(program) if program else None for program in (blpk, sql, python))
+        self.serve = Path(self.blpk).parent / "examples" / "serve"
         self.verbs = (("SQL",) if sql else ()) + (("Python",) if python else ()) or COMMANDS
 
     def cases(self):
@@ -272,7 +272,7 @@ if __name__ == "__main__":
     chosen = parser.parse_args()
     if chosen.only:
         SOURCES = (chosen.only,)
-    tools = Tools(os.path.abspath(chosen.blpk), chosen.sql, chosen.python)
+    tools = Tools(chosen.blpk, chosen.sql, chosen.python)
     tally = Tally("doors")
     with tempfile.TemporaryDirectory() as folder:
         results = run_all(tally, tools, Path(folder))
