@@ -1,10 +1,11 @@
 //! Inputs of any kind: what they contain, whether they are sound, and what can be saved of them.
 
 use crate::error::{OrRaise, raised};
-use crate::file::{Source, source, target as target_of};
+use crate::file::{source, target as target_of};
+use crate::remote::{remote, url};
 use crate::work::watched;
 use bloscpack::recover::{Finding, recover as recover_file};
-use bloscpack::storage::ReadAt;
+use bloscpack::storage::{ReadAt, SharedSource};
 use bloscpack::verify::Damage;
 use bloscpack::{Error, Options, serde_json};
 use bloscpack_open::datasets;
@@ -18,12 +19,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Opens an object of Python: a path, a file object or bytes.
+/// Opens an object of Python: a path, a URL, a file object or bytes.
 pub fn opened(
     py: Python<'_>,
     object: &Bound<'_, PyAny>,
     options: &Options,
 ) -> PyResult<Box<dyn Container>> {
+    if let Some(url) = url(object) {
+        let remote = remote(py)?;
+        return py.detach(|| remote.open(&url, options)).or_raise(py);
+    }
     if let Ok(path) = object.extract::<PathBuf>() {
         return py.detach(|| open(&path, options)).or_raise(py);
     }
@@ -74,7 +79,7 @@ pub fn go_on(stop: &AtomicBool) -> io::Result<()> {
 }
 
 /// A source whose reads fail from a moment on.
-struct Stoppable(Source, Arc<AtomicBool>);
+struct Stoppable(SharedSource, Arc<AtomicBool>);
 
 impl ReadAt for Stoppable {
     fn read_at(&self, at: u64, buf: &mut [u8]) -> io::Result<usize> {

@@ -3,6 +3,7 @@
 use crate::container::{go_on, opened};
 use crate::error::OrRaise;
 use crate::options::{checksum, compressor, filter, usage};
+use crate::remote::is_url;
 use crate::work::watched;
 use bloscpack::Options;
 use bloscpack::dtype::DType;
@@ -82,7 +83,7 @@ pub fn convert(
         options = options.dtype(DType::parse(dtype).or_raise(py)?);
     }
     let source = match object.extract::<PathBuf>() {
-        Ok(path) => {
+        Ok(path) if !is_url(object) => {
             let reading = ImportOptions::new().threads(settings.threads);
             let reading = if goal.is_some_and(Goal::has_missing) {
                 reading.keep_missing()
@@ -92,7 +93,7 @@ pub fn convert(
             py.detach(|| open_with(&path, &reading, &options))
                 .or_raise(py)?
         }
-        Err(_) => opened(py, object, &options)?,
+        _ => opened(py, object, &options)?,
     };
     let goal = goal.or_else(|| Goal::like(&*source));
     let unsaid = || usage(py, "neither the name nor `to` says what becomes of records");

@@ -1,9 +1,11 @@
 //! Python file objects, and paths, as sources and targets.
 
+use crate::container::opened;
 use crate::error::OrRaise;
-use bloscpack::Error;
+use crate::remote::{remote, url};
 use bloscpack::error::IoSide;
-use bloscpack::storage::ReadAt;
+use bloscpack::storage::{ReadAt, SharedSource};
+use bloscpack::{Error, Options};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -106,22 +108,32 @@ impl PySource {
     }
 }
 
-/// Something that is read at any position.
-pub type Source = Arc<dyn ReadAt + Send + Sync>;
-
-/// A path, the bytes of a file, or a file object that can seek.
-pub fn source(object: &Bound<'_, PyAny>) -> PyResult<Source> {
+/// A path, a URL, the bytes of a file, or a file object that can seek. A path or URL may lead into an archive.
+pub fn source(object: &Bound<'_, PyAny>) -> PyResult<SharedSource> {
+    let py = object.py();
     if let Ok(bytes) = object.extract::<PyBackedBytes>() {
         return Ok(Arc::new(Bytes(bytes)));
     }
     if object.hasattr("read")? {
         return Ok(Arc::new(PySource(Mutex::new(PyFile::new(object.clone())))));
     }
-    let path: PathBuf = object.extract()?;
-    let file = File::open(&path)
-        .reading()
-        .map_err(|error| error.in_file(path));
-    Ok(Arc::new(file.or_raise(object.py())?))
+    let found: Result<SharedSource, Error> = if let Some(url) = url(object) {
+        let remote = remote(py)?;
+        let object = py.detach(|| remote.object(&url)).reading();
+        object.map(|object| Arc::new(object) as SharedSource)
+    } else {
+        let path: PathBuf = object.extract()?;
+        let file = File::open(&path).reading();
+        let file = file.map(|file| Arc::new(file) as SharedSource);
+        file.map_err(|error| error.in_file(path))
+    };
+    let within = |error| {
+        let opened = opened(py, object, &Options::new()).ok();
+        opened
+            .and_then(|opened| opened.source().cloned())
+            .ok_or(error)
+    };
+    found.or_else(within).or_raise(py)
 }
 
 /// The bytes of a Python object.

@@ -1,11 +1,12 @@
 //! Bloscpack files with random access.
 
 use crate::error::OrRaise;
-use crate::file::{Source, source};
+use crate::file::source;
 use crate::options::EncoderOptions;
 use crate::work::Signals;
 use bloscpack::edit::Editor;
 use bloscpack::indexed::IndexedReader;
+use bloscpack::storage::SharedSource;
 use bloscpack::{Decoder, Error, Options};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
@@ -22,8 +23,8 @@ const PIECE: usize = 4 << 20;
 /// A Bloscpack file that is read at any position.
 #[pyclass(frozen, module = "bloscpack._native")]
 pub struct IndexedFile {
-    reader: IndexedReader<Source>,
-    source: Source,
+    reader: IndexedReader<SharedSource>,
+    source: SharedSource,
     threads: usize,
 }
 

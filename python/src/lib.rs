@@ -15,6 +15,7 @@ mod file;
 mod indexed;
 mod options;
 mod records;
+mod remote;
 mod rows;
 mod stream;
 mod table;
@@ -41,6 +42,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(chunk::chunk_header, module)?)?;
     module.add_function(wrap_pyfunction!(container::kind, module)?)?;
     module.add_function(wrap_pyfunction!(container::role, module)?)?;
+    module.add_function(wrap_pyfunction!(remote::is_url, module)?)?;
     module.add_function(wrap_pyfunction!(container::is_table, module)?)?;
     module.add_function(wrap_pyfunction!(container::info, module)?)?;
     module.add_function(wrap_pyfunction!(container::verify, module)?)?;

@@ -1,12 +1,13 @@
 //! Records: objects of any length, in order or by number.
 
 use crate::error::{OrRaise, raised};
-use crate::file::{PyFile, Source, Target, source, target};
+use crate::file::{PyFile, Target, source, target};
 use crate::options::EncoderOptions;
 use crate::work::Own;
 use bloscpack::Error;
 use bloscpack::Options;
 use bloscpack::records::{IndexedRecordReader, RecordReader, RecordWriter, SeekRecordWriter};
+use bloscpack::storage::SharedSource;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 
 /// A file of records, by number.
 #[pyclass(frozen, module = "bloscpack._native")]
-pub struct RecordFile(IndexedRecordReader<Source>);
+pub struct RecordFile(IndexedRecordReader<SharedSource>);
 
 #[pymethods]
 impl RecordFile {

@@ -25,10 +25,11 @@ PLACES = ("path", "root of a ZIP", "inside a ZIP", "HTTP", "HTTP, 403", "HTTP, c
 COMMANDS = ("info", "ls", "cat", "verify", "export", "convert")
 TREES = ("Zarr group, tree", ".b2z, tree")
 TABLES = ("ctable", "Zarr group, table", ".b2z, table", ".blp, records")
-FILES = (".b2nd", ".b2z, tree", ".b2z, table", ".blp, array", ".blp, records")
+ROWS = ("carray", ".blp, array")
 # The words by which a cell may be refused, and what they mean.
-REFUSED = {"no listings": "A web server lists no files, and without consolidated metadata a group does not say what is in it: name an "
-                          "array within it, as `URL/name`, which works."}
+UNLISTED = ("A web server lists no files, and without consolidated metadata a group does not say what is in it: name an array within it, "
+            "as `URL/name`, which works.")
+REFUSED = {"no listings": UNLISTED, "add the path of one of them": UNLISTED}
 
 
 class Server:
@@ -133,14 +134,15 @@ def by_command(verb, source, name, data, folder, blpk):
 
 
 def by_sql(source, name, data, program):
-    """Counts the rows, of a member of a tree."""
+    """Counts the rows of a table, the elements of an array, of a member of a tree."""
     if source in TREES:
         name, data = name + "/" + sorted(data)[0], data[sorted(data)[0]]
     status, out, message = run_program(program, "--format", "jsonl", "SELECT count(*) AS n FROM '%s'" % name)
     if status:
-        expect("error" in message, "no reason", message)
+        expect("error: " in message, "no reason", message)
         return message
-    rows = len(next(iter(data.values()))) if isinstance(data, dict) else len(data)
+    # An array in chunks of several axes has a row for each element, one in chunks of whole rows has one for each of these.
+    rows = len(next(iter(data.values()))) if isinstance(data, dict) else len(data) if source in ROWS else data.size
     expect(str(rows) in out.decode(), "rows", out)
     return None
 
@@ -175,7 +177,7 @@ def cell(source, place, name, data, verb, folder, tools, results):
     else:
         message = by_command(verb, source, name, data, folder, tools.blpk)
     if message is not None:
-        reason = next((words for words in REFUSED if words in message), None)
+        reason = next((text for words, text in REFUSED.items() if words in message), None)
         expect(reason is not None, "refused:", message)
         results[source, place, verb] = reason
     else:
@@ -229,13 +231,15 @@ def table(results, verbs):
         cells = []
         for place in PLACES:
             told = [(verb, results[source, place, verb]) for verb in verbs if (source, place, verb) in results]
-            refused = ["no %s (%d)" % (verb, number(reason)) for verb, reason in told if reason]
-            works = "%d of %d" % (len(told) - len(refused), len(told)) if len(verbs) > 1 else "yes" if not refused else ""
-            cells.append(", ".join(filter(None, [works] + refused)) if told else "")
+            refused = {reason: [verb for verb, other in told if other == reason] for _, reason in told if reason}
+            works = sum(reason is None for _, reason in told)
+            works = "%d of %d" % (works, len(told)) if len(verbs) > 1 else "yes" if works else ""
+            refused = ["not %s (%d)" % (", ".join(names), number(reason)) for reason, names in refused.items()]
+            cells.append("; ".join(filter(None, [works] + refused)) if told else "")
         lines.append("| %s | %s |" % (source, " | ".join(cells)))
     works = sum(reason is None for reason in results.values())
     lines += ["", "%d cells, %d work, %d are refused." % (len(results), works, len(results) - works)]
-    lines += [""] + ["%d. %s" % (at + 1, REFUSED[reason]) for at, reason in enumerate(reasons)] if reasons else []
+    lines += [""] + ["%d. %s" % (at + 1, reason) for at, reason in enumerate(reasons)] if reasons else []
     return "\n".join(lines) + "\n"
 
 

@@ -15,7 +15,7 @@ use bloscpack::{
 use bloscpack_open::{Family, probe_bytes};
 
 use crate::status::Status;
-use crate::text::{quoted, without_code};
+use crate::text::quoted;
 use crate::{interrupt, message};
 
 /// A command failure and its exit status.
@@ -111,7 +111,7 @@ impl From<Error> for Failure {
             hint: hint(&error),
             in_chunk: position.is_some_and(|position| position.chunk.is_some()),
             unnamed: Some(error),
-            ..Self::new(status, without_code(&title))
+            ..Self::new(status, title)
         }
     }
 }

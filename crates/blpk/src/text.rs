@@ -27,17 +27,6 @@ pub fn shown(path: &Path) -> String {
     plain(&path.to_string_lossy())
 }
 
-/// The text of a system error without its number, which means nothing to most people.
-pub fn without_code(text: &str) -> &str {
-    match text.rsplit_once(" (os error ") {
-        // Windows ends them with a dot.
-        Some((words, code)) if code.trim_end_matches(')').parse::<i32>().is_ok() => {
-            words.trim_end_matches('.')
-        }
-        _ => text,
-    }
-}
-
 /// Whether a path is a URL, and no file has that name.
 pub fn is_url(path: &Path) -> bool {
     let is_url = |text: &str| {
@@ -83,19 +72,6 @@ pub fn store_option(text: &str) -> Result<(String, String), String> {
 mod tests {
     use super::is_url;
     use super::quoted;
-    use super::without_code;
-
-    #[test]
-    fn error_numbers_are_dropped() {
-        let full = std::io::Error::from_raw_os_error(28).to_string();
-        assert!(full.contains("28"));
-        assert!(!without_code(&full).contains("28"), "{full}");
-        assert_eq!(without_code("odd (os error x)"), "odd (os error x)");
-        assert_eq!(
-            without_code("'a': Access denied. (os error 5)"),
-            "'a': Access denied"
-        );
-    }
 
     #[test]
     fn urls_are_told_from_paths() {

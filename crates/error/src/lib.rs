@@ -372,7 +372,18 @@ impl fmt::Display for Error {
         if let Some(part) = self.part() {
             write!(f, "{part}: ")?;
         }
-        Message(&self.0).fmt(f)
+        f.write_str(without_number(&Message(&self.0).to_string()))
+    }
+}
+
+/// The text of a system error without its number, which means nothing to most people.
+fn without_number(text: &str) -> &str {
+    match text.rsplit_once(" (os error ") {
+        // Windows ends them with a dot.
+        Some((words, number)) if number.trim_end_matches(')').parse::<i32>().is_ok() => {
+            words.trim_end_matches('.')
+        }
+        _ => text,
     }
 }
 
@@ -401,6 +412,27 @@ impl std::error::Error for Error {
             Cause::Because(_, error) => error.source(),
             Cause::Io(error) => error.source(),
             Cause::Format(error) => error.source(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Error;
+    use std::io;
+
+    #[test]
+    fn numbers_of_the_system_are_not_in_messages() {
+        let full = io::Error::from_raw_os_error(28);
+        assert!(full.to_string().contains("28"));
+        let error = Error::from(full);
+        assert!(!error.to_string().contains("28"), "{error}");
+        assert_eq!(error.io_error().and_then(io::Error::raw_os_error), Some(28));
+        for (text, shown) in [
+            ("odd (os error x)", "odd (os error x)"),
+            ("'a': Access denied. (os error 5)", "'a': Access denied"),
+        ] {
+            assert_eq!(Error::from(io::Error::other(text)).to_string(), shown);
         }
     }
 }

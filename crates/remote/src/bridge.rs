@@ -1,5 +1,6 @@
 //! [`Bridge`]: asynchronous work, from threads that wait for it.
 
+use bloscpack::storage::internal::Process;
 use std::future::Future;
 use std::io;
 use std::sync::{Arc, mpsc};
@@ -21,6 +22,8 @@ use tokio::sync::oneshot;
 #[derive(Debug, Clone)]
 pub struct Bridge {
     handle: Handle,
+    /// A forked child has no thread in the background, and would wait for ever.
+    process: Process,
     _running: Option<Arc<Running>>,
 }
 
@@ -49,6 +52,7 @@ impl Bridge {
         })?;
         Ok(Self {
             handle: starts.recv().map_err(|_| ended())??,
+            process: Process::current(),
             _running: Some(Arc::new(Running(running))),
         })
     }
@@ -59,8 +63,20 @@ impl Bridge {
     pub fn of(handle: Handle) -> Self {
         Self {
             handle,
+            process: Process::current(),
             _running: None,
         }
+    }
+
+    /// Whether it was made by this process, rather than by one that has forked this one.
+    #[must_use]
+    pub fn is_usable(&self) -> bool {
+        self.process.is_current()
+    }
+
+    /// Refuses to wait in a process in which nothing runs.
+    pub(crate) fn check(&self) -> io::Result<()> {
+        self.process.check()
     }
 
     /// Starts work that nobody waits for.
@@ -71,11 +87,13 @@ impl Bridge {
     /// Waits for the result of some work.
     ///
     /// # Errors
-    /// Returns an error if the runtime has ended before the work, or the work has panicked.
+    /// Returns an error if the runtime has ended before the work, the work has panicked, or this process was forked from the
+    /// one that made the bridge.
     pub fn wait<T: Send + 'static>(
         &self,
         work: impl Future<Output = T> + Send + 'static,
     ) -> io::Result<T> {
+        self.check()?;
         let (done, result) = mpsc::sync_channel(1);
         self.spawn(async move {
             // Nobody is left who waits for it.

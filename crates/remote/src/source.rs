@@ -374,6 +374,7 @@ impl Source {
 
     /// The bytes of a run that begin at a position.
     pub fn wait(&self, version: &Version, run: &Arc<Run>) -> io::Result<Bytes> {
+        self.place.shared.bridge.check()?;
         let bytes = run.wait()?;
         self.place.shared.cache.touch(&version.key, run);
         Ok(bytes)

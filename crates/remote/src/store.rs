@@ -321,7 +321,7 @@ impl Store for RemoteStore {
 
     fn list(&self, folder: &Key) -> io::Result<Vec<Entry>> {
         let Objects::Listed(objects) = &self.0.objects else {
-            let what = "a plain HTTP server has no listings (name a file, or read content instead of verifying)";
+            let what = "a plain HTTP server has no listings: name a file, or an array below it";
             return Err(self.failed(folder, ErrorKind::Unsupported, what));
         };
         let prefix = if *folder == Key::root() {

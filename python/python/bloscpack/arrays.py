@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _native, _pictures, _urls, files
+from . import _native, _pictures, files
 from ._boxes import box_of
 from ._buffers import into_array, threads
 from .errors import UsageError
@@ -144,7 +144,6 @@ def open_array(source: files.Source) -> Array:
     The source is a path, bytes, a file object, or a URL. A directory may be in a ZIP archive: a path to that (``"data.zip"``,
     ``"data.zip/eeg"``), its bytes, a file object, or a URL.
     """
-    source = _urls.opened(source)
     instead = {"ctable": "open_table", "records": "open_records"}.get(_native.kind(source))
     if instead:
         raise UsageError(f"{source!r} is not an array: use {instead}")

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from . import _native, _urls, files
+from . import _native, files
 from ._buffers import threads
 from .arrays import Array
 from .errors import UsageError
@@ -84,7 +84,7 @@ def convert(
         "sparse": sparse,
         "threads": threads(),
     }
-    for text in _native.convert(_urls.opened(source), os.fspath(path), settings):
+    for text in _native.convert(source, os.fspath(path), settings):
         warnings.warn(text, stacklevel=2)
 
 

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from . import _urls, files, log
+from . import _native, files, log
 from ._buffers import of_bytes
 from ._deprecated import deprecated
 from ._new_file import NewFile
@@ -246,10 +246,10 @@ def _pack(
 
 def _unpack(source: Any) -> tuple[files.File, Any]:
     """The content of a path or a file object, and its metadata, after its version was checked."""
-    if isinstance(source, (io.BytesIO, _urls.UrlFile)):
+    if isinstance(source, io.BytesIO):
         source.seek(0)
-        _read_bloscpack_header(source)  # type: ignore[arg-type]
-    else:
+        _read_bloscpack_header(source)
+    elif not _native.is_url(source):
         with builtins.open(source, "rb") as fp:
             _read_bloscpack_header(fp)
     file = files.File(source)

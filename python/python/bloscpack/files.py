@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Union
 
 import numpy as np
 
-from . import _native, _urls
+from . import _native
 from ._buffers import into_array, of_bytes, threads
 from ._new_file import NewFile
 from ._options import options
@@ -218,7 +218,6 @@ class File(io.RawIOBase):
     """
 
     def __init__(self, source: Source, *, cache: int = CACHE, allow_unterminated: bool = False) -> None:
-        source = _urls.opened(source)
         self._file = _native.IndexedFile(source, threads(), cache, allow_unterminated)
         self._at = 0
         self.name = os.fspath(source) if _is_path(source) else getattr(source, "name", None)  # type: ignore[arg-type]

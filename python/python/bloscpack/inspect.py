@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import _native, _urls
+from . import _native
 from ._buffers import threads
 from ._new_file import NewFile
 from .errors import Error
@@ -21,7 +21,7 @@ def info(source: Source) -> dict[str, Any]:
     >>> facts["kind"], facts["uncompressed_bytes"]
     ('bloscpack', 5000)
     """
-    return json.loads(_native.info(_urls.opened(source)))
+    return json.loads(_native.info(source))
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def verify(source: Source) -> Report:
     >>> report.damage_count, report.damages[0].chunk
     (1, 5)
     """
-    return Report(**_native.verify(_urls.opened(source), threads()))
+    return Report(**_native.verify(source, threads()))
 
 
 def recover(source: Source, target: Path, *, fill: bool = False) -> dict[str, Any]:

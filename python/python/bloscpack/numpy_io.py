@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _native, _urls, files
+from . import _native, files
 from ._buffers import into_array, of_bytes, threads
 from ._deprecated import deprecated
 from ._new_file import NewFile
@@ -210,7 +210,7 @@ def _unpack_from(source: Any) -> Array:
 
 def unpack_ndarray_from_file(filename: files.Path) -> Array:
     """The array in a file, or behind a URL."""
-    return _unpack_from(_urls.opened(filename))
+    return _unpack_from(filename)
 
 
 def unpack_ndarray_from_bytes(bytes_: Any) -> Array:

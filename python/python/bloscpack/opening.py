@@ -6,7 +6,7 @@ import os
 from errno import EISDIR
 from typing import Any
 
-from . import _native, _urls, files
+from . import _native, files
 from .arrays import open_array
 from .errors import UnsupportedError, UsageError
 from .records import open_records
@@ -37,11 +37,10 @@ def open(
     ``"rb"`` returns a `File` with random access to the content of a Bloscpack file, its `Records`, an `Array`, a `Table`, or the
     `RowStream` of a table in a file of text or a store of python-blosc2; ``"wb"`` returns a `Writer`, and the options
     from ``cname`` on are those of that. ``cache`` is how many bytes of decompressed chunks a file or its records keep, and ``allow_unterminated`` reads what is there of a
-    stream without an end. Of a file behind ``http://`` or
-    ``https://`` only what is needed is read, in ranges; an `OSError` reports a change of the file meanwhile.
+    stream without an end. Of what is behind a URL (``https://``,
+    ``s3://``, ``gs://``, ``az://``) only what is needed is read, in ranges; an `OSError` reports a change of a file meanwhile.
     """
     if mode in ("r", "rb"):
-        source = _urls.opened(source)
         try:
             role = _native.role(source)
         except UnsupportedError:

@@ -27,7 +27,7 @@ from typing import Any, Protocol, Union
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _native, _pictures, _urls, files
+from . import _native, _pictures, files
 from ._boxes import box_of
 from ._buffers import Bytes, of_array, threads
 from .arrays import Array, dtype_of
@@ -278,7 +278,6 @@ def open_table(source: files.Source) -> Table:
     ``"data.zip/eeg"``), its bytes, a file object, or a URL. `open_rows` reads what has no arrays for columns, such as CSV.
     """
     path = source if isinstance(source, (str, os.PathLike)) else None
-    source = _urls.opened(source)
     if _native.is_table(source):
         return Table(_native.Table.open(source, False, threads()), None, path)
     opened = _native.Array.open(source, False, threads())
@@ -340,7 +339,7 @@ def open_rows(source: files.Source, columns: Sequence[str] | None = None) -> Row
     ``pyarrow.table(rows[1:3])`` is then a table of two rows.
     """
     names = None if columns is None else list(columns)
-    native = _native.RowReader.open(_urls.opened(source), names, threads())
+    native = _native.RowReader.open(source, names, threads())
     return RowStream(native, range(native.count()))
 
 

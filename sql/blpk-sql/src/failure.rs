@@ -70,7 +70,7 @@ impl Failure {
     /// Prints the message.
     pub fn print(&self) {
         if !self.text.is_empty() {
-            eprintln!("blpk-sql: {}", self.text);
+            eprintln!("blpk-sql: error: {}", self.text);
         }
     }
 }

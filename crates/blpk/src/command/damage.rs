@@ -8,7 +8,6 @@ use bloscpack::{Category, Error, verify::Damage};
 use serde_json::{Value, json};
 
 use crate::status::Status;
-use crate::text::without_code;
 
 const BAD: Style = AnsiColor::Red.on_default().bold();
 
@@ -31,8 +30,7 @@ pub fn labelled(error: &Error) -> String {
         Category::CutShort => "incomplete",
         _ => "refused",
     };
-    let error = error.to_string();
-    format!("{BAD}{label}{BAD:#}: {}", without_code(&error))
+    format!("{BAD}{label}{BAD:#}: {error}")
 }
 
 /// The numbers of some records as text: `record 7`, `records 7..12`.
@@ -58,7 +56,7 @@ pub fn error_json(error: &Error) -> Value {
     let position = error.position();
     json!({
         "code": error.code().as_str(),
-        "message": without_code(&error.to_string()),
+        "message": error.to_string(),
         "status": Status::from(error.category()).code(),
         "file": error.path(),
         "chunk": position.and_then(|position| position.chunk),
