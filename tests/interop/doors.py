@@ -3,6 +3,8 @@ are any, and each answer is compared with the data. A cell is equal, or refused 
 the tables of docs/doors.md."""
 
 import argparse
+import functools
+import http.server
 import json
 import math
 import os
@@ -11,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import zipfile
 from pathlib import Path
 
@@ -21,7 +24,7 @@ from common import equal, expect
 
 SOURCES = ("carray", "ctable", "Zarr 2", "Zarr 3", "Zarr group, table", "Zarr group, tree", ".b2nd", ".b2z, tree", ".b2z, table",
            ".blp, array", ".blp, records")
-PLACES = ("path", "root of a ZIP", "inside a ZIP", "HTTP", "HTTP, 403", "HTTP, consolidated", "S3")
+PLACES = ("path", "root of a ZIP", "inside a ZIP", "HTTP", "HTTP, 403", "HTTP, consolidated", "http.server", "S3")
 COMMANDS = ("info", "ls", "cat", "verify", "export", "convert")
 TREES = ("Zarr group, tree", ".b2z, tree")
 TABLES = ("ctable", "Zarr group, table", ".b2z, table", ".blp, records")
@@ -29,21 +32,36 @@ ROWS = ("carray", ".blp, array")
 # The words by which a cell may be refused, and what they mean.
 UNLISTED = ("A web server lists no files, and without consolidated metadata a group does not say what is in it: name an array within it, "
             "as `URL/name`, which works.")
-REFUSED = {"no listings": UNLISTED, "add the path of one of them": UNLISTED}
+UNRANGED = ("Python's server sends all of a file, whatever is asked for, and so only folders of small files are read from it: download the "
+            "file.")
+REFUSED = {"no listings": UNLISTED, "add the path of one of them": UNLISTED, "does not answer with ranges": UNRANGED}
+
+
+class PythonServer(http.server.ThreadingHTTPServer):
+    """The server of `python -m http.server`, with room for more connections that begin at once."""
+    request_queue_size = 64
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
 
 
 class Server:
-    """What `cargo run --example serve` serves."""
+    """What `cargo run --example serve` serves, and Python's own server for the same files."""
 
     def __init__(self, program, root):
         self.root = root
         self.process = subprocess.Popen([program, root], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         endpoint, key, secret = self.process.stdout.readline().split()
         self.http, self.forbids = (self.process.stdout.readline().strip() for _ in range(2))
+        self.python = PythonServer(("127.0.0.1", 0), functools.partial(Quiet, directory=root))
+        threading.Thread(target=self.python.serve_forever, daemon=True).start()
         os.environ.update(AWS_ENDPOINT=endpoint, AWS_ACCESS_KEY_ID=key, AWS_SECRET_ACCESS_KEY=secret, AWS_ALLOW_HTTP="true")
 
     def close(self):
         self.process.communicate("")
+        self.python.shutdown()
 
 
 def consolidate(path):
@@ -79,7 +97,8 @@ def put(source, place, path, folder, server):
     shutil.copytree(path, target) if path.is_dir() else shutil.copy(path, target)
     if place == "S3":
         return "s3://%s/%s" % (bucket, path.name)
-    return "%s/%s/%s" % (server.forbids if "403" in place else server.http, bucket, path.name)
+    base = {"HTTP, 403": server.forbids, "http.server": "http://127.0.0.1:%d" % server.python.server_port}.get(place, server.http)
+    return "%s/%s/%s" % (base, bucket, path.name)
 
 
 def run_program(program, *arguments):

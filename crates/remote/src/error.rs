@@ -82,6 +82,9 @@ type Known = (&'static str, ErrorKind, &'static str, &'static str);
 /// The message for a URL that the client does not take, such as one without encryption.
 const BAD_SCHEME: &str = "URL scheme is not allowed";
 
+/// The message for a server that answers with all of an object.
+const NO_RANGES: &str = "Range request not supported";
+
 const KNOWN: &[Known] = &[
     (
         "ExpiredToken",
@@ -144,7 +147,7 @@ const KNOWN: &[Known] = &[
         "check the name of the host",
     ),
     (
-        "Range request not supported",
+        NO_RANGES,
         ErrorKind::Unsupported,
         "the server does not answer with ranges of bytes",
         "download the file first",
@@ -396,6 +399,11 @@ fn fault_of(error: &object_store::Error) -> Fault {
 pub(crate) fn is_out_of_range(error: &object_store::Error) -> bool {
     let text = deepest(error);
     text.contains("status code: 416") || text.contains("but object was only")
+}
+
+/// Whether the server answers with all of an object, whatever range is asked for.
+pub(crate) fn has_no_ranges(error: &object_store::Error) -> bool {
+    deepest(error).contains(NO_RANGES)
 }
 
 /// Advice where the machine was asked for its own credentials, as those of clouds have them, and has none.

@@ -312,11 +312,12 @@ fn store_at(place: Place, scheme: Scheme) -> std::result::Result<Option<RemoteSt
     }
 }
 
-/// Whether a URL has the ending of a file.
+/// Whether a URL has the ending of something that is never a folder.
 fn names_a_file(url: &str) -> bool {
     let path = url.split('?').next().unwrap_or_default();
     match Ending::of_path(path) {
-        None | Some(Ending::StoreFolder | Ending::Zarr | Ending::Dataset(_)) => false,
+        None => false,
+        Some(Ending::Frame | Ending::StoreFolder | Ending::Zarr | Ending::Dataset(_)) => false,
         Some(_) => true,
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::bridge::Bridge;
 use crate::cache::{Cache, Run, Wanted};
-use crate::error::{Failure, Secrets, is_out_of_range};
+use crate::error::{Failure, Secrets, has_no_ranges, is_out_of_range};
 use crate::options::RemoteOptions;
 use crate::trouble::Trouble;
 use bytes::Bytes;
@@ -302,26 +302,48 @@ impl Source {
         range: GetRange,
         if_match: Option<String>,
     ) -> object_store::Result<GetResult> {
-        let options = GetOptions {
-            range: Some(range),
+        let whole = GetOptions {
             if_match,
             ..Default::default()
         };
-        self.place.store.get_opts(&self.place.path, options).await
+        let options = GetOptions {
+            range: Some(range),
+            ..whole.clone()
+        };
+        let (store, path) = (&self.place.store, &self.place.path);
+        match store.get_opts(path, options).await {
+            // The simplest servers have no ranges. A part is small enough to be taken whole.
+            Err(error) if self.is_part && has_no_ranges(&error) => {
+                let answer = store.get_opts(path, whole).await?;
+                if answer.meta.size > WHOLE {
+                    return Err(error);
+                }
+                Ok(answer)
+            }
+            answer => answer,
+        }
     }
 
-    /// The range of an answer, if it is the one that was asked for.
+    /// The range of an answer, if it is the one that was asked for, or the whole part.
     async fn body(&self, result: GetResult, expected: &Range<u64>) -> Result<Bytes, Failure> {
-        let (name, len) = (&self.place.name, expected.end - expected.start);
-        if result.range != *expected {
-            let found = result.range.end.saturating_sub(result.range.start);
-            return Err(Failure::wrong_length(name, found, len));
+        let (name, given) = (&self.place.name, result.range.clone());
+        let wrong = |found| Failure::wrong_length(name, found, expected.end - expected.start);
+        if given != *expected && !(self.is_part && given == (0..result.meta.size)) {
+            return Err(wrong(given.end.saturating_sub(given.start)));
         }
         let bytes = result.bytes().await.map_err(|error| self.failed(&error))?;
-        if bytes.len() as u64 != len {
-            return Err(Failure::wrong_length(name, bytes.len() as u64, len));
-        }
-        Ok(bytes)
+        let found = bytes.len() as u64;
+        let wanted = expected
+            .start
+            .checked_sub(given.start)
+            .zip(expected.end.checked_sub(given.start));
+        let wanted = wanted
+            .filter(|_| found == given.end - given.start)
+            .and_then(|(start, end)| {
+                bytes.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+            });
+        let wanted = wanted.ok_or_else(|| wrong(found))?;
+        Ok(bytes.slice_ref(wanted))
     }
 
     async fn fetch(&self, version: &Version, range: &Range<u64>) -> Result<Bytes, Failure> {

@@ -107,18 +107,23 @@ impl RemoteStore {
         }))
     }
 
-    /// Whether there is no object. A file that cannot be read counts as none where there are others.
+    /// Whether there is no object. A file that cannot be read counts as none where there are others; a server that has an answer
+    /// for every name says nothing by it.
     pub(crate) fn is_empty(&self) -> Result<bool, Failure> {
         if let Objects::Listed(objects) = &self.0.objects {
             return Ok(objects.is_empty());
         }
-        let mut failure = None;
+        let (mut found, mut asked, mut failure) = (0, 0, None);
         for name in described_by() {
+            asked += 1;
             match self.asked(name) {
-                Ok(Some(_)) => return Ok(false),
+                Ok(Some(_)) => found += 1,
                 Ok(None) => {}
                 Err(error) => failure = failure.or(Some(error)),
             }
+        }
+        if found > 0 {
+            return Ok(found == asked);
         }
         // Where nothing is readable, that is an error of access.
         let denied = self.asked_before().and_then(|asked| asked.denied.clone());

@@ -15,10 +15,13 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+/// Opens the member with this path.
+type OpenMember = dyn Fn(&str) -> Result<Box<dyn Container>> + Send + Sync;
+
 /// A folder with something below it that can be opened.
 struct Folder {
     members: Vec<String>,
-    open: Box<dyn Fn(&str) -> Result<Box<dyn Container>> + Send + Sync>,
+    open: Box<OpenMember>,
     /// Compares all files with digests that the store has of them, as an archive has.
     place: Box<dyn Fn() -> Vec<io::Error> + Send + Sync>,
     watch: Watch,

@@ -1,11 +1,12 @@
 //! Files of all kinds by real tools, read from real servers: what comes is what the same files contain on the disk.
 
-use crate::servers;
+use crate::servers::{self, Requests};
 use bloscpack::Result;
 use bloscpack_open::exchange::Format;
 use bloscpack_open::{Container, Kind, Options, Selection};
 use bloscpack_remote::{Remote, RemoteOptions};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 /// The content of a container, and the result of its checks. Messages name files in different ways.
 #[derive(Debug, PartialEq)]
@@ -81,29 +82,38 @@ fn bucket() -> (tempfile::TempDir, Vec<PathBuf>) {
     (folder, found)
 }
 
-/// Compares each input, a path in `root`, with what comes from the URL that `base` and that path make.
+/// Compares each input, a path in `root`, with what comes from the URL that `base` and that path make. Inputs of all kinds are among
+/// them.
 fn compare(remote: &Remote, base: &str, root: &Path, inputs: &[PathBuf], verifies: bool) {
-    let options = Options::new().threads(2);
     let mut kinds = std::collections::HashMap::new();
     for input in inputs {
-        let path = root.join(input);
-        // Only a local directory without any file is a dataset that cannot be in a bucket.
-        let expected = read(bloscpack_open::open(&path, &options), verifies);
-        let url = format!("{base}{}", input.display().to_string().replace('%', "%25"));
-        let found = read(remote.open(&url, &options), verifies);
-        assert!(
-            found == expected,
-            "{url}: {}",
-            differences(&found, &expected)
-        );
-        *kinds
-            .entry(expected.map(|content| content.kind))
-            .or_insert(0) += 1;
+        let kind = compare_one(remote, base, root, input, verifies);
+        *kinds.entry(kind).or_insert(0) += 1;
     }
     println!("{base}...: {kinds:?}");
     for kind in [Kind::Bloscpack, Kind::Array, Kind::Table, Kind::Frame] {
         assert!(kinds.contains_key(&Some(kind)), "{kinds:?}");
     }
+}
+
+fn compare_one(
+    remote: &Remote,
+    base: &str,
+    root: &Path,
+    input: &Path,
+    verifies: bool,
+) -> Option<Kind> {
+    let (options, path) = (Options::new().threads(2), root.join(input));
+    // Only a local directory without any file is a dataset that cannot be in a bucket.
+    let expected = read(bloscpack_open::open(&path, &options), verifies);
+    let url = format!("{base}{}", input.display().to_string().replace('%', "%25"));
+    let found = read(remote.open(&url, &options), verifies);
+    assert!(
+        found == expected,
+        "{url}: {}",
+        differences(&found, &expected)
+    );
+    expected.map(|content| content.kind)
 }
 
 fn differences(found: &Option<Content>, expected: &Option<Content>) -> String {
@@ -148,6 +158,46 @@ fn from_a_plain_web_server() {
         &inputs,
         false,
     );
+}
+
+/// Public buckets say of what is not there that it is forbidden.
+#[test]
+fn from_a_server_that_forbids_what_is_missing() {
+    let requests = Requests {
+        forbids_missing: true,
+        ..Requests::default()
+    };
+    let (folder, inputs) = bucket();
+    let base = servers::http_with(folder.path(), Arc::new(Mutex::new(requests)));
+    let remote = Remote::new(RemoteOptions::new()).unwrap();
+    let some: Vec<PathBuf> = inputs.into_iter().step_by(3).collect();
+    let bucket = folder.path().join("bucket");
+    compare(&remote, &format!("{base}/bucket/"), &bucket, &some, false);
+}
+
+/// Such as the one that comes with Python: folders of small files are read, and files are refused.
+#[test]
+fn from_a_server_without_ranges() {
+    let requests = Requests {
+        has_no_ranges: true,
+        ..Requests::default()
+    };
+    let (folder, inputs) = bucket();
+    let base = servers::http_with(folder.path(), Arc::new(Mutex::new(requests)));
+    let remote = Remote::new(RemoteOptions::new()).unwrap();
+    let bucket = folder.path().join("bucket");
+    let (folders, files): (Vec<_>, Vec<_>) = inputs
+        .into_iter()
+        .partition(|input| bucket.join(input).is_dir());
+    assert!(folders.len() > 10 && files.len() > 3);
+    for input in folders.iter().step_by(4) {
+        compare_one(&remote, &format!("{base}/bucket/"), &bucket, input, false);
+    }
+    for file in files {
+        let url = format!("{base}/bucket/{}", file.display());
+        let error = remote.open(&url, &Options::new()).unwrap_err();
+        assert!(error.to_string().contains("download the file"), "{error}");
+    }
 }
 
 #[test]

@@ -80,6 +80,8 @@ pub struct Requests {
     pub wrong: Option<(usize, bool, Wrong)>,
     /// Whether it says of what is not there that this is forbidden, as public buckets do.
     pub forbids_missing: bool,
+    /// Whether it sends all of a file, whatever range is asked for, as the simplest servers do.
+    pub has_no_ranges: bool,
 }
 
 /// Serves the files in `root`, without listings, and returns the URL. It runs until the process ends.
@@ -130,9 +132,13 @@ fn serve(mut socket: &TcpStream, root: &Path, requests: &Mutex<Requests>) -> Opt
             let mut found = found.filter(|(key, _)| key.eq_ignore_ascii_case(name));
             found.next().map(|(_, value)| value.to_owned())
         };
-        let missing = match requests.lock().unwrap().forbids_missing {
-            true => "403 Forbidden",
-            false => "404 Not Found",
+        let (missing, has_ranges) = {
+            let requests = requests.lock().unwrap();
+            let missing = match requests.forbids_missing {
+                true => "403 Forbidden",
+                false => "404 Not Found",
+            };
+            (missing, !requests.has_no_ranges)
         };
         let wrong = {
             let mut requests = requests.lock().unwrap();
@@ -144,7 +150,8 @@ fn serve(mut socket: &TcpStream, root: &Path, requests: &Mutex<Requests>) -> Opt
                 .map(|(.., wrong)| wrong)
         };
         let file = file_of(root, path);
-        let answer = answer(&file, header("range"), header("if-match"), wrong);
+        let range = header("range").filter(|_| has_ranges);
+        let answer = answer(&file, range, header("if-match"), wrong);
         let (status, fields, body) = answer.unwrap_or((missing, String::new(), Vec::new()));
         let head = format!(
             "HTTP/1.1 {status}\r\nContent-Length: {}\r\n{fields}\r\n",
