@@ -202,6 +202,18 @@ pub fn open_store(store: impl Store + 'static, options: &Options) -> Result<Box<
     in_folder(probe_folder(&folder).reading()?, folder, options)
 }
 
+/// Opens a directory as the tree of what is below it; `None` if there is nothing that can be opened. It goes through all of the
+/// directory.
+///
+/// # Errors
+/// Returns errors of the file system.
+pub fn open_folder(path: &Path, options: &Options) -> Result<Option<Box<dyn Container>>> {
+    let store = Arc::new(DiskStore::open(path).reading()?);
+    let (path, of_member) = (path.to_owned(), options.clone());
+    let open = move |member: &str| open(&path.join(member), &of_member);
+    folder::of_store(&Below::new(store, Key::root()), open, Vec::new, options)
+}
+
 /// Opens a folder of this family.
 fn in_folder(family: Family, folder: Below, options: &Options) -> Result<Box<dyn Container>> {
     match family {
@@ -212,7 +224,14 @@ fn in_folder(family: Family, folder: Below, options: &Options) -> Result<Box<dyn
             let opened = Dataset::open_in(folder.clone(), &dataset_options(options));
             match opened {
                 Err(error) if error.code() == Code::UnknownFormat => {
-                    folder::in_store(&folder, options)?.ok_or(error)
+                    let (below, of_member, checked) =
+                        (folder.clone(), options.clone(), folder.clone());
+                    let open = move |member: &str| {
+                        let opened = open_below(&below, member, &of_member);
+                        opened.map_err(|error| error.in_file(member))
+                    };
+                    let place = move || checked.verify(&Key::root());
+                    folder::of_store(&folder, open, place, options)?.ok_or(error)
                 }
                 opened => contained(opened?, options),
             }

@@ -168,6 +168,19 @@ pub(crate) fn busy(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::ResourceBusy, what)
 }
 
+/// Whether this is the error of a file system without locks. Some network file systems have none: NFS without its lock daemon reports
+/// `ENOLCK`, macOS `ENOTSUP`, which is another error there than "unsupported", and others what their drivers return.
+pub(crate) fn has_no_locks(error: &io::Error) -> bool {
+    /// `ENOTSUPP`, an error within Linux that file systems of some drivers let through.
+    #[cfg(unix)]
+    const WITHIN_LINUX: i32 = 524;
+    #[cfg(unix)]
+    if let Some(libc::ENOLCK | libc::ENOTSUP | libc::EINVAL | WITHIN_LINUX) = error.raw_os_error() {
+        return true;
+    }
+    error.kind() == io::ErrorKind::Unsupported
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,5 +193,17 @@ mod tests {
         assert!(matches!(&error, Error::Io(io) if io.kind() == io::ErrorKind::ResourceBusy));
         let error = Error::from(io::Error::from_raw_os_error(28));
         assert!(matches!(&error, Error::Io(io) if io.raw_os_error() == Some(28)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn file_systems_without_locks_say_so_in_several_ways() {
+        // 524 is what `flock` returns on file systems whose drivers let ENOTSUPP through.
+        for code in [libc::ENOSYS, libc::EINVAL, libc::ENOLCK, libc::ENOTSUP, 524] {
+            assert!(has_no_locks(&io::Error::from_raw_os_error(code)), "{code}");
+        }
+        for code in [libc::EWOULDBLOCK, libc::EACCES, libc::EINTR, libc::EIO] {
+            assert!(!has_no_locks(&io::Error::from_raw_os_error(code)), "{code}");
+        }
     }
 }

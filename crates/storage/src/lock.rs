@@ -1,6 +1,7 @@
 //! [`Lock`]: which handles may read and write a file at the same time.
 
 use crate::Presence;
+use crate::error::has_no_locks;
 use crate::write_at::retry;
 use std::fs::{File, TryLockError};
 use std::io;
@@ -81,39 +82,9 @@ impl<T: Lock + ?Sized> Lock for Arc<T> {
     }
 }
 
-/// Whether this is the error of a file system without locks. Some network file systems have none: NFS without its lock daemon reports
-/// `ENOLCK`, macOS `ENOTSUP`, which is another error there than "unsupported", and others what their drivers return.
-pub(crate) fn has_no_locks(error: &io::Error) -> bool {
-    /// `ENOTSUPP`, an error within Linux that file systems of some drivers let through.
-    #[cfg(unix)]
-    const WITHIN_LINUX: i32 = 524;
-    #[cfg(unix)]
-    if let Some(libc::ENOLCK | libc::ENOTSUP | libc::EINVAL | WITHIN_LINUX) = error.raw_os_error() {
-        return true;
-    }
-    error.kind() == io::ErrorKind::Unsupported
-}
-
 /// Whether nothing was left to unlock. On Windows, the standard library unlocks twice, since a handle may have a lock of each
 /// kind; wine has another error for the second time.
 fn is_unlocked(error: &io::Error) -> bool {
     const LOCK_VIOLATION: i32 = 33;
     cfg!(windows) && error.raw_os_error() == Some(LOCK_VIOLATION)
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use super::has_no_locks;
-    use std::io::Error;
-
-    #[test]
-    fn file_systems_without_locks_say_so_in_several_ways() {
-        // 524 is what `flock` returns on file systems whose drivers let ENOTSUPP through.
-        for code in [libc::ENOSYS, libc::EINVAL, libc::ENOLCK, libc::ENOTSUP, 524] {
-            assert!(has_no_locks(&Error::from_raw_os_error(code)), "{code}");
-        }
-        for code in [libc::EWOULDBLOCK, libc::EACCES, libc::EINTR, libc::EIO] {
-            assert!(!has_no_locks(&Error::from_raw_os_error(code)), "{code}");
-        }
-    }
 }

@@ -53,8 +53,7 @@ pub struct FileStatus {
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 mod linux {
     use super::{FileStatus, Presence};
-    use crate::error::bug;
-    use crate::lock::has_no_locks;
+    use crate::error::{bug, has_no_locks};
     use crate::write_at::retry;
     use nix::fcntl::{FcntlArg, fcntl};
     use rustix::time::{ClockId, clock_getres, clock_gettime};

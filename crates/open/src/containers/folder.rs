@@ -1,6 +1,5 @@
 //! Folders with something below them that can be opened.
 
-use crate::opener::open_below;
 use crate::probe::{Family, probe_folder};
 use crate::summary::{Line, Summary};
 use crate::text::{count, plain};
@@ -8,11 +7,10 @@ use crate::{Container, Kind, Options, Outline, Report};
 use bloscpack::Watch;
 use bloscpack_array::Array;
 use bloscpack_error::{Error, IoSide as _, Result, Side};
-use bloscpack_storage::{Below, DiskStore, EntryKind, Key, Store};
+use bloscpack_storage::{Below, EntryKind, Key, Store};
 use bloscpack_wire::internal::to_u64;
 use serde_json::json;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 /// Opens the member with this path.
@@ -27,46 +25,22 @@ struct Folder {
     watch: Watch,
 }
 
-/// Opens a directory as the tree of what is below it; `None` if there is nothing that can be opened. It goes through all of the
-/// directory.
-///
-/// # Errors
-/// Returns errors of the file system.
-pub fn open_folder(path: &Path, options: &Options) -> Result<Option<Box<dyn Container>>> {
-    let store = Arc::new(DiskStore::open(path).reading()?);
-    let members = members_of(&Below::new(store, Key::root()))?;
-    let (path, of_member) = (path.to_owned(), options.clone());
-    let open = move |member: &str| crate::open(&path.join(member), &of_member);
-    Ok(folder(members, open, Vec::new, options))
-}
-
-/// The tree of what is below a folder of a store; `None` if there is nothing that can be opened.
-pub(crate) fn in_store(store: &Below, options: &Options) -> Result<Option<Box<dyn Container>>> {
-    let members = members_of(store)?;
-    let (below, of_member) = (store.clone(), options.clone());
-    let open = move |member: &str| {
-        let opened = open_below(&below, member, &of_member);
-        opened.map_err(|error| error.in_file(member))
-    };
-    let store = store.clone();
-    let place = move || store.verify(&Key::root());
-    Ok(folder(members, open, place, options))
-}
-
-fn folder(
-    members: Vec<String>,
+/// The tree of what is below a folder, each opened by its path; `None` if there is nothing that can be opened. `place` compares all
+/// files with digests that the store has of them. It goes through all of the folder.
+pub(crate) fn of_store(
+    store: &Below,
     open: impl Fn(&str) -> Result<Box<dyn Container>> + Send + Sync + 'static,
     place: impl Fn() -> Vec<io::Error> + Send + Sync + 'static,
     options: &Options,
-) -> Option<Box<dyn Container>> {
-    (!members.is_empty()).then(|| {
-        Box::new(Folder {
-            members,
-            open: Box::new(open),
-            place: Box::new(place),
-            watch: options.watch.clone(),
-        }) as Box<dyn Container>
-    })
+) -> Result<Option<Box<dyn Container>>> {
+    let members = members_of(store)?;
+    let folder = Folder {
+        members,
+        open: Box::new(open),
+        place: Box::new(place),
+        watch: options.watch.clone(),
+    };
+    Ok((!folder.members.is_empty()).then(|| Box::new(folder) as Box<dyn Container>))
 }
 
 /// Endings of the files that are members of a folder.

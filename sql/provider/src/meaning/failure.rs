@@ -34,7 +34,9 @@ fn is_total(part: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
     }
     if part.downcast_ref::<ScalarFunctionExpr>().is_some() {
         let functions = [Function::Comparable, Function::Exact];
-        return functions.iter().any(|function| function.argument(part).is_some());
+        return functions
+            .iter()
+            .any(|function| function.argument(part).is_some());
     }
     let is_negative = part.downcast_ref::<NegativeExpr>().is_some();
     !is_negative || part.data_type(schema).is_ok_and(|of| of.is_floating())

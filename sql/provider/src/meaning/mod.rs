@@ -479,7 +479,11 @@ fn exact(call: &Expr, schema: &DFSchema) -> Result<Option<Expr>> {
         }
         ("avg", DataType::Float64) => match arg {
             Expr::Cast(number) if number.expr.get_type(schema)?.is_integer() => {
-                let sum = with(call, &sum_udaf(), Function::Exact.call(vec![(*number.expr).clone()]));
+                let sum = with(
+                    call,
+                    &sum_udaf(),
+                    Function::Exact.call(vec![(*number.expr).clone()]),
+                );
                 let count = with(call, &count_udaf(), (*number.expr).clone());
                 Some(cast(sum, DataType::Float64) / cast(count, DataType::Float64))
             }
