@@ -21,7 +21,8 @@ from common import equal, expect
 
 TABLES = 220
 TREES = 24
-CASES = TABLES + TREES
+TENSORS = ("<f8", "<i4", "?", "<U3", "<c16", "S5")
+CASES = TABLES + TREES + len(TENSORS) + 2
 INTS = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 WORDS = ("", "a", "né", "zwölf Wörter", "\u65e5\u672c", "comma, \"quote\"", "line\nend", "x" * 50, "\U0001f600")
 # Version 4.3 has neither null masks, `utf8`, missing complex numbers nor attributes, and tables are only files.
@@ -35,6 +36,10 @@ def run(tally, blpk, reference, place):
         tally.case("table %d" % seed, table, blpk, place, seed)
     for seed in range(TREES):
         tally.case("tree %d" % seed, tree, blpk, place, seed)
+    for dtype in TENSORS:
+        tally.case("tensor of %s" % dtype, tensor, blpk, place, dtype)
+    tally.case("delta after shuffle", delta_after_shuffle, blpk, place)
+    tally.case("bare chunk", bare_chunk, blpk, place)
 
 
 def nulls(rng, in_band):
@@ -325,6 +330,34 @@ def tree(blpk, place, seed):
         expect(found.dtype == array.dtype and found.shape == array.shape and (found == array).all(), name, "of", path)
         equal(blpk.ok("cat", path + "/" + name), array.tobytes(), "bytes of %s" % name)
     expect(b": ok," in blpk.ok("verify", path), "verify of", path)
+
+
+def tensor(blpk, place, dtype):
+    """What `save_tensor` and `save_array` write: a frame of bytes, with shape and dtype in its metadata."""
+    array = numpy.random.default_rng(1).integers(0, 2 if dtype == "?" else 100, (30, 4, 5)).astype(dtype)
+    path = str(place.folder() / "t.b2frame")
+    for save in (blosc2.save_tensor, blosc2.save_array):
+        save(array, path, mode="w")
+        found = numpy.load(io.BytesIO(blpk.ok("export", path, "-", "--to", "npy")))
+        expect(found.dtype == array.dtype and found.shape == array.shape and (found == array).all(), save.__name__)
+        facts = blpk.info(path)
+        equal(facts["shape"], list(array.shape), "shape by %s" % save.__name__)
+
+
+def delta_after_shuffle(blpk, place):
+    """Which bytes it refers to depends on the version of the writer, which a file does not tell."""
+    path = str(place.folder() / "d.b2frame")
+    filters = [blosc2.Filter.SHUFFLE, blosc2.Filter.DELTA]
+    blosc2.SChunk(data=numpy.arange(10_000), urlpath=path, mode="w", cparams={"filters": filters, "filters_meta": [0, 0]})
+    ran = blpk.status(5, "cat", path)
+    expect(b"delta" in ran.stderr.lower() and b"shuffle" in ran.stderr.lower(), ran.stderr)
+
+
+def bare_chunk(blpk, place):
+    path = place.folder() / "chunk"
+    path.write_bytes(blosc2.compress2(numpy.arange(1000)))
+    ran = blpk.status(5, "cat", path)
+    expect(b"a single Blosc chunk, without a container" in ran.stderr, ran.stderr)
 
 
 if __name__ == "__main__":

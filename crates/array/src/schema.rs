@@ -49,6 +49,19 @@ pub struct Column {
 }
 
 impl Column {
+    /// Whether its elements are bytes (`S`), or have fields that are.
+    #[must_use]
+    pub fn has_bytes(&self) -> bool {
+        fn has(dtype: &DType) -> bool {
+            match dtype.kind() {
+                Kind::Bytes => true,
+                Kind::Struct(of) => of.fields.iter().any(|field| has(&field.dtype)),
+                _ => false,
+            }
+        }
+        self.is_fixed() && has(&self.dtype)
+    }
+
     /// A column whose rows are single elements.
     ///
     /// ```

@@ -331,8 +331,7 @@ pub trait Container: Send + Sync {
             format,
             Format::Arrow | Format::ArrowStream | Format::Parquet
         );
-        let is_bytes = |column: &Column| *column.dtype.kind() == bloscpack_dtype::Kind::Bytes;
-        if has_text && source.schema().columns.iter().any(is_bytes) {
+        if has_text && source.schema().columns.iter().any(Column::has_bytes) {
             let are_text = columns_of_text(source)?;
             source = self.columns(selection)?.bytes_as_text(&are_text);
         }

@@ -4,7 +4,7 @@ use super::{Batch, BoxedSource, Schema, Source};
 use crate::BATCH;
 use crate::Cells;
 use crate::schema::Column;
-use bloscpack_dtype::Kind;
+use bloscpack_dtype::{DType, Field, Kind};
 use bloscpack_error::Result;
 use bloscpack_error::checked::in_memory;
 
@@ -37,26 +37,39 @@ impl<'a> NullsSource<'a> {
 /// Returns the errors of the source.
 pub fn columns_of_text(mut source: BoxedSource<'_>) -> Result<Vec<bool>> {
     let columns = source.schema().columns.clone();
-    let is_bytes = |column: &Column| *column.dtype.kind() == Kind::Bytes && column.is_fixed();
-    let mut are_text: Vec<bool> = columns.iter().map(is_bytes).collect();
+    let mut are_text: Vec<bool> = columns.iter().map(Column::has_bytes).collect();
     while are_text.contains(&true)
         && let Some(batch) = source.next_batch(BATCH)?
     {
         let columns = columns.iter().zip(&batch.columns).zip(&mut are_text);
         for ((column, bytes), is_text) in columns.filter(|(_, is_text)| **is_text) {
             let mut elements = bytes.chunks(in_memory(column.dtype.itemsize())?.max(1));
-            *is_text = elements.all(|element| {
-                let end = element
-                    .iter()
-                    .rposition(|byte| *byte != 0)
-                    .map_or(0, |at| at + 1);
-                element
-                    .get(..end)
-                    .is_some_and(|text| std::str::from_utf8(text).is_ok())
-            });
+            *is_text = elements.all(|element| is_utf8(&column.dtype, element));
         }
     }
     Ok(are_text)
+}
+
+/// Whether the bytes of an element, or of its fields, are UTF-8.
+fn is_utf8(dtype: &DType, element: &[u8]) -> bool {
+    let field_is_utf8 = |field: &Field| {
+        let at = usize::try_from(field.offset).unwrap_or(usize::MAX);
+        let len = usize::try_from(field.dtype.itemsize()).unwrap_or(usize::MAX);
+        let bytes = element.get(at..).unwrap_or_default();
+        let count = field.shape.iter().product::<u64>();
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let mut elements = bytes.chunks_exact(len.max(1)).take(count);
+        elements.all(|element| is_utf8(&field.dtype, element))
+    };
+    match dtype.kind() {
+        Kind::Bytes => {
+            let last = element.iter().rposition(|byte| *byte != 0);
+            let text = last.and_then(|last| element.get(..=last));
+            std::str::from_utf8(text.unwrap_or_default()).is_ok()
+        }
+        Kind::Struct(of) => of.fields.iter().all(field_is_utf8),
+        _ => true,
+    }
 }
 
 impl Source for NullsSource<'_> {

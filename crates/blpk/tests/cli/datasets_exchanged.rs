@@ -171,6 +171,18 @@ fn fields_become_columns_and_columns_fields() {
     assert!(!folder.path("no").exists());
 }
 
+/// As `DataFrame.to_csv` writes it by default.
+#[test]
+fn the_index_of_pandas_gets_a_name() {
+    let folder = Folder::new();
+    folder.write("frame.csv", ",a,b\n0,1,2\n1,3,4\n");
+    folder
+        .run(["import", "frame.csv", "frame"])
+        .warned("is called index");
+    let rows = folder.run(["cat", "frame"]).succeeded();
+    assert_eq!(rows, b"index,a,b\n0,1,2\n1,3,4\n");
+}
+
 #[test]
 fn an_import_that_fails_leaves_nothing() {
     let folder = Folder::new();

@@ -318,6 +318,39 @@ fn lengths_that_the_input_does_not_keep() {
     assert!(folder.names().is_empty());
 }
 
+/// Without an option, the lines of a log share chunks, and documents have one each.
+#[test]
+fn the_layout_follows_the_first_records() {
+    let folder = Folder::new();
+    let line = |number: usize| {
+        format!(
+            "2026-11-28T12:00:{:02}Z INFO request {number} took {} ms\n",
+            number % 60,
+            number * 7919 % 1000
+        )
+    };
+    let lines: String = (0..20_000).map(line).collect();
+    folder.write("log", &lines);
+    folder
+        .run(["records", "pack", "log", "log.blp"])
+        .succeeded();
+    let size = folder.read("log.blp").len();
+    assert!(size < lines.len() / 4, "{size} of {}", lines.len());
+    assert_eq!(
+        folder.run(["records", "unpack", "log.blp"]).succeeded(),
+        lines.as_bytes()
+    );
+    // A file of two lines has no room for 64 offsets.
+    pack(&folder, &["-f", "--format", "3"], "one\ntwo\n");
+    assert!(folder.read("a.blp").len() < 250);
+    pack(
+        &folder,
+        &["-f"],
+        &format!("{0}\n{0}\n", "word ".repeat(100_000)),
+    );
+    assert_eq!(fields(&folder.read("a.blp")).nchunks, 2);
+}
+
 #[test]
 fn records_over_the_limit() {
     let folder = Folder::new();
