@@ -341,11 +341,11 @@ fn the_layout_follows_the_first_records() {
         lines.as_bytes()
     );
     // A file of two lines has no room for 64 offsets.
-    pack(&folder, &["-f", "--format", "3"], "one\ntwo\n");
+    pack(&folder, &[], "one\ntwo\n");
     assert!(folder.read("a.blp").len() < 250);
     pack(
         &folder,
-        &["-f"],
+        &[],
         &format!("{0}\n{0}\n", "word ".repeat(100_000)),
     );
     assert_eq!(fields(&folder.read("a.blp")).nchunks, 2);
