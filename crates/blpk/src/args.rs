@@ -549,6 +549,34 @@ pub fn chunk_size(text: &str) -> Result<u32, String> {
     bytes.ok_or_else(|| format!("must be 1 to {MAX_NBYTES} bytes ('max')"))
 }
 
+/// How much data, or for how long, is held back at most.
+#[derive(Clone, Copy, Debug)]
+pub enum FlushEvery {
+    Bytes(u64),
+    Time(Duration),
+}
+
+/// Parses a time in `ms` or `s`, or a number of bytes.
+pub fn flush_every(text: &str) -> Result<FlushEvery, String> {
+    let times = [("ms", 1_u64), ("s", 1000)];
+    let time = times.into_iter().find_map(|(unit, factor)| {
+        let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
+        number.checked_mul(factor)
+    });
+    let every = match time {
+        Some(time) => FlushEvery::Time(Duration::from_millis(time)),
+        None => size::parse(text).map(FlushEvery::Bytes).map_err(|_| {
+            format!("'{text}' is neither a time such as 200ms or 2s nor a size such as 64K")
+        })?,
+    };
+    match every {
+        FlushEvery::Bytes(0) | FlushEvery::Time(Duration::ZERO) => {
+            Err("must be more than 0".to_owned())
+        }
+        every => Ok(every),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Bounds;
@@ -666,33 +694,5 @@ mod tests {
         for wrong in ["", "5", "7..3", "a..b", "1..=2", "1...2", "-1..2", "1K..2K"] {
             assert!(range(wrong, count).is_err(), "{wrong}");
         }
-    }
-}
-
-/// How much data, or for how long, is held back at most.
-#[derive(Clone, Copy, Debug)]
-pub enum FlushEvery {
-    Bytes(u64),
-    Time(Duration),
-}
-
-/// Parses a time in `ms` or `s`, or a number of bytes.
-pub fn flush_every(text: &str) -> Result<FlushEvery, String> {
-    let times = [("ms", 1_u64), ("s", 1000)];
-    let time = times.into_iter().find_map(|(unit, factor)| {
-        let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
-        number.checked_mul(factor)
-    });
-    let every = match time {
-        Some(time) => FlushEvery::Time(Duration::from_millis(time)),
-        None => size::parse(text).map(FlushEvery::Bytes).map_err(|_| {
-            format!("'{text}' is neither a time such as 200ms or 2s nor a size such as 64K")
-        })?,
-    };
-    match every {
-        FlushEvery::Bytes(0) | FlushEvery::Time(Duration::ZERO) => {
-            Err("must be more than 0".to_owned())
-        }
-        every => Ok(every),
     }
 }

@@ -101,7 +101,10 @@ impl ReadAt for Content<'_> {
 
     fn read_at(&self, at: u64, out: &mut [u8]) -> io::Result<usize> {
         let size = u64::from(self.0.chunk_size()).max(1);
-        let (number, start) = (at / size, u32::try_from(at % size).unwrap_or(u32::MAX));
+        let (number, start) = (
+            at / size,
+            u32::try_from(at % size).map_err(io::Error::other)?,
+        );
         if number >= self.0.chunks() {
             return Ok(0);
         }

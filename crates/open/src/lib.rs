@@ -376,16 +376,16 @@ fn columns_of_arrays<'a>(
         table => {
             let name = column_of(container, selection)?;
             let array = container.array(name)?.ok_or_else(only_rows)?;
-            let mut source = if let Part::Slice(slice) = &selection.part
-                && slice.has_steps()
-            {
-                let ranges = slice.ranges(array.grid().shape())?;
-                let array: Box<dyn Array + '_> =
-                    Box::new(Window::with_steps(array, &ranges, &slice.steps())?);
-                ArraySource::new(array)?
-            } else {
-                let region = selection.part.region(array.grid().shape())?;
-                ArraySource::new(array)?.slice(&region.ranges)?
+            let shape = array.grid().shape();
+            let mut source = match selection.part.steps(shape)? {
+                Some((ranges, steps)) => {
+                    let window = Window::with_steps(array, &ranges, &steps)?;
+                    ArraySource::new(Box::new(window) as Box<dyn Array + '_>)?
+                }
+                None => {
+                    let region = selection.part.region(shape)?;
+                    ArraySource::new(array)?.slice(&region.ranges)?
+                }
             };
             if let Some(name) = name {
                 source = source.named(name);

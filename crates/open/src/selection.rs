@@ -112,6 +112,9 @@ pub(crate) fn refuse_column(column: Option<&str>) -> Result<()> {
     }
 }
 
+/// A range and a step along each axis.
+type Stepped = (Vec<Range<u64>>, Vec<u64>);
+
 impl Part {
     /// Refuses a range of bytes if fewer of it exist, or if it begins past the end: `len` bytes were passed or copied.
     pub(crate) fn check(&self, found: u64, len: u64) -> Result<u64> {
@@ -170,10 +173,16 @@ impl Part {
     /// # Errors
     /// Returns the errors of [`Slice::ranges`](crate::Slice::ranges).
     pub fn stepped<A: Array>(&self, array: A) -> Result<Option<Window<A>>> {
+        let found = self.steps(array.grid().shape())?;
+        let window = found.map(|(ranges, steps)| Window::with_steps(array, &ranges, &steps));
+        window.transpose()
+    }
+
+    /// The ranges and the steps of a slice with steps in an array of this shape; `None` for all other parts.
+    pub(crate) fn steps(&self, shape: &[u64]) -> Result<Option<Stepped>> {
         match self {
             Self::Slice(slice) if slice.has_steps() => {
-                let ranges = slice.ranges(array.grid().shape())?;
-                Window::with_steps(array, &ranges, &slice.steps()).map(Some)
+                Ok(Some((slice.ranges(shape)?, slice.steps())))
             }
             _ => Ok(None),
         }

@@ -2,7 +2,7 @@
 
 mod array;
 mod fixed;
-mod nulls;
+mod meaning;
 mod one;
 mod part;
 mod split;
@@ -11,7 +11,7 @@ mod table;
 pub use array::ArraySource;
 pub(crate) use array::checked_slice;
 pub use fixed::FixedSource;
-pub use nulls::{NullsSource, columns_of_text};
+pub use meaning::{MeaningSource, columns_of_text};
 pub use one::{OneArray, refuse_missing};
 pub use part::PartSource;
 pub use split::SplitSource;
@@ -83,14 +83,14 @@ impl<'a> dyn Source + 'a {
     /// The same source, in whose columns NaN and "not a time" stand for missing values.
     #[must_use]
     pub fn nan_as_null(self: Box<Self>) -> BoxedSource<'a> {
-        Box::new(NullsSource::new(self))
+        Box::new(MeaningSource::new(self))
     }
 
     /// The same source, in which these columns of bytes, by their positions, are text in UTF-8: those of
     /// [`columns_of_text`](crate::columns_of_text).
     #[must_use]
     pub fn bytes_as_text(self: Box<Self>, are_text: &[bool]) -> BoxedSource<'a> {
-        Box::new(NullsSource::of_text(self, are_text))
+        Box::new(MeaningSource::of_text(self, are_text))
     }
 }
 

@@ -102,14 +102,16 @@ pub(super) fn gzip(mut stored: &[u8], room: Room) -> Result<Vec<u8>> {
             decompressor.gzip_decompress(stored, out).map_err(failed)
         })?;
         // The decompressor does not say where the member ends; its trailer does.
-        let len = u32::try_from(to_u64(member.len()) & u64::from(u32::MAX)).unwrap_or(0);
-        let trailer = [libdeflater::crc32(&member).to_le_bytes(), len.to_le_bytes()].concat();
+        let [a, b, c, d, ..] = to_u64(member.len()).to_le_bytes();
+        let trailer = [libdeflater::crc32(&member).to_le_bytes(), [a, b, c, d]].concat();
         let found = stored.get(GZIP_HEAD - 2..).and_then(|rest| {
             let mut places = rest.windows(trailer.len()).enumerate();
             places.find_map(|(at, bytes)| {
-                let rest = rest.get(at + trailer.len()..)?;
+                let rest = rest
+                    .get(at + trailer.len()..)
+                    .filter(|_| bytes == trailer)?;
                 let is_end = rest.starts_with(b"\x1f\x8b") || rest.iter().all(|byte| *byte == 0);
-                (bytes == trailer && is_end).then_some(rest)
+                is_end.then_some(rest)
             })
         });
         if data.is_empty() {

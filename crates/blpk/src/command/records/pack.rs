@@ -140,7 +140,7 @@ impl Pack {
             longest(!self.one_per_chunk, session),
         );
         let done = Sample::read(self.sample_len(), &mut records).and_then(|sample| {
-            let builder = self.builder(metadata, &sample, session);
+            let builder = self.builder(metadata, &sample, session)?;
             write(
                 builder,
                 &sample,
@@ -219,13 +219,13 @@ impl Pack {
         metadata: Option<Metadata>,
         sample: &Sample,
         session: &Session,
-    ) -> RecordWriterBuilder {
+    ) -> bloscpack::Result<RecordWriterBuilder> {
         let is_packed = self.packed || self.chunk_size.is_some();
         let is_packed = is_packed || (!self.is_packing_given() && sample.has_small_records());
-        let codec = self.codec.codec.or_else(|| {
-            let is_chosen = self.is_sampled() && is_packed;
-            is_chosen.then(|| sample.compressor())
-        });
+        let codec = match self.codec.codec {
+            None if self.is_sampled() && is_packed => Some(sample.compressor()?),
+            given => given,
+        };
         let builder = RecordWriter::builder()
             .checksum(self.checksum)
             .version(self.format)
@@ -237,14 +237,14 @@ impl Pack {
             (_, _, true) => builder.packed(CHUNK_SIZE),
             _ => builder,
         };
-        with_given!(builder,
+        Ok(with_given!(builder,
             packed: self.chunk_size,
             compressor: codec,
             level: self.codec.level(),
             metadata: metadata,
             dtype: self.dtype.as_deref(),
             max_app_chunks: self.max_app_chunks,
-        )
+        ))
     }
 }
 
@@ -287,7 +287,7 @@ impl Sample {
     }
 
     /// Zstd where it saves a tenth of what LZ4 makes of the sample, else LZ4, which is faster.
-    fn compressor(&self) -> Compressor {
+    fn compressor(&self) -> bloscpack::Result<Compressor> {
         let packed = |compressor: Compressor| {
             let settings = ChunkSettings::default()
                 .compressor(compressor)
@@ -297,14 +297,14 @@ impl Sample {
             let chunks = self.bytes.chunks(CHUNK_SIZE as usize);
             let lens =
                 chunks.map(|chunk| blosc::compress(chunk, settings).map(|chunk| chunk.len()));
-            lens.sum::<Result<usize, _>>().unwrap_or(usize::MAX)
+            lens.sum::<Result<usize, _>>()
         };
-        let (fast, small) = (packed(Compressor::Lz4), packed(Compressor::Zstd));
-        if small < fast / 10 * 9 {
+        let (fast, small) = (packed(Compressor::Lz4)?, packed(Compressor::Zstd)?);
+        Ok(if small < fast / 10 * 9 {
             Compressor::Zstd
         } else {
             Compressor::Lz4
-        }
+        })
     }
 }
 

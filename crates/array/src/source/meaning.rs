@@ -1,20 +1,20 @@
-//! [`NullsSource`]: NaN as missing values, and bytes as text.
+//! [`MeaningSource`]: NaN as missing values, and bytes as text.
 
 use super::{Batch, BoxedSource, Schema, Source};
 use crate::BATCH;
 use crate::Cells;
 use crate::schema::Column;
-use bloscpack_dtype::{DType, Field, Kind};
-use bloscpack_error::Result;
+use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::checked::in_memory;
+use bloscpack_error::{Error, Result};
 
 /// A source whose columns mean more than they say: NaN and "not a time" stand for missing values, or bytes for text.
-pub struct NullsSource<'a> {
+pub struct MeaningSource<'a> {
     inner: BoxedSource<'a>,
     schema: Schema,
 }
 
-impl<'a> NullsSource<'a> {
+impl<'a> MeaningSource<'a> {
     pub fn new(inner: BoxedSource<'a>) -> Self {
         let mut schema = inner.schema().clone();
         let columns = schema.columns.into_iter();
@@ -44,35 +44,38 @@ pub fn columns_of_text(mut source: BoxedSource<'_>) -> Result<Vec<bool>> {
         let columns = columns.iter().zip(&batch.columns).zip(&mut are_text);
         for ((column, bytes), is_text) in columns.filter(|(_, is_text)| **is_text) {
             let mut elements = bytes.chunks(in_memory(column.dtype.itemsize())?.max(1));
-            *is_text = elements.all(|element| is_utf8(&column.dtype, element));
+            *is_text = elements.try_fold(true, |all, element| {
+                Ok::<_, Error>(all && is_utf8(&column.dtype, element)?)
+            })?;
         }
     }
     Ok(are_text)
 }
 
 /// Whether the bytes of an element, or of its fields, are UTF-8.
-fn is_utf8(dtype: &DType, element: &[u8]) -> bool {
-    let field_is_utf8 = |field: &Field| {
-        let at = usize::try_from(field.offset).unwrap_or(usize::MAX);
-        let len = usize::try_from(field.dtype.itemsize()).unwrap_or(usize::MAX);
-        let bytes = element.get(at..).unwrap_or_default();
-        let count = field.shape.iter().product::<u64>();
-        let count = usize::try_from(count).unwrap_or(usize::MAX);
-        let mut elements = bytes.chunks_exact(len.max(1)).take(count);
-        elements.all(|element| is_utf8(&field.dtype, element))
-    };
+fn is_utf8(dtype: &DType, element: &[u8]) -> Result<bool> {
     match dtype.kind() {
         Kind::Bytes => {
             let last = element.iter().rposition(|byte| *byte != 0);
             let text = last.and_then(|last| element.get(..=last));
-            std::str::from_utf8(text.unwrap_or_default()).is_ok()
+            Ok(text.is_none_or(|text| std::str::from_utf8(text).is_ok()))
         }
-        Kind::Struct(of) => of.fields.iter().all(field_is_utf8),
-        _ => true,
+        Kind::Struct(of) => of.fields.iter().try_fold(true, |all, field| {
+            let (at, len) = (in_memory(field.offset)?, in_memory(field.dtype.itemsize())?);
+            let count = in_memory(field.shape.iter().product())?;
+            let bytes = element
+                .get(at..)
+                .ok_or_else(|| Error::bug("a field beyond its element"))?;
+            let mut elements = bytes.chunks(len.max(1)).take(count);
+            elements.try_fold(all, |all, element| {
+                Ok(all && is_utf8(&field.dtype, element)?)
+            })
+        }),
+        _ => Ok(true),
     }
 }
 
-impl Source for NullsSource<'_> {
+impl Source for MeaningSource<'_> {
     fn schema(&self) -> &Schema {
         &self.schema
     }
