@@ -72,8 +72,8 @@ impl ContentFollower {
     /// time it waits for ever.
     ///
     /// # Errors
-    /// Returns any error of the file system; that of a file that has become damaged; and an I/O error of the kind
-    /// [`Other`](io::ErrorKind::Other) if another file has taken its place and does not go on from the position:
+    /// Returns any error of the file system; that of a file that has become damaged; and
+    /// [`Code::Replaced`](bloscpack_error::Code::Replaced) if another file has taken its place and does not go on from there:
     /// [`seek`](Self::seek) to 0 then begins with that one.
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<bool> {
         self.follower.wait(timeout)

@@ -382,13 +382,8 @@ impl<'a> Work<'a> {
             return Ok(Some(array));
         }
         let part = &self.settings.part;
-        if let Part::Slice(slice) = part {
-            let ranges = slice.ranges(array.grid().shape())?;
-            return Ok(Some(Box::new(Window::with_steps(
-                array,
-                &ranges,
-                &slice.steps(),
-            )?)));
+        if let Some((ranges, steps)) = part.steps(array.grid().shape())? {
+            return Ok(Some(Box::new(Window::with_steps(array, &ranges, &steps)?)));
         }
         let grid = array.grid();
         let itemsize = array.dtype().itemsize();

@@ -59,7 +59,7 @@ pub use opener::open_store;
 pub use opener::{open, open_folder, open_source, open_stream, open_with, open_within};
 pub use probe::{Family, Probe, probe, probe_bytes, probe_source};
 pub use report::Report;
-pub use selection::{Bounds, Part, Selection};
+pub use selection::{Bounds, Part, Selection, Stepped};
 pub use slice::Slice;
 pub use summary::{Line, Summary};
 

@@ -113,7 +113,7 @@ pub(crate) fn refuse_column(column: Option<&str>) -> Result<()> {
 }
 
 /// A range and a step along each axis.
-type Stepped = (Vec<Range<u64>>, Vec<u64>);
+pub type Stepped = (Vec<Range<u64>>, Vec<u64>);
 
 impl Part {
     /// Refuses a range of bytes if fewer of it exist, or if it begins past the end: `len` bytes were passed or copied.
@@ -179,7 +179,10 @@ impl Part {
     }
 
     /// The ranges and the steps of a slice with steps in an array of this shape; `None` for all other parts.
-    pub(crate) fn steps(&self, shape: &[u64]) -> Result<Option<Stepped>> {
+    ///
+    /// # Errors
+    /// Returns the errors of [`Slice::ranges`](crate::Slice::ranges).
+    pub fn steps(&self, shape: &[u64]) -> Result<Option<Stepped>> {
         match self {
             Self::Slice(slice) if slice.has_steps() => {
                 Ok(Some((slice.ranges(shape)?, slice.steps())))

@@ -35,10 +35,12 @@ def open(
     """Opens anything: a path, the bytes of a file, a file object that can seek, or the URL of a file.
 
     ``"rb"`` returns a `File` with random access to the content of a Bloscpack file, its `Records`, an `Array`, a `Table`, or the
-    `RowStream` of a table in a file of text or a store of python-blosc2; ``"wb"`` returns a `Writer`, and the options
-    from ``cname`` on are those of that. ``cache`` is how many bytes of decompressed chunks a file or its records keep, and ``allow_unterminated`` reads what is there of a
-    stream without an end. Of what is behind a URL (``https://``,
-    ``s3://``, ``gs://``, ``az://``) only what is needed is read, in ranges; an `OSError` reports a change of a file meanwhile.
+    `RowStream` of a table in a file of text or a store of python-blosc2. ``cache`` is how many bytes of decompressed chunks a file or
+    its records keep, and ``allow_unterminated`` reads what is there of a stream without an end. Of what is behind a URL
+    (``https://``, ``s3://``, ``gs://``, ``az://``) only what is needed is read, in ranges; an `OSError` reports a change of a file
+    meanwhile.
+
+    ``"wb"`` returns a `Writer`, and the options from ``cname`` on are those of that.
     """
     if mode in ("r", "rb"):
         try:

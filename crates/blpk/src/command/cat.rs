@@ -150,23 +150,14 @@ impl Cat {
                 .get(..len)
                 .ok_or_else(|| Error::bug("more than there is room for"))?;
             output.write_all(bytes).writing()?;
-            if len > 0 {
-                return Ok(true);
-            }
-            match follow::wait(|time| follower.wait(time), &output) {
-                Err(error) if follow::is_rotated(&error, || follower.seek(0), &output)? => {
-                    session.note(format_args!("{name} was replaced: following the new file"));
-                    Ok(true)
-                }
-                waited => waited,
-            }
+            Ok(len > 0 || follow::wait(&mut follower, &output, &name, session)?)
         };
         loop {
             match print() {
                 Ok(true) => {}
                 Ok(false) => return Ok(Status::Done),
                 Err(error) => {
-                    return Err(error).about(&output.made_from(&input::name(&self.path)));
+                    return Err(error).about(&output.made_from(&name));
                 }
             }
         }

@@ -5,7 +5,10 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-use bloscpack::{Category, Code, Error, follow::FollowOptions};
+use bloscpack::{
+    Category, Code, Error,
+    follow::{ContentFollower, FollowOptions, RecordFollower},
+};
 use bloscpack_open::{Family, probe};
 
 use crate::failure::{About as _, Failure, RECOVER, Subject as _};
@@ -64,24 +67,6 @@ fn wait_for_file(path: &Path, name: &str, session: &Session) -> Result<(), Failu
     Ok(())
 }
 
-/// Whether a follower goes on after this error: another file has taken the place of the one that was followed, and begins anew.
-/// Its writer may not be done with its beginning.
-pub fn is_rotated(
-    error: &Error,
-    mut restart: impl FnMut() -> bloscpack::Result<()>,
-    output: &Target,
-) -> bloscpack::Result<bool> {
-    if error.code() != Code::Replaced {
-        return Ok(false);
-    }
-    loop {
-        match restart() {
-            Err(error) if may_become_file(&error) && !output.is_abandoned() => thread::sleep(LOOK),
-            done => return done.map(|()| true),
-        }
-    }
-}
-
 /// Whether what cannot be opened may be a file that is being made.
 fn may_become_file(error: &Error) -> bool {
     let is_missing = error
@@ -103,14 +88,60 @@ pub fn opened<T>(follower: bloscpack::Result<T>, path: &Path, instead: &str) -> 
     })
 }
 
-/// Waits for more of a file that is followed; false if nobody reads the output any more.
+/// What follows a file.
+pub trait Follower {
+    /// Waits for this time at most; true if there is something new.
+    fn wait_for(&mut self, time: Duration) -> bloscpack::Result<bool>;
+    /// Opens the file with the name anew, and begins at its beginning.
+    fn restart(&mut self) -> bloscpack::Result<()>;
+}
+
+impl Follower for RecordFollower {
+    fn wait_for(&mut self, time: Duration) -> bloscpack::Result<bool> {
+        self.wait(Some(time))
+    }
+
+    fn restart(&mut self) -> bloscpack::Result<()> {
+        self.seek(0)
+    }
+}
+
+impl Follower for ContentFollower {
+    fn wait_for(&mut self, time: Duration) -> bloscpack::Result<bool> {
+        self.wait(Some(time))
+    }
+
+    fn restart(&mut self) -> bloscpack::Result<()> {
+        self.seek(0)
+    }
+}
+
+/// Waits for more of a file that is followed, or of another that takes its place; false if nobody reads the output any more.
 pub fn wait(
-    mut wait: impl FnMut(Option<Duration>) -> bloscpack::Result<bool>,
+    follower: &mut impl Follower,
     output: &Target,
+    name: &str,
+    session: &Session,
 ) -> bloscpack::Result<bool> {
+    let mut is_replaced = false;
     while !output.is_abandoned() {
-        if wait(Some(LOOK))? {
-            return Ok(true);
+        let waited = if is_replaced {
+            follower.restart().map(|()| true)
+        } else {
+            follower.wait_for(LOOK)
+        };
+        match waited {
+            Ok(false) => {}
+            Ok(true) => {
+                if is_replaced {
+                    session.note(format_args!("{name} was replaced: following the new file"));
+                }
+                return Ok(true);
+            }
+            Err(error) if error.code() == Code::Replaced => is_replaced = true,
+            // The writer of the new file may not be done with its beginning.
+            Err(error) if is_replaced && may_become_file(&error) => thread::sleep(LOOK),
+            Err(error) => return Err(error),
         }
     }
     Ok(false)

@@ -148,8 +148,7 @@ fn from_s3() {
 
 #[test]
 fn from_a_plain_web_server() {
-    let (folder, inputs) = bucket();
-    let base = format!("{}/bucket/", servers::http(folder.path()));
+    let (folder, inputs, base) = served(Requests::default());
     let remote = Remote::new(RemoteOptions::new()).unwrap();
     compare(
         &remote,
@@ -160,30 +159,32 @@ fn from_a_plain_web_server() {
     );
 }
 
+/// Serves the bucket in this way; returns its folder, what is in it, and its URL.
+fn served(requests: Requests) -> (tempfile::TempDir, Vec<PathBuf>, String) {
+    let (folder, inputs) = bucket();
+    let base = servers::http_with(folder.path(), Arc::new(Mutex::new(requests)));
+    (folder, inputs, format!("{base}/bucket/"))
+}
+
 /// Public buckets say of what is not there that it is forbidden.
 #[test]
 fn from_a_server_that_forbids_what_is_missing() {
-    let requests = Requests {
+    let (folder, inputs, base) = served(Requests {
         forbids_missing: true,
         ..Requests::default()
-    };
-    let (folder, inputs) = bucket();
-    let base = servers::http_with(folder.path(), Arc::new(Mutex::new(requests)));
+    });
     let remote = Remote::new(RemoteOptions::new()).unwrap();
     let some: Vec<PathBuf> = inputs.into_iter().step_by(3).collect();
-    let bucket = folder.path().join("bucket");
-    compare(&remote, &format!("{base}/bucket/"), &bucket, &some, false);
+    compare(&remote, &base, &folder.path().join("bucket"), &some, false);
 }
 
 /// Such as the one that comes with Python: folders of small files are read, and files are refused.
 #[test]
 fn from_a_server_without_ranges() {
-    let requests = Requests {
+    let (folder, inputs, base) = served(Requests {
         has_no_ranges: true,
         ..Requests::default()
-    };
-    let (folder, inputs) = bucket();
-    let base = servers::http_with(folder.path(), Arc::new(Mutex::new(requests)));
+    });
     let remote = Remote::new(RemoteOptions::new()).unwrap();
     let bucket = folder.path().join("bucket");
     let (folders, files): (Vec<_>, Vec<_>) = inputs
@@ -191,10 +192,10 @@ fn from_a_server_without_ranges() {
         .partition(|input| bucket.join(input).is_dir());
     assert!(folders.len() > 10 && files.len() > 3);
     for input in folders.iter().step_by(4) {
-        compare_one(&remote, &format!("{base}/bucket/"), &bucket, input, false);
+        compare_one(&remote, &base, &bucket, input, false);
     }
     for file in files {
-        let url = format!("{base}/bucket/{}", file.display());
+        let url = format!("{base}{}", file.display());
         let error = remote.open(&url, &Options::new()).unwrap_err();
         assert!(error.to_string().contains("download the file"), "{error}");
     }

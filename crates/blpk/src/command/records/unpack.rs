@@ -143,13 +143,7 @@ fn write_new(
         out.put(&record)?;
     }
     out.flush()?;
-    match follow::wait(|time| follower.wait(time), out.output()) {
-        Err(error) if follow::is_rotated(&error, || follower.seek(0), out.output())? => {
-            session.note(format_args!("{name} was replaced: following the new file"));
-            Ok(true)
-        }
-        waited => Ok(waited.reading()?),
-    }
+    Ok(follow::wait(follower, out.output(), name, session).reading()?)
 }
 
 /// Writes all records.
