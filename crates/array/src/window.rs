@@ -37,7 +37,7 @@ impl<A: Array> Window<A> {
         Self::with_steps(array, slice, &[])
     }
 
-    /// The same, of which every so many positions along each axis are left, beginning with the first; axes without a step keep all.
+    /// A slice that keeps every `step`th position along each axis, from the first on; axes without a step keep all.
     ///
     /// ```
     /// # use bloscpack_array::{Array, Flat, Window};
@@ -76,7 +76,7 @@ impl<A: Array> Window<A> {
 }
 
 impl<A: Array> Window<A> {
-    /// Reads the box from the first position to the last, and copies every so many of them.
+    /// Reads the whole box, and copies every `step`th position along each axis.
     fn read_steps(&self, slice: &[Range<u64>], steps: &[u64], out: &mut [u8]) -> Result<()> {
         let itemsize = in_memory(self.dtype().itemsize())?;
         let wanted: Vec<usize> = lens(slice)

@@ -172,7 +172,7 @@ fn advise_output(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// What does here what these short options of gzip, zstd and tar do.
+/// The arguments that do what these short options of gzip, zstd and tar do.
 fn instead_of(options: &str) -> Option<String> {
     let letters = options.strip_prefix('-')?;
     if letters.is_empty()

@@ -272,7 +272,7 @@ impl Conversion {
         self.part == Part::All && self.columns.is_empty() && !self.table
     }
 
-    /// Whether the elements have fields, of which only a table can be made that bcolz opens.
+    /// Whether the elements have fields: bcolz opens them only as a table.
     fn needs_table(&self, source: &dyn Container) -> Result<bool> {
         let is_bcolz = matches!(
             self.goal,

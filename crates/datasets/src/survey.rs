@@ -19,7 +19,7 @@ pub struct ArraySurvey {
     /// The number of these that are missing.
     pub missing: u64,
     /// Bytes of those that are present, headers and everything else included; `None` in a store that cannot list them, such as a plain
-    /// web server. None is looked at there.
+    /// web server, where no superchunk is looked at.
     pub bytes: Option<u64>,
     /// The number of files with names of superchunks after the last one that the rows need. They are not read.
     pub stale: u64,

@@ -318,7 +318,7 @@ fn wrong_requests_are_usage() {
     );
     usage(decoder.decode_block(&chunk, 1, &mut [0; 1000]).unwrap_err());
     usage(decoder.decode_block(&chunk, 0, &mut [0; 1001]).unwrap_err());
-    // What was stored as one chunk, and is longer than that, is damaged.
+    // Bytes after the end of a chunk are damage.
     chunk.push(0);
     let error = decoder.decode(&chunk, &mut [0; 1000]).unwrap_err();
     assert_eq!(error.fault(), Fault::Damaged);

@@ -103,7 +103,7 @@ impl Below {
     }
 }
 
-/// Whether a directory is no dataset or anything else that is opened as one.
+/// Whether a directory is only a folder, which cannot be opened as a dataset, frame, store or Zarr.
 fn is_plain(path: &Path) -> bool {
     probe(path).is_ok_and(|probed| probed.family == Some(Family::Directory))
 }

@@ -258,7 +258,7 @@ fn a_file_that_is_not_there_yet_is_waited_for() {
     follower.kill();
 }
 
-/// What a service has sent by then is there, however it ends.
+/// Records that a service sent before it was killed are in the file.
 #[test]
 fn records_are_appended_as_they_come() {
     let folder = Folder::new();

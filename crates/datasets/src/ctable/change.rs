@@ -198,7 +198,7 @@ impl CTable {
         let wide = match old.kind() {
             Kind::Bytes => DType::bytes(len)?,
             Kind::Text => DType::new(Kind::Text, old.order(), len.saturating_mul(4))?,
-            _ => return Err(Error::usage(format!("a column of {old}, which is no text"))),
+            _ => return Err(Error::usage(format!("the elements are {old}, not text"))),
         };
         let (before, after) = (in_memory(old.itemsize())?, in_memory(wide.itemsize())?);
         if after <= before {

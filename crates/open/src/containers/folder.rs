@@ -63,7 +63,7 @@ fn members_of(all: &Below) -> Result<Vec<String>> {
             continue;
         }
         for entry in all.list(&at).reading()? {
-            // What has a name that is no key cannot be opened.
+            // A name that is not a valid key cannot be opened.
             let Some(Ok(key)) = entry.name.to_str().map(|name| at.join(name)) else {
                 continue;
             };
