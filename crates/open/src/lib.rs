@@ -476,6 +476,8 @@ pub struct Outline {
     pub columns: Option<Vec<String>>,
     /// Bytes of the uncompressed content, if they are known.
     pub bytes: Option<u64>,
+    /// Files of other kinds below a folder.
+    pub others: u64,
     /// Why some of this is unknown, such as the rows of a table of which a column cannot be opened.
     pub trouble: Option<Error>,
 }
@@ -489,6 +491,7 @@ impl Outline {
             shape: None,
             columns: None,
             bytes: None,
+            others: 0,
             trouble: None,
         }
     }

@@ -18,8 +18,9 @@ use bloscpack_open::internal::size::pretty;
 
 /// List what is in a directory, an archive, a store or a group
 ///
-/// For a ZIP archive, a store (.b2z, .b2d, .b2e), a Zarr group or a URL, the paths within are printed, as a/x, and `.` for a table that
-/// is all of a store. What has nothing within, such as a file, is itself listed.
+/// The paths are those that the other commands accept, also in a ZIP archive and at a URL. For a store (.b2z, .b2d, .b2e) and a Zarr
+/// group, the paths within are printed, as a/x, and `.` for a table that is all of a store. What has nothing within, such as a file, is
+/// itself listed.
 ///
 /// Prints one line for each array, table or file: path, kind, layout, dtype or columns, shape, and size of its content, as
 /// far as it has them, sorted by path. Columns are part of their tables. Files are recognized by their first bytes or by
@@ -47,26 +48,29 @@ impl Ls {
         };
         if is_folder {
             let below = walk::below(&self.path)?;
-            if !self.json {
-                below.note_others(&self.path, session);
-            }
             let found = below.found.into_iter();
             let found = found.map(|one| (one.path().to_owned(), outline(one, session)));
-            return self.print(found, below.others);
+            return self.print(found, below.others, session);
         }
         let opened = Opened::open(&self.path, session)?;
+        let container = &opened.container;
+        let all = container.outline().about(&opened.origin);
+        let folder = all.as_ref().ok().and_then(|all| all.layout) == Some("folder");
+        let others = all.as_ref().map_or(0, |all| all.others);
         let mut members = Vec::new();
-        let listed = opened.container.members(&mut |path, outline| {
-            let path = PathBuf::from(path);
+        let listed = container.members(&mut |path, outline| {
+            let path = match folder {
+                true => walk::join(&self.path, Path::new(path)),
+                false => PathBuf::from(path),
+            };
             let outline = outline.about(&Directory(&path));
             members.push((path, outline));
             Ok(())
         });
         if !listed.about(&opened.origin)? {
-            let outline = opened.container.outline().about(&opened.origin);
-            members.push((self.path.clone(), outline));
+            members.push((self.path.clone(), all));
         }
-        self.print(members.into_iter(), 0)
+        self.print(members.into_iter(), others, session)
     }
 
     /// Prints what was found, and returns the highest status.
@@ -74,7 +78,11 @@ impl Ls {
         &self,
         found: impl Iterator<Item = (PathBuf, Result<Outline, Failure>)>,
         others: u64,
+        session: &Session,
     ) -> Result<Status, Failure> {
+        if !self.json {
+            walk::note_others(others, &self.path, session);
+        }
         let (mut worst, mut entries) = (Status::Done, Vec::new());
         for (path, mut outline) in found {
             // If a column cannot be opened, the number of rows is unknown.

@@ -129,7 +129,7 @@ impl Verify {
             Err(failure) => return take(Outcome::failed(path, failure)).map(|()| 0),
         };
         if !self.json {
-            below.note_others(path, session);
+            walk::note_others(below.others, path, session);
         }
         if below.found.is_empty() {
             let failure = Failure::from(none).named(quoted(path));

@@ -91,16 +91,16 @@ impl Below {
             Ok(_) => self.others += 1,
         }
     }
+}
 
-    /// Notes how many files were skipped.
-    pub fn note_others(&self, root: &Path, session: &Session) {
-        let others = match self.others {
-            0 => return,
-            1 => "1 file of another kind was".to_owned(),
-            others => format!("{others} files of other kinds were"),
-        };
-        session.note(format_args!("{}: {others} not looked at", quoted(root)));
-    }
+/// Notes how many files below a folder were skipped.
+pub fn note_others(others: u64, root: &Path, session: &Session) {
+    let others = match others {
+        0 => return,
+        1 => "1 file of another kind was".to_owned(),
+        others => format!("{others} files of other kinds were"),
+    };
+    session.note(format_args!("{}: {others} not looked at", quoted(root)));
 }
 
 /// Whether a directory is only a folder, which cannot be opened as a dataset, frame, store or Zarr.
@@ -119,7 +119,7 @@ fn is_ours(path: &Path) -> bool {
 }
 
 /// The path of something below a directory. `.` is left out.
-fn join(folder: &Path, below: &Path) -> PathBuf {
+pub fn join(folder: &Path, below: &Path) -> PathBuf {
     match (below.as_os_str().is_empty(), folder == Path::new(".")) {
         (true, _) => folder.to_owned(),
         (false, true) => below.to_owned(),

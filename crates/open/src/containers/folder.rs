@@ -19,6 +19,8 @@ type OpenMember = dyn Fn(&str) -> Result<Box<dyn Container>> + Send + Sync;
 /// A folder with something below it that can be opened.
 struct Folder {
     members: Vec<String>,
+    /// Files of other kinds, and links.
+    others: u64,
     open: Box<OpenMember>,
     /// Compares all files with digests that the store has of them, as an archive has.
     place: Box<dyn Fn() -> Vec<io::Error> + Send + Sync>,
@@ -33,9 +35,10 @@ pub(crate) fn of_store(
     place: impl Fn() -> Vec<io::Error> + Send + Sync + 'static,
     options: &Options,
 ) -> Result<Option<Box<dyn Container>>> {
-    let members = members_of(store)?;
+    let (members, others) = members_of(store)?;
     let folder = Folder {
         members,
+        others,
         open: Box::new(open),
         place: Box::new(place),
         watch: options.watch.clone(),
@@ -48,9 +51,10 @@ const ENDINGS: [&str; 4] = [".blp", ".b2nd", ".b2frame", ".b2z"];
 /// The depth of folders below which nothing is looked for.
 const MAX_DEPTH: usize = 64;
 
-/// The paths of what can be opened below a store, sorted: folders by their files, files by the endings of their names.
-fn members_of(all: &Below) -> Result<Vec<String>> {
-    let (mut members, mut open) = (Vec::new(), vec![Key::root()]);
+/// The paths of what can be opened below a store, sorted: folders by their files, files by the endings of their names; and how many
+/// files are of other kinds.
+fn members_of(all: &Below) -> Result<(Vec<String>, u64)> {
+    let (mut members, mut others, mut open) = (Vec::new(), 0, vec![Key::root()]);
     while let Some(at) = open.pop() {
         if at != Key::root() {
             let below = Below::new(Arc::new(all.clone()), at.clone());
@@ -65,18 +69,24 @@ fn members_of(all: &Below) -> Result<Vec<String>> {
         for entry in all.list(&at).reading()? {
             // A name that is not a valid key cannot be opened.
             let Some(Ok(key)) = entry.name.to_str().map(|name| at.join(name)) else {
+                others += 1;
                 continue;
             };
-            let is_ours = || ENDINGS.iter().any(|ending| key.as_str().ends_with(ending));
+            // The files that macOS puts beside others have their endings.
+            let is_ours = |name: &str| {
+                !name.starts_with("._") && ENDINGS.iter().any(|ending| name.ends_with(ending))
+            };
             match entry.kind {
                 EntryKind::Folder => open.push(key),
-                EntryKind::File if is_ours() => members.push(key.to_string()),
-                _ => {}
+                EntryKind::File if entry.name.to_str().is_some_and(is_ours) => {
+                    members.push(key.to_string());
+                }
+                _ => others += 1,
             }
         }
     }
     members.sort_unstable();
-    Ok(members)
+    Ok((members, others))
 }
 
 impl Container for Folder {
@@ -89,6 +99,7 @@ impl Container for Folder {
         Ok(Outline {
             layout: Some("folder"),
             shape: Some(vec![members]),
+            others: self.others,
             ..Outline::new(Kind::Store)
         })
     }
