@@ -264,7 +264,9 @@ impl Conversion {
     pub fn selection(&self) -> Selection {
         let columns = self.column.iter().chain(&self.columns);
         let selection = Selection::of(self.part.clone()).columns(columns);
-        selection.nan_as_null(self.nan_as_null)
+        selection
+            .nan_as_null(self.nan_as_null)
+            .as_array(self.column.is_some())
     }
 
     /// Whether everything is wanted as it is.
@@ -340,6 +342,9 @@ impl Conversion {
         }
         if self.nan_as_null {
             rows = rows.nan_as_null();
+        }
+        if self.column.is_some() {
+            rows = rows.as_array();
         }
         Ok(rows)
     }

@@ -338,6 +338,9 @@ pub trait Container: Send + Sync {
         if selection.nan_as_null {
             source = source.nan_as_null();
         }
+        if selection.as_array {
+            source = source.as_array();
+        }
         let mut done = 0;
         exchange::export(&mut *source, format, to, &mut |rows| done = rows)?;
         Ok(done)

@@ -34,6 +34,8 @@ pub struct Selection {
     pub part: Part,
     /// Whether NaN and "not a time" are exported as missing values, as they are from columns that say so themselves.
     pub nan_as_null: bool,
+    /// Whether the only column is exported as an array: a `.npy` file then has plain elements, without a field.
+    pub as_array: bool,
 }
 
 /// A part of the content.
@@ -81,6 +83,7 @@ impl Selection {
             columns: Vec::new(),
             part,
             nan_as_null: false,
+            as_array: false,
         }
     }
 
@@ -95,6 +98,13 @@ impl Selection {
     #[must_use]
     pub fn nan_as_null(mut self, nan_as_null: bool) -> Self {
         self.nan_as_null = nan_as_null;
+        self
+    }
+
+    /// The same with the only column as an array, if wanted.
+    #[must_use]
+    pub fn as_array(mut self, as_array: bool) -> Self {
+        self.as_array = as_array;
         self
     }
 

@@ -1,4 +1,4 @@
-//! [`MeaningSource`]: NaN as missing values, and bytes as text.
+//! [`MeaningSource`]: NaN as missing values, bytes as text, and a column as an array.
 
 use super::{Batch, BoxedSource, Schema, Source};
 use crate::BATCH;
@@ -8,7 +8,8 @@ use bloscpack_dtype::{DType, Kind};
 use bloscpack_error::checked::in_memory;
 use bloscpack_error::{Error, Result};
 
-/// A source whose columns mean more than they say: NaN and "not a time" stand for missing values, or bytes for text.
+/// A source with another meaning of its columns: NaN and NaT ("not a time") are missing values, bytes are text, or the only column is
+/// an array.
 pub struct MeaningSource<'a> {
     inner: BoxedSource<'a>,
     schema: Schema,
@@ -19,6 +20,12 @@ impl<'a> MeaningSource<'a> {
         let mut schema = inner.schema().clone();
         let columns = schema.columns.into_iter();
         schema.columns = columns.map(Column::nan_as_null).collect();
+        Self { inner, schema }
+    }
+
+    pub fn as_array(inner: BoxedSource<'a>) -> Self {
+        let mut schema = inner.schema().clone();
+        schema.is_table = schema.columns.len() != 1;
         Self { inner, schema }
     }
 

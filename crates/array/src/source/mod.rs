@@ -86,6 +86,12 @@ impl<'a> dyn Source + 'a {
         Box::new(MeaningSource::new(self))
     }
 
+    /// A table of one column as the array of its values; tables of several columns unchanged.
+    #[must_use]
+    pub fn as_array(self: Box<Self>) -> BoxedSource<'a> {
+        Box::new(MeaningSource::as_array(self))
+    }
+
     /// The same source, in which these columns of bytes, by their positions, are text in UTF-8: those of
     /// [`columns_of_text`](crate::columns_of_text).
     #[must_use]

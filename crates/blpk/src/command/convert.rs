@@ -382,7 +382,8 @@ pub fn write(
     session: &Session,
 ) -> Result<(u64, String), Failure> {
     let replaces = match conversion.goal {
-        Goal::Format(_) => Replaces::Plain,
+        // An archive of NumPy begins as a store of python-blosc2 does, with the bytes of a ZIP archive.
+        Goal::Format(format) if format != bloscpack_open::exchange::Format::Npz => Replaces::Plain,
         _ => Replaces::Compressed,
     };
     if let Goal::Format(_) = conversion.goal {

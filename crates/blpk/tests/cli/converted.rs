@@ -74,6 +74,30 @@ fn a_table_does_not_become_an_array_of_its_first_column() {
 }
 
 #[test]
+fn a_column_that_is_asked_for_is_an_array_in_every_format() {
+    let folder = Folder::new();
+    folder.write("o.csv", "ts,close\n1,2.5\n2,3.25\n");
+    let floats = [2.5f64, 3.25].map(f64::to_le_bytes).concat();
+    for source in ["o.csv", "o.b2z", "o.bcolz"] {
+        if source != "o.csv" {
+            folder.run(["convert", "o.csv", source]).succeeded();
+        }
+        let column = |out| ["convert", "-f", source, out, "--column", "close"];
+        folder.run(column("x.npy")).succeeded();
+        // The header of NumPy's own `save` for float64, without a field.
+        let made = folder.read("x.npy");
+        let header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }";
+        assert!(made[10..].starts_with(header), "{source}");
+        assert!(made.ends_with(&floats), "{source}");
+        folder.run(column("x.jsonl")).succeeded();
+        assert_eq!(folder.read("x.jsonl"), b"2.5\n3.25\n", "{source}");
+        // The second time it replaces an archive, which begins as a store does.
+        folder.run(column("x.npz")).succeeded();
+        assert_eq!(info(&folder, "x.npz")["dtype"], "float64", "{source}");
+    }
+}
+
+#[test]
 fn a_missing_value_does_not_become_zero() {
     let folder = Folder::new();
     folder.write("n.csv", "i,f,s\n1,1.5,a\n,,\n3,3.5,ccc\n");
