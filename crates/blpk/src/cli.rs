@@ -16,7 +16,7 @@ use crate::command::{Command, EXAMPLES};
 use crate::status::{self, Status};
 use crate::{help, input, message, output};
 
-/// Compress, decompress and inspect files of the Bloscpack family
+/// Compress, convert, read and check files of the Bloscpack family
 #[derive(Debug, Parser)]
 #[command(
     name = "blpk",

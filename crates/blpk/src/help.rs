@@ -5,26 +5,40 @@ use std::fmt::Write as _;
 use clap::builder::StyledStr;
 use clap::{Arg, Command};
 
-/// The groups of the first page, with every command.
-const GROUPS: [(&str, &[&str]); 5] = [
+/// The groups of the first page, by what one wants to do, with every command.
+const GROUPS: [(&str, &[&str]); 7] = [
+    ("Convert and query", &["convert", "import", "export", "sql"]),
+    ("Look", &["info", "ls", "cat"]),
+    ("Compress", &["compress", "decompress"]),
+    ("Store records", &["records"]),
+    ("Change", &["append", "patch", "reindex", "dataset"]),
+    ("Check and save", &["verify", "recover"]),
+    ("This program", &["completions", "man", "help"]),
+];
+/// The options that `-h` shows, of commands with more than five. `--help` shows all.
+const USUAL: [(&str, [&str; 5]); 10] = [
+    ("blpk", ["force", "nthreads", "verbose", "quiet", "limit"]),
+    ("convert", ["to", "rows", "slice", "columns", "codec"]),
+    ("import", ["types", "layout", "codec", "from", "table"]),
+    ("export", ["to", "rows", "slice", "columns", "nan-as-null"]),
     (
-        "Files and pipes",
-        &[
-            "compress",
-            "decompress",
-            "cat",
-            "append",
-            "patch",
-            "reindex",
+        "compress",
+        ["typesize", "codec", "level", "auto", "metadata"],
+    ),
+    (
+        "decompress",
+        [
+            "output",
+            "stdout",
+            "multiple",
+            "metadata-out",
+            "allow-unterminated",
         ],
     ),
-    ("Look and check", &["info", "ls", "verify", "recover"]),
-    ("Objects of any length", &["records"]),
-    (
-        "Arrays and tables",
-        &["import", "export", "convert", "dataset", "sql"],
-    ),
-    ("This program", &["completions", "man", "help"]),
+    ("cat", ["range", "rows", "slice", "column", "follow"]),
+    ("append", ["axis", "from", "metadata", "codec", "level"]),
+    ("add-column", ["from", "types", "at", "codec", "level"]),
+    ("pack", ["small", "quick", "null", "lengths", "metadata"]),
 ];
 /// The end of the pages of the commands.
 const GLOBAL: &str = "Options of every command (-f, -n, -v, -q, ...): blpk --help";
@@ -41,25 +55,42 @@ pub fn arranged(command: Command) -> Command {
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{{before-help}}\
          {header}Options:{header:#}\n{{options}}{{after-help}}"
     );
-    command
-        .mut_subcommands(|page| with_note(page).args(&global))
+    shortened(command)
+        .mut_subcommands(|page| with_notes(page, "blpk").args(&global))
         .before_help(groups)
         .help_template(template)
 }
 
-/// Adds the note on global options to the pages of a command and of those below it.
-fn with_note(command: Command) -> Command {
-    let after = |help: Option<&StyledStr>| match help {
-        Some(help) => format!("{}\n\n{GLOBAL}", help.ansi()),
-        None => GLOBAL.to_owned(),
-    };
-    let (short, long) = (command.get_after_help(), command.get_after_long_help());
-    let (short, long) = (after(short), long.is_some().then(|| after(long)));
-    let command = command.mut_subcommands(with_note).after_help(short);
-    match long {
-        Some(long) => command.after_long_help(long),
+/// Hides all but the usual options from the short page of a command.
+fn shortened(command: Command) -> Command {
+    let usual = USUAL.iter().find(|(name, _)| *name == command.get_name());
+    match usual {
+        Some((_, usual)) => command.mut_args(|arg| {
+            let is_usual = arg.get_long().is_none_or(|long| usual.contains(&long));
+            arg.hide_short_help(!is_usual)
+        }),
         None => command,
     }
+}
+
+/// Adds the notes on further options to the pages of a command, whose parent has this name, and of those below it.
+fn with_notes(command: Command, parent: &str) -> Command {
+    let name = format!("{parent} {}", command.get_name());
+    let is_short = USUAL.iter().any(|(name, _)| *name == command.get_name());
+    let more = is_short.then(|| format!("More options: {name} --help\n"));
+    let after = |help: Option<&StyledStr>, more: &str| match help {
+        Some(help) => format!("{}\n\n{more}{GLOBAL}", help.ansi()),
+        None => format!("{more}{GLOBAL}"),
+    };
+    let (short, long) = (command.get_after_help(), command.get_after_long_help());
+    let (short, long) = (
+        after(short, &more.unwrap_or_default()),
+        after(long.or(short), ""),
+    );
+    shortened(command)
+        .mut_subcommands(|below| with_notes(below, &name))
+        .after_help(short)
+        .after_long_help(long)
 }
 
 /// The commands in their groups, each with its short description.
@@ -105,6 +136,21 @@ mod tests {
         grouped.sort_unstable();
         commands.sort_unstable();
         assert_eq!(grouped, commands);
+    }
+
+    #[test]
+    fn short_pages_show_five_options() {
+        let mut pages = vec![arranged(Cli::command())];
+        while let Some(page) = pages.pop() {
+            let shown = page.get_arguments().filter(|arg| {
+                let is_own =
+                    arg.get_long().is_some() && arg.get_id() != "help" && !arg.is_hide_set();
+                is_own && !arg.is_hide_short_help_set() && arg.get_id() != "version"
+            });
+            let names: Vec<_> = shown.filter_map(clap::Arg::get_long).collect();
+            assert!(names.len() <= 5, "{}: {names:?}", page.get_name());
+            pages.extend(page.get_subcommands().cloned());
+        }
     }
 
     #[test]

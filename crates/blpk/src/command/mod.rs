@@ -87,18 +87,17 @@ pub fn run(
 /// The examples below `--help`, which are also in the manual page.
 pub const EXAMPLES: &str = "\
 Examples:
-  blpk compress data.bin                   write data.bin.blp
-  blpk c --auto=size data.bin a.blp        as small as a sample promises
-  blpk c -t 4 -c zstd -l 9 data.bin a.blp  4-byte elements, zstd, level 9
-  blpk decompress data.bin.blp             write data.bin
-  producer | blpk c | blpk d | consumer    standard input to standard output
-  blpk cat --range 1M..2M data.bin.blp     part of the uncompressed content
-  producer | blpk append data.bin.blp      add to the content
-  blpk verify backup                       check everything below a folder
-  blpk records pack --small app.log a.blp  a record for each line
-  blpk records get a.blp 17 1000..1010     records by number
-  blpk import prices.csv prices            CSV into a table in a directory
-  blpk export prices prices.jsonl          a table into JSON lines
-  blpk sql \"select count(*) from 'prices'\"   with blpk-sql, installed separately
-  blpk import cube.npy cube.b2nd           an n-dimensional array in one file
-  blpk cat --slice '3,:,10:20' cube.b2nd   some of its elements";
+  blpk convert prices.csv prices.b2z        a table for python-blosc2; the ending decides
+  blpk convert old.zip/cube cube.zarr       an array in a ZIP archive into Zarr
+  blpk cat --rows 10..20 prices.b2z         some rows of a table
+  blpk cat --slice '3,:,10:20' cube.b2nd    some elements of an array
+  blpk sql \"select count(*) from 'prices'\"  with blpk-sql, installed separately
+  blpk compress data.bin                    write data.bin.blp
+  blpk decompress data.bin.blp              write data.bin
+  producer | blpk c | blpk d | consumer     standard input to standard output
+  blpk cat --range 1M..2M data.bin.blp      some bytes of the content
+  producer | blpk append data.bin.blp       add to the content
+  blpk records pack --small app.log a.blp   a record for each line
+  blpk records get a.blp 17 1000..1010      records by number
+  blpk verify backup                        check everything below a folder
+  blpk recover bad.blp good.blp             save what is sound";
