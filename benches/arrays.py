@@ -147,7 +147,7 @@ def measure(programs, rounds, codec, shapes, threads):
 
 def report(programs, found, codec, shapes, threads, folder):
     sizes = ", ".join(f"{program.name} {os.path.getsize(Path(folder, program.file)) / 1e6:.1f} MB" for program in programs)
-    print(f"\n## {codec.upper()}, {shapes} shapes, {threads} thread{'' if threads == 1 else 's'}\n\n"
+    print(f"\n### {codec.upper()}, {shapes} shapes, {threads} thread{'' if threads == 1 else 's'}\n\n"
           f"Level 5 with shuffle; files: {sizes}; load {os.getloadavg()[0]:.1f}:\n")
     names = [program.name for program in programs]
     heads = names + [f"ours/{name}" for name in names[1:]] + [f"CPU ours/{name}" for name in names[1:]]

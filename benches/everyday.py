@@ -4,7 +4,7 @@
     cargo build --release --locked --package blpk && benches/everyday.py
 
 Needs no package. All programs run in turn on the same files, with warm caches, in several rounds; times are medians of the wall
-time of whole processes. The status is 1 if the default is more than 5 % slower than `--auto=off` where it is not smaller.
+time of whole processes. The status is 1 if the default is more than 5 % slower than `--auto=off` without a smaller file.
 """
 
 import argparse
@@ -79,7 +79,7 @@ def seconds(one, which):
 
 
 def slowness(one):
-    """The time of the default beside that of `--auto=off`: the median of the ratios of single rounds."""
+    """The time of the default divided by the time of `--auto=off`: the median of the rounds' ratios."""
     return statistics.median(new / old for new, old in zip(one["default"]["runs"], one["off"]["runs"]))
 
 
@@ -97,7 +97,7 @@ def summary(found):
     sizes = {one["size"] for one in found["cells"]}
     lines += ["", f"Files of {min(sizes)} to {max(sizes)} bytes; medians of {found['rounds']} rounds."]
     worse = [one["name"] for one in found["cells"] if is_worse(one)]
-    lines.append(f"More than {100 * SLOWER - 100:.0f} % slower than `--auto=off` where it is not smaller: {', '.join(worse) or 'none'}.")
+    lines.append(f"More than {100 * SLOWER - 100:.0f} % slower than `--auto=off` without a smaller file: {', '.join(worse) or 'none'}.")
     return lines
 
 

@@ -3,8 +3,9 @@
 
     benches/python.py WHEEL [ROUNDS] [TASK...]
 
-Environments with the wheel and with the peers are made in target/bench-python, from PyPI. Each package in a process of its own. A first run of each task makes the data and does not count, unless it takes more than 20 seconds: then
-it is the only one. The digests of what is read are compared.
+Installs the wheel and the peers from PyPI into environments in target/bench-python, and runs each package in a process of its own.
+A first run of each task makes the data and does not count, unless it takes more than 20 seconds: then it is the only one. All
+packages must read the same values, which their digests show.
 A ratio is the median of the peer's time divided by ours in the same round: above 1, ours is faster. The tables go to
 docs/benchmarks/python.md if all tasks were run."""
 
@@ -29,7 +30,7 @@ SLOW = 20
 
 @dataclass(frozen=True)
 class Task:
-    """`name` and `kind` are those of python_peer.py; `aims` are the least ratios wanted, by peer."""
+    """`name` and `kind` as in python_peer.py; `aims` are the target ratios by peer."""
 
     name: str
     kind: str
@@ -45,18 +46,18 @@ def tasks():
         yield Task("pack_bytes", kind, f"pack it to bytes, {how}", both)
         yield Task("unpack_bytes", kind, f"unpack it from bytes, {how}", both | {"bloscpack": 2.5})
     yield Task("read", "-", "`carray[:]` of 256 MiB", {"bcolz": 1.0})
-    yield Task("slices", "sequential", "100,000 slices of 10 rows of 400,000 vectors of 50 float32, one after the other", {"bcolz": 20.0})
-    yield Task("slices", "random", "100,000 slices of them, anywhere", {"bcolz": 20.0})
-    yield Task("slices", "larger", "100,000 slices, anywhere in an array that is larger than our cache", {"bcolz": 20.0})
+    yield Task("slices", "sequential", "100,000 slices of 10 rows from 400,000 vectors of 50 float32, in order", {"bcolz": 20.0})
+    yield Task("slices", "random", "100,000 slices of them, at random positions", {"bcolz": 20.0})
+    yield Task("slices", "larger", "100,000 slices, at random positions of an array larger than our cache", {"bcolz": 20.0})
     yield Task("append", "memory", "`append` of 400,000 single rows, in memory", {"bcolz": 3.0})
     yield Task("append", "directory", "`append` of 400,000 single rows, in a directory", {"bcolz": 3.0})
-    yield Task("where", "few", "`where`, 20 million rows, one of 1,250 found", {"bcolz": 1.0})
+    yield Task("where", "few", "`where`, 20 million rows, 1 in 1,250 found", {"bcolz": 1.0})
     yield Task("where", "many", "`whereblocks`, 20 million rows, half of them found", {"bcolz": 1.0})
     yield Task("dataframe", "-", "`todataframe`, 20 million rows", {"bcolz": 1.0})
-    yield Task("boxes", "whole", "an array of 300 x 300 x 278 whole", {"blosc2": 1.0})
-    yield Task("boxes", "planes", "20 planes of it", {"blosc2": 1.0})
-    yield Task("boxes", "boxes", "1,000 boxes of 10 x 10 x 10", {"blosc2": 1.0})
-    yield Task("encode", "-", "`encode` of 64 chunks of 4 MiB, each by one thread of Python", {"numcodecs": 1.0})
+    yield Task("boxes", "whole", "read a whole array of 300 x 300 x 278", {"blosc2": 1.0})
+    yield Task("boxes", "planes", "read 20 planes of it", {"blosc2": 1.0})
+    yield Task("boxes", "boxes", "read 1,000 boxes of 10 x 10 x 10 from it", {"blosc2": 1.0})
+    yield Task("encode", "-", "`encode` of 64 chunks of 4 MiB, each by one Python thread", {"numcodecs": 1.0})
     yield Task("decode", "-", "`decode` of them to new `bytes`", {"numcodecs": 1.0})
     yield Task("decode_into", "-", "`decode` of them into an array", {"numcodecs": 1.0})
     yield Task("encode_one", "-", "`encode` of 256 MiB in one call", {"numcodecs": 1.0})
@@ -137,7 +138,7 @@ def measured(wheel, rounds, wanted):
     """The table, and how many of its rows met all aims."""
     python = environment("new", NEW, ["--force-reinstall", "--no-deps", wheel])
     old = environment("old", OLD, ["--no-build-isolation", "bloscpack==0.16.0"])
-    lines = ["| task | threads | ours, s | peer | peer, s | ratio | of CPU | aim |", "|---|--:|--:|---|---|---|---|---|"]
+    lines = ["| task | threads | ours, s | peer | peer, s | ratio | CPU ratio | target |", "|---|--:|--:|---|---|---|---|---|"]
     count = met = 0
     with tempfile.TemporaryDirectory(prefix="python", dir=HERE) as folder:
         peers = [Peer(name, old if name == "bloscpack" else python, folder) for name in ("ours", "bloscpack", "bcolz", "blosc2", "numcodecs")]
@@ -153,7 +154,7 @@ def measured(wheel, rounds, wanted):
                 count, met = count + 1, met + good
         for peer in peers:
             peer.close()
-    return lines, f"{met} of {count} rows meet their aims."
+    return lines, f"{met} of {count} rows meet their targets."
 
 
 def main():

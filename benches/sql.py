@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Times queries over TPC-H as ctables, beside the same engine over Parquet, DuckDB, bcolz and python-blosc2.
+"""Times queries over TPC-H as ctables, against the same engine over Parquet, DuckDB, bcolz and python-blosc2.
 
 usage: sql.py PROGRAM DIR [ROUNDS]
 
-PROGRAM is `bloscpack-tpch` as built by cargo, DIR what `bloscpack-tpch make DIR` has written. Needs duckdb, bcolz-zipline, numexpr,
-blosc2 and pyarrow. The systems take turns; each query is a new process that runs it twice and reports the time of the second run
-and the most memory that it had. Two threads each. Prints medians of time and memory, and for each peer the median of the ratios
-ctable / peer of the same round: below 1, ctables are faster. "no index" are the same ctables without the files of statistics. bcolz and
-python-blosc2 have tables, not SQL: they only take part where a query is a condition and sums.
+PROGRAM is `bloscpack-tpch` as built by cargo, DIR a folder written by `bloscpack-tpch make DIR`. Needs duckdb, bcolz-zipline, numexpr,
+blosc2 and pyarrow. The systems take turns, with two threads each. A new process runs each query twice and reports the time of the
+second run and its peak memory. Prints medians of time and memory, and for each peer the median of the ratios ctable / peer of the
+same round: below 1, ctables are faster. "no index" are the same ctables without the files of statistics. bcolz and python-blosc2 have
+tables, not SQL: they only run queries that consist of a condition and columns.
 """
 
 import os

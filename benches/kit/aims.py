@@ -44,7 +44,7 @@ def files(aims, found):
                     continue
                 part = cell["lengths"][OURS_ZSTD] / cell["lengths"]["zstd -3"]
                 what = (f"{which} {told(cell['bytes'])} of float64 ({data}), Zstd level {cell['zstd_level']}, "
-                        f"{part:.2f} of its size: zstd -3 / ours")
+                        f"{part:.2f} times the file size of zstd -3: zstd -3 / ours")
                 aims.at_least(what, figures.ratio(cell, "zstd -3", OURS_ZSTD), aim)
 
 

@@ -69,15 +69,15 @@ def of_size(cells, which, size, whole):
         return []
     level = ("level", lambda cell: f"{cell['zstd_level']}{', larger' if cell['zstd_small_enough'] is False else ''}")
     lines = [f"### {which.capitalize()} {told(size)}, {threads_of(cells[0])}", "",
-             "The peer's time divided by that of `blpk` with LZ4; above 1, `blpk` is faster:", "",
+             "The peer's time divided by the time of `blpk` with LZ4; above 1, `blpk` is faster:", "",
              *grid(cells, LIKE_LZ4, lambda cell, name: figures.ratio(cell, name, OURS)), "",
-             "The peer's time divided by that of `blpk` with Zstd, at the lowest level whose file is no larger than that of "
-             "`zstd -3`:", "",
+             "The peer's time divided by the time of `blpk` with Zstd, at the lowest level whose file is no larger than the file "
+             "of `zstd -3`:", "",
              *grid(cells, LIKE_ZSTD, lambda cell, name: figures.ratio(cell, name, OURS_ZSTD), [level]), ""]
     if whole:
         lines += ["Speed, MB of raw data per second:", "",
                   *grid(cells, names_of(cells), lambda cell, name: f"{figures.speed(cell, name):.0f}"), "",
-                  "CPU seconds, divided by those of `blpk` with LZ4:", "",
+                  "CPU seconds relative to `blpk` with LZ4:", "",
                   *grid(cells, [name for name in names_of(cells) if name != OURS],
                         lambda cell, name: f"{figures.ratio(cell, name, OURS, 'cpu').middle:.2f}"), ""]
     return lines
@@ -132,4 +132,4 @@ def commands(found):
     cells = figures.select(found, "compress")[:1] + figures.select(found, "decompress")[:1]
     names = names_of(cells)
     rows = [[name, *(f"`{cell['commands'][name]}`" for cell in cells)] for name in names]
-    return ["For " + cells[0]["data"] + ":", "", *table(["", "compress", "decompress"], rows)] if cells else []
+    return ["With the data *" + cells[0]["data"] + "*:", "", *table(["", "compress", "decompress"], rows)] if cells else []

@@ -1,6 +1,6 @@
-//! Tests that readers make few and large reads: their number, and the bytes, for each kind of input and of work.
+//! Tests that readers make few and large reads: counts calls and bytes for each kind of input and of work.
 //!
-//! `cargo test --test codec reads -- --nocapture` prints the table of `docs/reads.md`.
+//! `cargo test --test codec reads -- --nocapture` prints the figures of `docs/reads.md`.
 #![allow(
     clippy::cast_possible_truncation,
     reason = "made-up data may be cut as it likes"
@@ -143,7 +143,7 @@ fn content_in_order() {
             let mut decoder = Decoder::from_source(Arc::new(source.clone()), 0, builder).unwrap();
             io::copy(&mut decoder, &mut io::sink()).unwrap();
             let reads = source.take();
-            row("Decoder::read_at", reads, 4);
+            row("Decoder::from_source", reads, 4);
             assert!(threads == 1 || reads.own <= 4, "{reads:?}");
             verify::verify_at(&source, &Options::new().threads(threads), |_| Ok(())).unwrap();
             row("verify_at", source.take(), 8);

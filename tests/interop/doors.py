@@ -1,6 +1,6 @@
 """Every kind of data in every place, by every way to read it: the command, SQL and Python. The data are made by other tools where there
 are any, and each answer is compared with the data. A cell is equal, or refused with a reason that `REFUSED` knows. Run alone, it prints
-the tables of docs/doors.md."""
+the tables of docs/benchmarks/doors.md."""
 
 import argparse
 import functools
@@ -262,7 +262,7 @@ def table(results, verbs):
     return "\n".join(lines) + "\n"
 
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "doors.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "benchmarks" / "doors.md"
 
 
 def check_page(tools, results):
@@ -271,7 +271,7 @@ def check_page(tools, results):
     for title, verbs in (("command", COMMANDS), ("SQL", ("SQL",)), ("Python", ("Python",))):
         if set(verbs) <= set(tools.verbs):
             chosen = {key: reason for key, reason in results.items() if key[2] in verbs}
-            expect(table(chosen, verbs) in text, "docs/doors.md has another table for", title, "\n" + table(chosen, verbs))
+            expect(table(chosen, verbs) in text, "docs/benchmarks/doors.md has another table for", title, "\n" + table(chosen, verbs))
 
 
 GIVEN = os.environ.get("BLPK_SQL"), os.environ.get("BLPK_PYTHON")

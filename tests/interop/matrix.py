@@ -1,5 +1,5 @@
 """Every kind of input into every kind of output by `blpk convert`: the sources are made, and the results read, by other tools
-where there are any. A cell is equal, or refused with a reason. Run alone, it prints the table of docs/convert.md."""
+where there are any. A cell is equal, or refused with a reason. Run alone, it prints the table of docs/benchmarks/conversions.md."""
 
 import argparse
 import csv
